@@ -1,17 +1,16 @@
 """The tiers, a home apart from the user's, one browser for the whole run, and its local pages."""
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tasks.task import Task
 from tests import tiers
+from tests.local_pages import LocalWorld, MakeTask, make_page_task
 from webagent.browser import Browser, BrowserWorld
 
-PAGES = Path(__file__).parent / "pages"
 SELECTION = pytest.StashKey[tiers.Selection]()
 HOME = pytest.StashKey[Path]()
 
@@ -80,13 +79,15 @@ async def world(browser: Browser) -> AsyncIterator[BrowserWorld]:
 
 
 @pytest.fixture
-def page_task() -> Callable[..., Task]:
-    """Makes a task on one of the local pages: `page_task("form", clock="real")`."""
+def local(world: BrowserWorld) -> LocalWorld:
+    """The world of the test, opened at local pages: `await local.open("form", clock="real")`."""
+    return LocalWorld(world)
 
-    def make(name: str, **fields: Any) -> Task:
-        return Task(id=f"page/{name}@1", start_url=(PAGES / f"{name}.html").as_uri(), **fields)
 
-    return make
+@pytest.fixture
+def page_task() -> MakeTask:
+    """Makes a task on one of the local pages."""
+    return make_page_task
 
 
 @pytest.fixture(scope="session")

@@ -6,19 +6,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tasks.task import PageHooks, Task
+from tasks.task import PageHooks
+from tests.local_pages import LocalWorld, MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.errors import WorldError
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 
 def chromiums_below(pid: int) -> set[psutil.Process]:
@@ -83,8 +83,7 @@ async def server() -> AsyncIterator[str]:
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
-    world: BrowserWorld,
-    page_task: MakeTask,
+    local: LocalWorld,
     server: str,
     clock: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -92,40 +91,36 @@ async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
     for module in ("page.clock", "tabs"):
         monkeypatch.setattr(f"webagent.browser.{module}.LOAD_SECONDS", 1.0)
     monkeypatch.setattr("webagent.browser.page.clock.DATA_SECONDS", 0.5)
-    await world.reset(page_task("tabs", clock=clock))
-    slow = await world.step(act.Goto(f"{server}/page"))
+    await local.open("tabs", clock=clock)
+    slow = await local.step(act.Goto(f"{server}/page"))
     assert slow.outcome == "the page was still loading after 1 s and was stopped"
     assert [node.name for node in slow.nodes] == ["Half here"]
-    silent = await world.step(act.Goto(f"{server}/silent"))
+    silent = await local.step(act.Goto(f"{server}/silent"))
     assert silent.outcome == f"cannot open {server}/silent: no answer in 1 s"
     assert silent.title == "Slow"
 
 
 async def test_a_page_that_hangs_is_given_up(
-    world: BrowserWorld, page_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+    local: LocalWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("webagent.browser.page.connection.ANSWER_SECONDS", 1.0)
-    page = await world.reset(page_task("hang"))
+    page = await local.open("hang")
     with pytest.raises(WorldError, match="no answer in 1 s"):
-        await world.step(act.Click(page.nodes[0].mark))
-    assert (await world.reset(page_task("tabs"))).title == "First"
+        await local.step(act.Click(page.nodes[0].mark))
+    assert (await local.open("tabs")).title == "First"
 
 
-async def test_a_crashed_page_fails_the_episode_and_not_the_next(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    await world.reset(page_task("tabs"))
+async def test_a_crashed_page_fails_the_episode_and_not_the_next(local: LocalWorld) -> None:
+    await local.open("tabs")
     with pytest.raises(WorldError, match="crashed"):
-        await world.step(act.Goto("chrome://crash"))
-    assert (await world.reset(page_task("tabs"))).title == "First"
+        await local.step(act.Goto("chrome://crash"))
+    assert (await local.open("tabs")).title == "First"
 
 
-async def test_a_page_that_cannot_be_opened_fails_the_reset(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_a_page_that_cannot_be_opened_fails_the_reset(local: LocalWorld) -> None:
     with pytest.raises(WorldError, match=r"cannot open .*nowhere\.html"):
-        await world.reset(page_task("nowhere"))
-    assert (await world.reset(page_task("tabs"))).title == "First"
+        await local.open("nowhere")
+    assert (await local.open("tabs")).title == "First"
 
 
 async def test_a_start_hook_that_throws_fails_the_reset(
@@ -196,12 +191,10 @@ def test_no_chromium_outlives_its_parent(how: signal.Signals, page_task: MakeTas
 
 
 async def test_a_question_to_a_page_that_is_being_replaced_goes_to_the_next_one(
-    world: BrowserWorld, page_task: MakeTask
+    local: LocalWorld,
 ) -> None:
     leaving = "(window.name ||= 'again', location.reload(), new Promise(() => {}))"
     answered = PageHooks(goal=f"window.name ? 'the next page' : {leaving}")
-    assert (
-        await world.reset(page_task("form", clock="real", hooks=answered))
-    ).goal == "the next page"
+    assert (await local.open("form", clock="real", hooks=answered)).goal == "the next page"
     with pytest.raises(WorldError, match="time and again"):
-        await world.reset(page_task("form", clock="real", hooks=PageHooks(goal=leaving)))
+        await local.open("form", clock="real", hooks=PageHooks(goal=leaving))

@@ -2,293 +2,248 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tasks.task import PageHooks, Task
+from tasks.task import PageHooks
+from tests.local_pages import LocalWorld, MakeTask, mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.errors import WorldError
 from webagent.observation import render
-from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 
-def mark_of(observation: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in observation.nodes if node.name == name)
-
-
-async def test_a_click_reaches_the_uncovered_part_of_a_button(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("covered"))
-    after = await world.step(act.Click(mark_of(page, "Half")))
+async def test_a_click_reaches_the_uncovered_part_of_a_button(local: LocalWorld) -> None:
+    page = await local.open("covered")
+    after = await local.step(act.Click(mark_of(page, "Half")))
     assert (after.title, after.outcome) == ("half clicked", "")
 
 
-async def test_a_covered_button_is_named_with_what_covers_it(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("covered"))
-    after = await world.step(act.Click(mark_of(page, "Whole")))
+async def test_a_covered_button_is_named_with_what_covers_it(local: LocalWorld) -> None:
+    page = await local.open("covered")
+    after = await local.step(act.Click(mark_of(page, "Whole")))
     assert after.title == "Covered"
     assert after.outcome.endswith('is covered by div#over-whole "Cover"')
 
 
-async def test_a_click_scrolls_to_what_is_out_of_sight(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("covered"))
-    after = await world.step(act.Click(mark_of(page, "Far below")))
+async def test_a_click_scrolls_to_what_is_out_of_sight(local: LocalWorld) -> None:
+    page = await local.open("covered")
+    after = await local.step(act.Click(mark_of(page, "Far below")))
     assert after.title == "far clicked"
     assert after.scroll[0] > 2000
 
 
-async def test_an_element_that_is_not_there_is_said_not_raised(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("marks"))
-    assert (await world.step(act.Click(99))).outcome == "no element 99 on this page"
+async def test_an_element_that_is_not_there_is_said_not_raised(local: LocalWorld) -> None:
+    page = await local.open("marks")
+    assert (await local.step(act.Click(99))).outcome == "no element 99 on this page"
     first = mark_of(page, "First")
-    await world.step(act.Click(mark_of(page, "Remove")))
-    assert (await world.step(act.Click(first))).outcome == f"element {first} is gone from the page"
+    await local.step(act.Click(mark_of(page, "Remove")))
+    assert (await local.step(act.Click(first))).outcome == f"element {first} is gone from the page"
 
 
-async def test_a_disabled_button_is_not_clicked(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("form"))
+async def test_a_disabled_button_is_not_clicked(local: LocalWorld) -> None:
+    page = await local.open("form")
     mark = mark_of(page, "Go")
-    assert (await world.step(act.Click(mark))).outcome == f"element {mark} is disabled"
+    assert (await local.step(act.Click(mark))).outcome == f"element {mark} is disabled"
 
 
-async def test_filling_a_field_is_heard_as_typing(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("events"))
+async def test_filling_a_field_is_heard_as_typing(local: LocalWorld) -> None:
+    page = await local.open("events")
     field = mark_of(page, "Field")
-    after = await world.step(act.Fill(field, "new"))
+    after = await local.step(act.Fill(field, "new"))
     filled = after.node(field)
     assert filled is not None and filled.value == "new"
     assert "keydown=ne input=new keyup=new" in render(after)
     assert render(after).count("keydown") == len("new")
-    after = await world.step(act.Click(mark_of(after, "Plain")))
+    after = await local.step(act.Click(mark_of(after, "Plain")))
     assert "change=new" in render(after)
 
 
-async def test_a_long_text_is_filled_in_whole(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("events"))
+async def test_a_long_text_is_filled_in_whole(local: LocalWorld) -> None:
+    page = await local.open("events")
     field = mark_of(page, "Field")
     text = "long text, " * 30
-    after = await world.step(act.Fill(field, text))
+    after = await local.step(act.Fill(field, text))
     filled = after.node(field)
     assert filled is not None and filled.value == text
     assert render(after).count("keydown") == 1
 
 
-async def test_filling_with_nothing_empties_the_field(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("events"))
+async def test_filling_with_nothing_empties_the_field(local: LocalWorld) -> None:
+    page = await local.open("events")
     field = mark_of(page, "Field")
-    filled = (await world.step(act.Fill(field, ""))).node(field)
+    filled = (await local.step(act.Fill(field, ""))).node(field)
     assert filled is not None and filled.value == ""
 
 
-async def test_an_editable_element_is_filled_like_a_field(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("events"))
+async def test_an_editable_element_is_filled_like_a_field(local: LocalWorld) -> None:
+    page = await local.open("events")
     editor = mark_of(page, "Editor")
-    filled = (await world.step(act.Fill(editor, "new words"))).node(editor)
+    filled = (await local.step(act.Fill(editor, "new words"))).node(editor)
     assert filled is not None and filled.value == "new words"
 
 
-async def test_a_date_field_takes_a_whole_date_or_says_why_not(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("events"))
+async def test_a_date_field_takes_a_whole_date_or_says_why_not(local: LocalWorld) -> None:
+    page = await local.open("events")
     day = mark_of(page, "Day")
-    assert "day=2024-02-29" in render(await world.step(act.Fill(day, "2024-02-29")))
-    assert "does not take" in (await world.step(act.Fill(day, "tomorrow"))).outcome
+    assert "day=2024-02-29" in render(await local.step(act.Fill(day, "2024-02-29")))
+    assert "does not take" in (await local.step(act.Fill(day, "tomorrow"))).outcome
 
 
-async def test_an_option_is_chosen_by_its_label(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("events"))
+async def test_an_option_is_chosen_by_its_label(local: LocalWorld) -> None:
+    page = await local.open("events")
     choice = mark_of(page, "Choice")
-    after = await world.step(act.SelectOption(choice, "Two"))
+    after = await local.step(act.SelectOption(choice, "Two"))
     chosen = after.node(choice)
     assert chosen is not None and chosen.value == "Two"
     assert "change=Two" in render(after)
-    missing = await world.step(act.SelectOption(choice, "Three"))
+    missing = await local.step(act.SelectOption(choice, "Three"))
     assert missing.outcome == f'element {choice} has no option "Three"'
-    wrong = await world.step(act.SelectOption(mark_of(page, "Plain"), "Two"))
+    wrong = await local.step(act.SelectOption(mark_of(page, "Plain"), "Two"))
     assert wrong.outcome.endswith("is not a drop-down list")
 
 
-async def test_clicking_an_option_chooses_it(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("events"))
-    after = await world.step(act.Click(mark_of(page, "Two")))
+async def test_clicking_an_option_chooses_it(local: LocalWorld) -> None:
+    page = await local.open("events")
+    after = await local.step(act.Click(mark_of(page, "Two")))
     chosen = after.node(mark_of(page, "Choice"))
     assert chosen is not None and chosen.value == "Two"
 
 
-async def test_mouse_gestures_are_the_browsers_own(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("events"))
+async def test_mouse_gestures_are_the_browsers_own(local: LocalWorld) -> None:
+    page = await local.open("events")
     plain = mark_of(page, "Plain")
-    assert "mouseenter" in render(await world.step(act.Hover(plain)))
-    assert "dblclick" in render(await world.step(act.DoubleClick(plain)))
-    assert "contextmenu" in render(await world.step(act.Click(plain, "right")))
+    assert "mouseenter" in render(await local.step(act.Hover(plain)))
+    assert "dblclick" in render(await local.step(act.DoubleClick(plain)))
+    assert "contextmenu" in render(await local.step(act.Click(plain, "right")))
 
 
-async def test_keys_and_combinations_are_pressed_on_an_element(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("events"))
+async def test_keys_and_combinations_are_pressed_on_an_element(local: LocalWorld) -> None:
+    page = await local.open("events")
     field = mark_of(page, "Field")
-    await world.step(act.Press(field, "Control+a"))
-    emptied = (await world.step(act.Press(field, "Backspace"))).node(field)
+    await local.step(act.Press(field, "Control+a"))
+    emptied = (await local.step(act.Press(field, "Backspace"))).node(field)
     assert emptied is not None and emptied.value == ""
-    assert (await world.step(act.Press(field, "Nonsense"))).outcome == "there is no key 'Nonsense'"
+    assert (await local.step(act.Press(field, "Nonsense"))).outcome == "there is no key 'Nonsense'"
 
 
-async def test_a_file_is_put_into_a_file_field(
-    world: BrowserWorld, page_task: MakeTask, tmp_path: Path
-) -> None:
+async def test_a_file_is_put_into_a_file_field(local: LocalWorld, tmp_path: Path) -> None:
     letter = tmp_path / "letter.txt"
     letter.write_text("Dear reader")
-    page = await world.reset(page_task("events"))
+    page = await local.open("events")
     file = mark_of(page, "File")
-    after = await world.step(act.UploadFile(file, str(letter)))
+    after = await local.step(act.UploadFile(file, str(letter)))
     assert "file=letter.txt" in render(after)
-    missing = await world.step(act.UploadFile(file, str(tmp_path / "none.txt")))
+    missing = await local.step(act.UploadFile(file, str(tmp_path / "none.txt")))
     assert missing.outcome.startswith("there is no file")
 
 
-async def test_native_drag_and_drop_carries_its_data(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("drag"))
-    after = await world.step(act.DragAndDrop(mark_of(page, "Parcel"), mark_of(page, "Shelf")))
+async def test_native_drag_and_drop_carries_its_data(local: LocalWorld) -> None:
+    page = await local.open("drag")
+    after = await local.step(act.DragAndDrop(mark_of(page, "Parcel"), mark_of(page, "Shelf")))
     assert "dropped parcel" in render(after)
 
 
-async def test_text_that_is_selected_is_shown_highlighted(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("second"))
+async def test_text_that_is_selected_is_shown_highlighted(local: LocalWorld) -> None:
+    page = await local.open("second")
     left, top, width, height = next(node.box for node in page.nodes if node.name == "You arrived")
     middle = top + height // 2
-    after = await world.step(act.MouseDrag(left + 1, middle, left + width - 1, middle))
+    after = await local.step(act.MouseDrag(left + 1, middle, left + width - 1, middle))
     assert after.nodes[0].states == ("highlighted",)
     assert after.outcome == ""
 
 
-async def test_a_mouse_drag_draws_a_stroke(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("drag"))
+async def test_a_mouse_drag_draws_a_stroke(local: LocalWorld) -> None:
+    page = await local.open("drag")
     left, top, width, height = next(node.box for node in page.nodes if node.kind == "svg")
     drag = act.MouseDrag(left + 5, top + 5, left + width - 5, top + height - 5)
-    assert "stroke drawn" in render(await world.step(drag))
+    assert "stroke drawn" in render(await local.step(drag))
 
 
-async def test_a_point_outside_the_viewport_is_refused(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    await world.reset(page_task("drag", viewport=(400, 300)))
-    after = await world.step(act.MouseClick(400, 10))
+async def test_a_point_outside_the_viewport_is_refused(local: LocalWorld) -> None:
+    await local.open("drag", viewport=(400, 300))
+    after = await local.step(act.MouseClick(400, 10))
     assert after.outcome == "the point 400,10 is outside the 400x300 viewport"
 
 
-async def test_the_page_scrolls_until_there_is_nothing_left(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("covered"))
+async def test_the_page_scrolls_until_there_is_nothing_left(local: LocalWorld) -> None:
+    page = await local.open("covered")
     assert page.scroll[0] == 0
-    assert (await world.step(act.Scroll(0, 0, 100_000))).scroll[1] == 0
-    assert "nothing left to scroll" in (await world.step(act.Scroll(0, 0, 100))).outcome
+    assert (await local.step(act.Scroll(0, 0, 100_000))).scroll[1] == 0
+    assert "nothing left to scroll" in (await local.step(act.Scroll(0, 0, 100))).outcome
 
 
-async def test_an_action_that_changes_nothing_is_said_to(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("events"))
-    await world.step(act.Focus(mark_of(page, "Plain")))
-    after = await world.step(act.Focus(mark_of(page, "Plain")))
+async def test_an_action_that_changes_nothing_is_said_to(local: LocalWorld) -> None:
+    page = await local.open("events")
+    await local.step(act.Focus(mark_of(page, "Plain")))
+    after = await local.step(act.Focus(mark_of(page, "Plain")))
     assert after.outcome == "no effect"
 
 
-async def test_dialogs_are_dismissed_and_reported(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("dialogs"))
-    alerted = await world.step(act.Click(mark_of(page, "Alert")))
+async def test_dialogs_are_dismissed_and_reported(local: LocalWorld) -> None:
+    page = await local.open("dialogs")
+    alerted = await local.step(act.Click(mark_of(page, "Alert")))
     assert alerted.title == "after alert"
     assert alerted.outcome == "the page opened a dialog (alert), dismissed: Hello there"
-    assert (await world.step(act.Click(mark_of(page, "Confirm")))).title == "declined"
+    assert (await local.step(act.Click(mark_of(page, "Confirm")))).title == "declined"
 
 
 @pytest.mark.parametrize("opener", ["New tab", "Pop up"])
-async def test_what_the_page_opens_becomes_a_tab_in_front(
-    world: BrowserWorld, page_task: MakeTask, opener: str
-) -> None:
-    page = await world.reset(page_task("tabs"))
-    opened = await world.step(act.Click(mark_of(page, opener)))
+async def test_what_the_page_opens_becomes_a_tab_in_front(local: LocalWorld, opener: str) -> None:
+    page = await local.open("tabs")
+    opened = await local.step(act.Click(mark_of(page, opener)))
     assert (opened.tabs, opened.active_tab) == (("First", "Second"), 1)
     assert "You arrived" in render(opened)
-    back = await world.step(act.TabFocus(0))
+    back = await local.step(act.TabFocus(0))
     assert (back.active_tab, back.title) == (0, "First")
-    assert (await world.step(act.TabFocus(7))).outcome == "there is no tab 7, only 0 to 1"
+    assert (await local.step(act.TabFocus(7))).outcome == "there is no tab 7, only 0 to 1"
 
 
-async def test_tabs_open_close_and_close_themselves(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("tabs"))
-    assert len((await world.step(act.NewTab())).tabs) == 2
-    assert (await world.step(act.TabClose())).tabs == ("First",)
-    opened = await world.step(act.Click(mark_of(page, "Pop up")))
-    closed = await world.step(act.Click(mark_of(opened, "Close me")))
+async def test_tabs_open_close_and_close_themselves(local: LocalWorld) -> None:
+    page = await local.open("tabs")
+    assert len((await local.step(act.NewTab())).tabs) == 2
+    assert (await local.step(act.TabClose())).tabs == ("First",)
+    opened = await local.step(act.Click(mark_of(page, "Pop up")))
+    closed = await local.step(act.Click(mark_of(opened, "Close me")))
     assert (closed.tabs, closed.title) == (("First",), "First")
-    assert (await world.step(act.TabClose())).url == "about:blank"
+    assert (await local.step(act.TabClose())).url == "about:blank"
 
 
-async def test_navigation_is_followed_and_undone(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("tabs"))
-    there = await world.step(act.Click(mark_of(page, "Same tab")))
+async def test_navigation_is_followed_and_undone(local: LocalWorld) -> None:
+    page = await local.open("tabs")
+    there = await local.step(act.Click(mark_of(page, "Same tab")))
     assert (there.title, there.outcome) == ("Second", "")
-    assert (await world.step(act.GoBack())).title == "First"
-    assert (await world.step(act.GoForward())).title == "Second"
-    assert "no page to go to" in (await world.step(act.GoForward())).outcome
-    assert (await world.step(act.Goto(page.url))).title == "First"
-    assert "cannot open" in (await world.step(act.Goto("http://127.0.0.1:9/"))).outcome
+    assert (await local.step(act.GoBack())).title == "First"
+    assert (await local.step(act.GoForward())).title == "Second"
+    assert "no page to go to" in (await local.step(act.GoForward())).outcome
+    assert (await local.step(act.Goto(page.url))).title == "First"
+    assert "cannot open" in (await local.step(act.Goto("http://127.0.0.1:9/"))).outcome
 
 
-async def test_shadow_trees_and_frames_are_part_of_the_page(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("layers"))
-    shadow = await world.step(act.Click(mark_of(page, "In shadow")))
+async def test_shadow_trees_and_frames_are_part_of_the_page(local: LocalWorld) -> None:
+    page = await local.open("layers")
+    shadow = await local.step(act.Click(mark_of(page, "In shadow")))
     assert shadow.title == "shadow clicked"
-    assert (await world.step(act.Click(mark_of(page, "In frame")))).title == "frame clicked"
+    assert (await local.step(act.Click(mark_of(page, "In frame")))).title == "frame clicked"
 
 
-async def test_five_seconds_of_timers_pass_at_once(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("timers"))
+async def test_five_seconds_of_timers_pass_at_once(local: LocalWorld) -> None:
+    page = await local.open("timers")
     started = time.monotonic()
-    after = await world.step(act.Click(mark_of(page, "Later")))
+    after = await local.step(act.Click(mark_of(page, "Later")))
     assert "five seconds passed" in render(after)
     assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize(("button", "said"), [("Frames", "sixty frames passed"), ("Grow", "grown")])
 async def test_animations_are_over_when_the_page_is_seen(
-    world: BrowserWorld, page_task: MakeTask, button: str, said: str
+    local: LocalWorld, button: str, said: str
 ) -> None:
-    page = await world.reset(page_task("timers"))
-    after = await world.step(act.Click(mark_of(page, button)))
+    page = await local.open("timers")
+    after = await local.step(act.Click(mark_of(page, button)))
     assert said in render(after)
 
 
@@ -306,19 +261,15 @@ async def test_the_page_stands_still_while_one_thinks(
     assert after["ticks"] == pytest.approx(float(str(before["ticks"])) + 15, abs=1)
 
 
-async def test_the_real_clock_waits_for_the_page_to_be_quiet(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("tabs", clock="real"))
-    there = await world.step(act.Click(mark_of(page, "Same tab")))
+async def test_the_real_clock_waits_for_the_page_to_be_quiet(local: LocalWorld) -> None:
+    page = await local.open("tabs", clock="real")
+    there = await local.step(act.Click(mark_of(page, "Same tab")))
     assert (there.title, there.outcome) == ("Second", "")
 
 
 @pytest.mark.slow
-async def test_a_page_that_never_rests_is_left_after_a_while(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    restless = await world.reset(page_task("timers", clock="real"))
+async def test_a_page_that_never_rests_is_left_after_a_while(local: LocalWorld) -> None:
+    restless = await local.open("timers", clock="real")
     assert restless.outcome == "the page is still changing after 5 s"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.task import Task
+from tests.local_pages import MakeTask, mark_of
 from webagent.action import Action
 from webagent.action import actions as act
 from webagent.browser import Browser
@@ -15,7 +16,6 @@ from webagent.observation.variants import VARIANTS
 from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 Acts = Callable[[Observation], Action]
 
 
@@ -39,11 +39,6 @@ async def both(
     """The same with fields called like members, and with fields called otherwise."""
     plain = replace(task, start_url=f"{task.start_url}?plain")
     return (await played(browser, task, acts, variant), await played(browser, plain, acts, variant))
-
-
-def mark_of(page: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in page.nodes if node.mark and node.name == name)
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,17 @@
 """What an observation holds of a page: what a reader sees, named as a reader would."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tasks.task import Task
+from tests.local_pages import LocalWorld, MakeTask
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
 from webagent.observation import render
 from webagent.records import Node
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 FORM = """\
 Sign up
@@ -45,18 +44,16 @@ City | Kyoto
 [23] graphic "small navy rectangle" at {rectangle}"""
 
 
-async def test_a_page_reads_as_its_reader_sees_it(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("form"))
+async def test_a_page_reads_as_its_reader_sees_it(local: LocalWorld) -> None:
+    page = await local.open("form")
     circle, rectangle = (
         "{},{} size {}x{}".format(*node.box) for node in page.nodes if node.role == "graphic"
     )
     assert render(page) == FORM.format(circle=circle, rectangle=rectangle)
 
 
-async def test_every_node_says_what_kind_of_widget_it_is(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("form"))
+async def test_every_node_says_what_kind_of_widget_it_is(local: LocalWorld) -> None:
+    page = await local.open("form")
     kinds = {node.name: node.kind for node in page.nodes}
     assert kinds["I agree"] == "input:checkbox"
     assert kinds["Password"] == "input:password"
@@ -65,10 +62,8 @@ async def test_every_node_says_what_kind_of_widget_it_is(
     assert kinds["Sign up"] == "h1"
 
 
-async def test_boxes_are_where_the_elements_are_drawn(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("form"))
+async def test_boxes_are_where_the_elements_are_drawn(local: LocalWorld) -> None:
+    page = await local.open("form")
     tile = next(node for node in page.nodes if node.name == "teal box")
     assert tile.box[2:] == (30, 30)
 
@@ -84,14 +79,14 @@ async def test_looking_writes_nothing_into_the_page(
     assert "webagent" not in str(before["html"])
 
 
-async def test_a_mark_stays_with_its_element(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("marks"))
+async def test_a_mark_stays_with_its_element(local: LocalWorld) -> None:
+    page = await local.open("marks")
     marks = {node.name: node.mark for node in page.nodes}
     assert marks == {"First": 1, "Second": 2, "Add": 3, "Remove": 4, "Move": 5}
-    page = await world.step(act.Click(marks["Add"]))
+    page = await local.step(act.Click(marks["Add"]))
     assert page.nodes[0].name == "New"
-    page = await world.step(act.Click(marks["Remove"]))
-    page = await world.step(act.Click(marks["Move"]))
+    page = await local.step(act.Click(marks["Remove"]))
+    page = await local.step(act.Click(marks["Move"]))
     assert {node.name: node.mark for node in page.nodes} == {
         "New": 6,
         "Add": 3,
@@ -101,31 +96,27 @@ async def test_a_mark_stays_with_its_element(world: BrowserWorld, page_task: Mak
     }
 
 
-async def test_marks_of_another_page_are_new_numbers(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("tabs"))
+async def test_marks_of_another_page_are_new_numbers(local: LocalWorld) -> None:
+    page = await local.open("tabs")
     old = {node.mark for node in page.nodes if node.mark}
-    there = await world.step(act.Click(min(old)))
+    there = await local.step(act.Click(min(old)))
     assert there.title == "Second"
     assert not old & {node.mark for node in there.nodes if node.mark}
 
 
-async def test_the_focused_element_is_named(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("events"))
+async def test_the_focused_element_is_named(local: LocalWorld) -> None:
+    page = await local.open("events")
     field = next(node.mark for node in page.nodes if node.name == "Field")
-    after = await world.step(act.Focus(field))
+    after = await local.step(act.Focus(field))
     assert after.focus == field
     focused = after.node(field)
     assert isinstance(focused, Node) and "focused" in focused.states
 
 
-async def test_what_is_painted_on_a_canvas_is_told_in_words(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("canvas"))
+async def test_what_is_painted_on_a_canvas_is_told_in_words(local: LocalWorld) -> None:
+    page = await local.open("canvas")
     assert [node.name for node in page.nodes] == ["2 lines, 1 arc, Hello", "Wipe"]
-    wiped = await world.step(act.Click(page.nodes[1].mark))
+    wiped = await local.step(act.Click(page.nodes[1].mark))
     assert wiped.nodes[0].name == ""
 
 

@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 from playwright.async_api import CDPSession
 
 from tasks.task import Task
+from tests.local_pages import mark_of
 from webagent.action import Action
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
@@ -38,11 +39,6 @@ def shop(tmp_path: Path) -> Task:
     (tmp_path / "shop.html").write_text(PAGE)
     url = (tmp_path / "shop.html").as_uri()
     return Task(id="t/shop@1", start_url=url, records=("elements",))
-
-
-def mark_of(page: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in page.nodes if node.name == name)
 
 
 async def play(

@@ -1,11 +1,12 @@
 """A guard and probes: what the task's own looks may reach, the agent may not."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
 from perf.fakes.site import Site, serving
-from tasks.task import Probe, Task
+from tasks.task import Probe
+from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
@@ -13,7 +14,6 @@ from webagent.guard.policy import Secret
 from webagent.guard.secret import Secrets
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 LURKING = """<title>Lurk</title><script>
 setInterval(() => { fetch("%s/stolen", { mode: "no-cors" }).catch(() => 0); }, 50);

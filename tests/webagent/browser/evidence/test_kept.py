@@ -1,14 +1,14 @@
 """Evidence outlives its pages: what is scored from a run folder is what was there."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchmarks.rules import checks_hold
 from perf.fakes.site import Site
-from tasks.task import Check, Probe, Task
+from tasks.task import Check, Probe
+from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.policy.policy import ScriptedPolicy, play_actions
@@ -16,7 +16,6 @@ from webagent.rollout import run_episode
 from webagent.store import Store
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"

@@ -1,7 +1,6 @@
 """The log of requests that a task asks for: whole, in order, or said to be cut."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 
 from perf.fakes.site import Reply, Request, Site
 from tasks.task import Probe, Task
+from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions import network
@@ -16,7 +16,6 @@ from webagent.browser.sessions.network import har_events
 from webagent.browser.sessions.profile import Profile
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 PAGE = """<title>Ask</title><img src="/picture.png"><iframe src="/second"></iframe>
 <form method="post" action="/order?day=1"><input name="what" value="a book & more">

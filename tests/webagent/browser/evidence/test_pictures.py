@@ -2,20 +2,19 @@
 
 import base64
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from perf.fakes.site import Site
-from tasks.task import Json, Probe, Task
+from tasks.task import Json, Probe
+from tests.local_pages import MakeTask
 from webagent.browser import Browser
 from webagent.browser.evidence import probe_page as pictures
 from webagent.store.images import ImageFolder
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 PAGE = """<title>Gallery</title><style>#back { background: url("/green.gif"); height: 20px }</style>
 <div id="first"><img src="/red.png"><img src="/red.png" width="4"></div>

@@ -3,13 +3,13 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable
 
 import pytest
 
 from benchmarks.rules import checks_hold
 from perf.fakes.site import Site
 from tasks.task import Check, Probe, Task
+from tests.local_pages import MakeTask
 from tests.webagent.browser.test_failures import newest_main
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
@@ -21,7 +21,6 @@ from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.rollout import run_episode
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 
 def probe(name: str, path: str = "", script: str = "document.title", **fields: object) -> Probe:

@@ -7,6 +7,7 @@ import pytest
 
 from perf.fakes.site import Site, serving
 from tasks.task import Task
+from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
 from webagent.observation import render
@@ -15,11 +16,6 @@ from webagent.records import Observation
 pytestmark = pytest.mark.browser
 PAGES = Path(__file__).parents[3] / "pages"
 Open = Callable[[str], Awaitable[Observation]]
-
-
-def mark_of(observation: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
 
 
 @pytest.fixture

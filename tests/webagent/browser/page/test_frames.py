@@ -13,6 +13,7 @@ from playwright.async_api import Browser as Chrome
 from playwright.async_api import CDPSession, async_playwright
 
 from tasks.task import Task
+from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld, find_chromium
 from webagent.browser.chromium import has_sandbox
@@ -20,7 +21,6 @@ from webagent.browser.page.clock import clock_named
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.observation import render
-from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
 
@@ -119,11 +119,6 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def page(url: str, **fields: Any) -> Task:
     """A task on this page."""
     return Task(id="page/frames@1", start_url=url, viewport=(900, 600), **fields)
-
-
-def mark_of(seen: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in seen.nodes if node.name == name)
 
 
 SEEN = """\

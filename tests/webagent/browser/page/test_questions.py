@@ -1,24 +1,17 @@
 """Dialogs that wait for the agent: it sees nothing else, answers, and the page goes on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
-from tasks.task import Task
+from tests.local_pages import LocalWorld, MakeTask, mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions.profile import Profile
 from webagent.observation import render
-from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
-
-
-def mark_of(observation: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
 
 
 @pytest.fixture
@@ -115,8 +108,8 @@ async def test_an_open_dialog_does_not_stop_the_evidence(
 
 
 async def test_without_being_asked_for_dialogs_are_dismissed_and_there_is_none_to_answer(
-    world: BrowserWorld, page_task: MakeTask
+    local: LocalWorld,
 ) -> None:
-    page = await world.reset(page_task("questions"))
-    assert (await world.step(act.Click(mark_of(page, "Delete")))).title == "kept"
-    assert (await world.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"
+    page = await local.open("questions")
+    assert (await local.step(act.Click(mark_of(page, "Delete")))).title == "kept"
+    assert (await local.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tasks.task import Task
+from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
 from webagent.observation import render
-from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
 MakePage = Callable[..., Task]
@@ -60,11 +60,6 @@ def written(tmp_path: Path) -> MakePage:
         return Task(id="page/shadows@1", start_url=url, **fields)
 
     return make
-
-
-def mark_of(seen: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in seen.nodes if node.name == name)
 
 
 async def test_what_is_in_a_closed_shadow_tree_is_seen_and_clicked(

@@ -1,22 +1,14 @@
 """Dragging, keys and the mouse at points: pages hear what they hear from a person."""
 
-from collections.abc import Callable
-
 import pytest
 
-from tasks.task import Task
+from tests.local_pages import LocalWorld, MakeTask, mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
 from webagent.observation import render
 from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
-
-
-def mark_of(observation: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
 
 
 def middle_of(observation: Observation, name: str) -> tuple[int, int]:
@@ -25,147 +17,127 @@ def middle_of(observation: Observation, name: str) -> tuple[int, int]:
     return box[0] + box[2] // 2, box[1] + box[3] // 2
 
 
-async def test_a_native_list_is_sorted_by_dragging(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("sorting"))
-    after = await world.step(act.DragAndDrop(mark_of(page, "Alpha"), mark_of(page, "Gamma")))
+async def test_a_native_list_is_sorted_by_dragging(local: LocalWorld) -> None:
+    page = await local.open("sorting")
+    after = await local.step(act.DragAndDrop(mark_of(page, "Alpha"), mark_of(page, "Gamma")))
     assert "todo:Beta,Gamma,Alpha" in render(after)
     assert "dragstart dragenter drop dragend" in render(after)
 
 
-async def test_an_item_is_dragged_from_one_list_to_another(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("sorting"))
-    after = await world.step(act.DragAndDrop(mark_of(page, "Beta"), mark_of(page, "Omega")))
+async def test_an_item_is_dragged_from_one_list_to_another(local: LocalWorld) -> None:
+    page = await local.open("sorting")
+    after = await local.step(act.DragAndDrop(mark_of(page, "Beta"), mark_of(page, "Omega")))
     assert "todo:Alpha,Gamma done:Omega,Beta" in render(after)
 
 
-async def test_a_list_of_pointer_events_is_sorted_by_dragging(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("sorting"))
-    after = await world.step(act.DragAndDrop(mark_of(page, "One"), mark_of(page, "Three")))
+async def test_a_list_of_pointer_events_is_sorted_by_dragging(local: LocalWorld) -> None:
+    page = await local.open("sorting")
+    after = await local.step(act.DragAndDrop(mark_of(page, "One"), mark_of(page, "Three")))
     assert "pointer:Two,Three,One" in render(after)
 
 
-async def test_a_thing_is_dropped_on_a_canvas(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("sorting"))
+async def test_a_thing_is_dropped_on_a_canvas(local: LocalWorld) -> None:
+    page = await local.open("sorting")
     left, top, width, height = next(node.box for node in page.nodes if node.kind == "canvas")
     x, y = middle_of(page, "Alpha")
     target = (left + width // 2, top + height // 2)
-    after = await world.step(act.MouseDrag(x, y, *target))
+    after = await local.step(act.MouseDrag(x, y, *target))
     assert f"canvas got Alpha at {width // 2 - 1}," in render(after)
 
 
 async def test_a_native_drag_in_single_steps_is_dropped_when_the_button_comes_up(
-    world: BrowserWorld, page_task: MakeTask
+    local: LocalWorld,
 ) -> None:
-    page = await world.reset(page_task("sorting"))
+    page = await local.open("sorting")
     x, y = middle_of(page, "Alpha")
     to = middle_of(page, "Gamma")
-    await world.step(act.MouseDown(x, y))
-    await world.step(act.MouseMove(x, y + 20))
-    await world.step(act.MouseMove(*to))
-    after = await world.step(act.MouseUp(to[0], to[1] + 5))
+    await local.step(act.MouseDown(x, y))
+    await local.step(act.MouseMove(x, y + 20))
+    await local.step(act.MouseMove(*to))
+    after = await local.step(act.MouseUp(to[0], to[1] + 5))
     assert "todo:Beta,Gamma,Alpha" in render(after)
 
 
-async def test_the_mouse_is_pressed_moved_and_let_go_in_single_steps(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("keys"))
+async def test_the_mouse_is_pressed_moved_and_let_go_in_single_steps(local: LocalWorld) -> None:
+    page = await local.open("keys")
     left, top, _, _ = next(node.box for node in page.nodes if node.kind == "canvas")
-    await world.step(act.MouseDown(left + 10, top + 10))
-    await world.step(act.MouseMove(left + 30, top + 10))
-    after = await world.step(act.MouseUp(left + 30, top + 30))
+    await local.step(act.MouseDown(left + 10, top + 10))
+    await local.step(act.MouseMove(left + 30, top + 10))
+    after = await local.step(act.MouseUp(left + 30, top + 30))
     assert "down0 move1 up" in render(after)
 
 
-async def test_clicks_at_points_know_button_and_number(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("keys"))
+async def test_clicks_at_points_know_button_and_number(local: LocalWorld) -> None:
+    page = await local.open("keys")
     x, y = middle_of(page, "Target")
-    assert "dblclick:0" in render(await world.step(act.MouseDoubleClick(x, y)))
-    assert "auxclick:1" in render(await world.step(act.MouseClick(x, y, "middle")))
+    assert "dblclick:0" in render(await local.step(act.MouseDoubleClick(x, y)))
+    assert "auxclick:1" in render(await local.step(act.MouseClick(x, y, "middle")))
 
 
-async def test_a_click_with_keys_held_carries_them(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("keys"))
+async def test_a_click_with_keys_held_carries_them(local: LocalWorld) -> None:
+    page = await local.open("keys")
     target = mark_of(page, "Target")
-    after = await world.step(act.ClickWith(target, "ctrl+Shift"))
+    after = await local.step(act.ClickWith(target, "ctrl+Shift"))
     assert "click:0:ctrlKey+shiftKey" in render(after)
-    assert "click:0 " in render(await world.step(act.Click(target))) + " "
-    twice = await world.step(act.ClickWith(target, "", 2, "right"))
+    assert "click:0 " in render(await local.step(act.Click(target))) + " "
+    twice = await local.step(act.ClickWith(target, "", 2, "right"))
     assert render(twice).count("contextmenu:2") == 2
-    assert "1 to 3 times" in (await world.step(act.ClickWith(target, "", 9))).outcome
+    assert "1 to 3 times" in (await local.step(act.ClickWith(target, "", 9))).outcome
 
 
-async def test_held_keys_stay_down_until_they_are_let_go(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("keys"))
+async def test_held_keys_stay_down_until_they_are_let_go(local: LocalWorld) -> None:
+    page = await local.open("keys")
     target = mark_of(page, "Target")
-    await world.step(act.KeyboardDown("Shift"))
-    assert "click:0:shiftKey" in render(await world.step(act.Click(target)))
-    await world.step(act.KeyboardUp("Shift"))
-    assert render(await world.step(act.Click(target))).endswith("click:0")
+    await local.step(act.KeyboardDown("Shift"))
+    assert "click:0:shiftKey" in render(await local.step(act.Click(target)))
+    await local.step(act.KeyboardUp("Shift"))
+    assert render(await local.step(act.Click(target))).endswith("click:0")
 
 
-async def test_text_is_typed_and_put_in_at_the_focus(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("keys"))
+async def test_text_is_typed_and_put_in_at_the_focus(local: LocalWorld) -> None:
+    page = await local.open("keys")
     second = mark_of(page, "Second")
-    await world.step(act.Focus(second))
-    await world.step(act.KeyboardType("typed, "))
-    filled = (await world.step(act.KeyboardInsertText("put in"))).node(second)
+    await local.step(act.Focus(second))
+    await local.step(act.KeyboardType("typed, "))
+    filled = (await local.step(act.KeyboardInsertText("put in"))).node(second)
     assert filled is not None and filled.value == "typed, put in"
 
 
 @pytest.mark.parametrize("combination", ["Control+a", "ctrl+A", "CONTROL+KeyA"])
 async def test_a_combination_may_be_written_as_people_do(
-    world: BrowserWorld, page_task: MakeTask, combination: str
+    local: LocalWorld, combination: str
 ) -> None:
-    page = await world.reset(page_task("keys"))
+    page = await local.open("keys")
     first = mark_of(page, "First")
-    selected = (await world.step(act.Press(first, combination))).node(first)
+    selected = (await local.step(act.Press(first, combination))).node(first)
     assert selected is not None and "highlighted" in selected.states
 
 
-async def test_function_keys_and_meta_are_heard(world: BrowserWorld, page_task: MakeTask) -> None:
-    await world.reset(page_task("keys"))
-    assert "key F2" in render(await world.step(act.Press(0, "F2")))
-    assert "key k metaKey" in render(await world.step(act.Press(0, "Cmd+k")))
+async def test_function_keys_and_meta_are_heard(local: LocalWorld) -> None:
+    await local.open("keys")
+    assert "key F2" in render(await local.step(act.Press(0, "F2")))
+    assert "key k metaKey" in render(await local.step(act.Press(0, "Cmd+k")))
 
 
-async def test_shift_and_tab_go_back_to_the_field_before(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await world.reset(page_task("keys"))
-    back = await world.step(act.Press(mark_of(page, "Second"), "Shift+Tab"))
+async def test_shift_and_tab_go_back_to_the_field_before(local: LocalWorld) -> None:
+    page = await local.open("keys")
+    back = await local.step(act.Press(mark_of(page, "Second"), "Shift+Tab"))
     assert back.focus == mark_of(page, "First")
 
 
-async def test_a_misspelt_key_is_answered_with_the_close_ones(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
-    await world.reset(page_task("keys"))
-    entr = await world.step(act.Press(0, "Entr"))
+async def test_a_misspelt_key_is_answered_with_the_close_ones(local: LocalWorld) -> None:
+    await local.open("keys")
+    entr = await local.step(act.Press(0, "Entr"))
     assert entr.outcome.startswith("there is no key 'Entr'; did you mean Enter")
-    assert (await world.step(act.KeyboardDown("é"))).outcome == "there is no key 'é'"
+    assert (await local.step(act.KeyboardDown("é"))).outcome == "there is no key 'é'"
 
 
-async def test_the_wheel_is_turned_over_a_point(world: BrowserWorld, page_task: MakeTask) -> None:
-    page = await world.reset(page_task("keys"))
+async def test_the_wheel_is_turned_over_a_point(local: LocalWorld) -> None:
+    page = await local.open("keys")
     left, top, width, height = next(node.box for node in page.nodes if node.kind == "canvas")
-    zoomed = await world.step(act.ScrollAt(left + width // 2, top + height // 2, 0, 120))
+    zoomed = await local.step(act.ScrollAt(left + width // 2, top + height // 2, 0, 120))
     assert "zoom 120" in render(zoomed)
-    assert "outside" in (await world.step(act.ScrollAt(5000, 10, 0, 120))).outcome
+    assert "outside" in (await local.step(act.ScrollAt(5000, 10, 0, 120))).outcome
 
 
 async def test_the_wheel_scrolls_what_lies_under_the_point(

@@ -1,23 +1,14 @@
 """Files that a page asks for, however it hides the field."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tasks.task import Task
+from tests.local_pages import LocalWorld, mark_of
 from webagent.action import actions as act
-from webagent.browser import BrowserWorld
 from webagent.observation import render
-from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
-
-
-def mark_of(observation: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
 
 
 @pytest.fixture
@@ -30,14 +21,14 @@ def letters(tmp_path: Path) -> tuple[str, str]:
 
 
 async def test_a_click_that_asks_for_a_file_says_so_and_is_answered(
-    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+    local: LocalWorld, letters: tuple[str, str]
 ) -> None:
-    page = await world.reset(page_task("uploads"))
-    asked = await world.step(act.Click(mark_of(page, "Choose a picture")))
+    page = await local.open("uploads")
+    asked = await local.step(act.Click(mark_of(page, "Choose a picture")))
     assert asked.outcome == "the page asks for a file; give a file with upload_file(0, path)"
-    given = await world.step(act.UploadFile(0, letters[0]))
+    given = await local.step(act.UploadFile(0, letters[0]))
     assert "hidden: a.txt 3" in render(given)
-    again = await world.step(act.UploadFile(0, letters[0]))
+    again = await local.step(act.UploadFile(0, letters[0]))
     assert again.outcome == "nothing on the page asks for a file"
 
 
@@ -46,48 +37,44 @@ async def test_a_click_that_asks_for_a_file_says_so_and_is_answered(
     [("Choose a picture", "hidden"), ("Attach", "styled"), ("From nowhere", "made")],
 )
 async def test_a_file_is_given_to_what_stands_for_a_hidden_field(
-    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str], name: str, field: str
+    local: LocalWorld, letters: tuple[str, str], name: str, field: str
 ) -> None:
-    page = await world.reset(page_task("uploads"))
-    given = await world.step(act.UploadFile(mark_of(page, name), letters[0]))
+    page = await local.open("uploads")
+    given = await local.step(act.UploadFile(mark_of(page, name), letters[0]))
     assert f"{field}: a.txt 3" in render(given)
     assert given.outcome == ""
 
 
 async def test_several_files_go_where_several_are_taken(
-    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+    local: LocalWorld, letters: tuple[str, str]
 ) -> None:
-    page = await world.reset(page_task("uploads"))
-    given = await world.step(act.UploadFiles(mark_of(page, "Many"), letters))
+    page = await local.open("uploads")
+    given = await local.step(act.UploadFiles(mark_of(page, "Many"), letters))
     assert "many: a.txt 3, b.txt 5" in render(given)
-    refused = await world.step(act.UploadFiles(mark_of(page, "Choose a picture"), letters))
+    refused = await local.step(act.UploadFiles(mark_of(page, "Choose a picture"), letters))
     assert refused.outcome == "only one file is taken, not 2"
 
 
-async def test_a_file_is_chosen_at_a_point(
-    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
-) -> None:
-    page = await world.reset(page_task("uploads"))
+async def test_a_file_is_chosen_at_a_point(local: LocalWorld, letters: tuple[str, str]) -> None:
+    page = await local.open("uploads")
     left, top, width, height = next(n.box for n in page.nodes if n.name == "From nowhere")
     point = (left + width // 2, top + height // 2)
-    assert "made: a.txt 3" in render(await world.step(act.MouseUploadFile(*point, letters[0])))
+    assert "made: a.txt 3" in render(await local.step(act.MouseUploadFile(*point, letters[0])))
 
 
-async def test_what_asks_for_no_file_is_said(
-    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
-) -> None:
-    page = await world.reset(page_task("uploads"))
+async def test_what_asks_for_no_file_is_said(local: LocalWorld, letters: tuple[str, str]) -> None:
+    page = await local.open("uploads")
     nothing = mark_of(page, "Nothing")
-    refused = await world.step(act.UploadFile(nothing, letters[0]))
+    refused = await local.step(act.UploadFile(nothing, letters[0]))
     said = "asks for no file, and takes none that is dropped on it"
     assert refused.outcome == f"element {nothing} {said}"
     assert refused.title == "Uploads"
 
 
 async def test_files_are_dropped_where_a_page_wants_them_dropped(
-    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+    local: LocalWorld, letters: tuple[str, str]
 ) -> None:
-    page = await world.reset(page_task("uploads"))
-    given = await world.step(act.UploadFiles(mark_of(page, "Drop files here"), letters))
+    page = await local.open("uploads")
+    given = await local.step(act.UploadFiles(mark_of(page, "Drop files here"), letters))
     assert "zone: a.txt 3, b.txt 5" in render(given)
     assert given.outcome == ""

@@ -1,6 +1,6 @@
 """Files that pages hand out: kept in the episode's folder and said, capped, or refused."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +8,14 @@ import pytest
 
 from perf.fakes.site import Reply, Site, serving
 from tasks.task import Task
+from tests.local_pages import MakeTask, mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions import files
 from webagent.browser.sessions.files import safe_name
 from webagent.browser.sessions.profile import Profile
-from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 PAGE = """<title>Files</title>
 <a href="/report">Report</a> <a href="/report" target="_blank">In a tab</a>
@@ -26,11 +25,6 @@ PAGE = """<title>Files</title>
 <script>document.getElementById("blob").href = URL.createObjectURL(new Blob(["abc"]))</script>"""
 ATTACHED = {"Content-Type": "text/csv", "Content-Disposition": 'attachment; filename="../r.csv"'}
 STREAM = {"Content-Type": "application/octet-stream", "Content-Disposition": "attachment"}
-
-
-def mark_of(observation: Observation, name: str) -> int:
-    """The mark of the element with this name."""
-    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
 
 
 @pytest.fixture

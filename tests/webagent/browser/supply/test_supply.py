@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tasks.task import Task
+from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserLimits, BrowserWorld
 from webagent.browser import pool as supply_module
@@ -22,7 +23,6 @@ from webagent.browser.engine import BrowserProcess, OwnedFolder, remove_orphans
 from webagent.errors import SetupError, WorldError
 
 pytestmark = pytest.mark.browser
-MakeTask = Callable[..., Task]
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,38 @@
+"""The local pages, opened by name, and their elements, found by what they are called."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tasks.task import Task
+from webagent.action import Action
+from webagent.browser import BrowserWorld
+from webagent.records import Observation
+
+PAGES = Path(__file__).parent / "pages"
+MakeTask = Callable[..., Task]
+
+
+def make_page_task(name: str, **fields: Any) -> Task:
+    """Return a task on one of the local pages: `make_page_task("form", clock="real")`."""
+    return Task(id=f"page/{name}@1", start_url=(PAGES / f"{name}.html").as_uri(), **fields)
+
+
+def mark_of(page: Observation, name: str) -> int:
+    """Return the mark of the element with this name."""
+    return next(node.mark for node in page.nodes if node.mark and node.name == name)
+
+
+class LocalWorld:
+    """A world for one test, opened at local pages by their names."""
+
+    def __init__(self, world: BrowserWorld) -> None:
+        self._world = world
+
+    async def open(self, name: str, **fields: Any) -> Observation:
+        """Start a task on this page."""
+        return await self._world.reset(make_page_task(name, **fields))
+
+    async def step(self, action: Action) -> Observation:
+        """Do the action."""
+        return await self._world.step(action)
