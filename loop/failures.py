@@ -83,18 +83,22 @@ def format_rows(summary: FailureSummary) -> list[tuple[str, ...]]:
             str(row.cause),
             str(row.count),
             f"{row.share.value:.0%} ({row.share.low:.0%} to {row.share.high:.0%})",
-            _format_counts(row.kinds),
-            _format_counts(
-                [(task.rsplit("/", 1)[-1].split("@", 1)[0], count) for task, count in row.by_task]
-            ),
-            _format_counts(row.by_site),
+            format_counts(row.kinds),
+            format_task_counts(row.by_task),
+            format_counts(row.by_site),
             row.examples[0],
         )
         for row in summary.causes
     ]
 
 
-def _format_counts(counts: Sequence[tuple[str, int]]) -> str:
+def format_counts(counts: Sequence[tuple[str, int]]) -> str:
+    """Return the first names with their counts, and how many more there are."""
     shown = [f"{name or 'none'} {count}" for name, count in counts[:_SHOWN]]
     more = len(counts) - len(shown)
     return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
+
+
+def format_task_counts(counts: Sequence[tuple[str, int]]) -> str:
+    """Return the same of tasks by their ids."""
+    return format_counts([(task.rsplit("/", 1)[-1].split("@", 1)[0], n) for task, n in counts])

@@ -1,6 +1,5 @@
 """`webagent export`: a run's episodes as files that other people's trainers read."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,7 +37,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     with Store.open(request.run) as store:
         where: Where = {"arm": config.arms} if config.arms else {}
         selection = select(store, config.judge, where, config.phases, imagined=config.imagined)
-        tally, counts = asyncio.run(write(request, store, selection))
+        tally, counts = write(request, store, selection)
     print("\n".join(format_result(tally, counts, selection.left_out)))
     print(f"written for {request.to}, as {request.what}: {request.out}")
     written = (str(request.out), request.to, request.what, tally.rows, tally.imagined)

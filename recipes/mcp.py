@@ -74,14 +74,14 @@ async def _serve(config: McpConfig, store: Store | None) -> int:
     kept = SessionStore(store, f"mcp-{secrets.token_hex(4)}")
     async with AsyncExitStack() as undo:
         sessions = await undo.enter_async_context(Sessions(config, browser, profile, kept))
-        errands = None
+        runner = None
         if config.has_model:
-            errands = TaskRunner(config, browser, profile, kept, sessions)
-            undo.push_async_callback(errands.close)
+            runner = TaskRunner(config, browser, profile, kept, sessions)
+            undo.push_async_callback(runner.close)
         listed = make_tools(
-            config, has_pictures=not config.held(guard), has_errands=errands is not None
+            config, has_pictures=not config.held(guard), has_tasks=runner is not None
         )
-        tools = Tools(ToolHandlers(config, sessions, errands), listed)
+        tools = Tools(ToolHandlers(config, sessions, runner), listed)
         undo.push_async_callback(tools.close)
         if config.http is None:
             await serve_stdio(server_of(tools))

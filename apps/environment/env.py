@@ -35,12 +35,12 @@ class AnyText(Space[str]):
         return False
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """A few random letters; masks and probabilities are not used."""
+        """Return a few random letters; masks and probabilities are not used."""
         letters = self.np_random.choice(list(_LETTERS), self.np_random.integers(1, 30))
         return "".join(letters)
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a text."""
+        """Return whether it is a text."""
         return isinstance(x, str)
 
     def __eq__(self, other: object) -> bool:
@@ -54,12 +54,12 @@ class ActionText(AnyText):
     """An action as text, such as `click(12)`; what is not one is answered with the reason."""
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """A click on one of the first elements; masks and probabilities are not used."""
+        """Return a click on one of the first elements; masks and probabilities are not used."""
         return f"click({self.np_random.integers(1, _SAMPLED_MARKS + 1)})"
 
 
 def observation_space(task: Task, screenshot: bool) -> Dict:
-    """What a step answers with; a screenshot is of shape (height, width, 3), one byte a channel."""
+    """Return what a step answers with; a screenshot is of bytes, shape (height, width, 3)."""
     texts: dict[str, Space[Any]] = {key: AnyText() for key in ("goal", "page", "url", "outcome")}
     if screenshot:
         width, height = task.viewport
@@ -84,7 +84,7 @@ class TaskSampler:
         """An episode like all others, to tell the spaces by."""
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None) -> Task:
-        """The next episode; `index` and `split` among the options name one instead."""
+        """Return the next episode; `index` and `split` among the options name one instead."""
         options = options or {}
         split = str(options.get("split", self._split))
         index = int(options.get("index", rng.integers(SEEDS_PER_SPLIT)))
@@ -123,14 +123,14 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         file that every episode is held to (docs/guard.md). The browser starts with the first
         reset. Raises `SetupError` for an unknown form or a bad policy."""
         variant = variant_named(observation)
-        self._drawing = TaskSampler(task, split, settings)
+        self._sampler = TaskSampler(task, split, settings)
         self.observation_space = observation_space(
-            self._drawing.example, screenshot or bool(variant.image)
+            self._sampler.example, screenshot or bool(variant.image)
         )
         self.action_space = ActionText()
         self.render_mode = render_mode
-        self._supply: SharedBrowser | None = SharedBrowser.lease(guard)
-        self._player = Player(self._supply.browser, screenshot, max_tokens, variant)
+        self._shared: SharedBrowser | None = SharedBrowser.lease(guard)
+        self._player = Player(self._shared.browser, screenshot, max_tokens, variant)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -138,7 +138,7 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         """Begin an episode on a fresh page, drawn by the seed; the options `index` and `split`
         name it instead. Raises `WorldError` when the page cannot be opened."""
         super().reset(seed=seed)
-        turn = self._open().run(self._player.reset(self._drawing.draw(self.np_random, options)))
+        turn = self._open().run(self._player.reset(self._sampler.draw(self.np_random, options)))
         return turn.seen, turn.info
 
     def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
@@ -147,22 +147,22 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         return turn.seen, turn.reward, turn.terminated, turn.truncated, turn.info
 
     def render(self) -> Image | None:
-        """The page as (height, width, 3) bytes in the mode `rgb_array`."""
+        """Return the page as (height, width, 3) bytes in the mode `rgb_array`."""
         if self.render_mode != "rgb_array":
             return None
         return self._open().run(self._player.screenshot())
 
     def close(self) -> None:
         """Close the page, and the browser with the last environment; safe to call twice."""
-        supply, self._supply = self._supply, None
-        if supply is not None:
-            supply.run(self._player.close())
-            supply.release()
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            shared.run(self._player.close())
+            shared.release()
 
     def _open(self) -> SharedBrowser:
-        if self._supply is None:
+        if self._shared is None:
             raise RuntimeError("the environment was closed")
-        return self._supply
+        return self._shared
 
 
 _Flags = npt.NDArray[np.bool_]
@@ -198,16 +198,16 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         if len(tasks) != num_envs:
             raise ValueError(f"{num_envs} environments need as many tasks, found {len(tasks)}")
         self.num_envs = num_envs
-        self._drawings = [TaskSampler(each, split, settings) for each in tasks]
-        examples = [drawing.example for drawing in self._drawings]
+        self._samplers = [TaskSampler(each, split, settings) for each in tasks]
+        examples = [sampler.example for sampler in self._samplers]
         if screenshot and len({example.viewport for example in examples}) > 1:
             raise ValueError("screenshots of different sizes do not fit into one array")
         self.single_observation_space = observation_space(examples[0], screenshot)
         self.single_action_space = ActionText()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._supply = SharedBrowser.lease(guard)
-        browser = self._supply.browser
+        self._shared = SharedBrowser.lease(guard)
+        browser = self._shared.browser
         self._players = [Player(browser, screenshot, max_tokens, variant) for _ in range(num_envs)]
         self._rngs: list[np.random.Generator] = []
         self._ended = [True] * num_envs
@@ -219,16 +219,23 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         options: dict[str, Any] | None = None,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode in all of them; the i-th is drawn by `seed` + i, or the i-th seed."""
+        count = self.num_envs
+        if seed is None:
+            seeds: Sequence[int | None] = [None] * count
+        else:
+            seeds = range(seed, seed + count) if isinstance(seed, int) else seed
+        if len(seeds) != count:
+            raise ValueError(f"{count} environments need as many seeds, found {len(seeds)}")
         if seed is not None or not self._rngs:
-            self._rngs = [np.random.default_rng(each) for each in self._seeds(seed)]
-        turns = self._all([self._begin(place, options) for place in range(self.num_envs)])
-        return self._seen(turns), self._infos(turns)
+            self._rngs = [np.random.default_rng(each) for each in seeds]
+        turns = self._run_all([self._begin(place, options) for place in range(count)])
+        return self._batch(turns)
 
     def step(self, actions: Sequence[str]) -> _Step:
         """Do an action in each; raises `ValueError` when there is not one for each."""
         if len(actions) != self.num_envs:
             raise ValueError(f"{self.num_envs} environments need as many actions")
-        turns = self._all(
+        turns = self._run_all(
             [
                 self._begin(place, None) if self._ended[place] else self._players[place].step(said)
                 for place, said in enumerate(actions)
@@ -237,42 +244,34 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         rewards = np.array([turn.reward for turn in turns], dtype=np.float64)
         terminated = np.array([turn.terminated for turn in turns], dtype=np.bool_)
         truncated = np.array([turn.truncated for turn in turns], dtype=np.bool_)
-        return self._seen(turns), rewards, terminated, truncated, self._infos(turns)
+        seen, infos = self._batch(turns)
+        return seen, rewards, terminated, truncated, infos
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close all pages, and the browser with the last user of it."""
-        self._supply.run(_together([player.close() for player in self._players]))
-        self._supply.release()
-
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, int):
-            return range(seed, seed + self.num_envs)
-        if len(seed) != self.num_envs:
-            raise ValueError(f"{self.num_envs} environments need as many seeds, found {len(seed)}")
-        return seed
+        self._shared.run(_together([player.close() for player in self._players]))
+        self._shared.release()
 
     async def _begin(self, place: int, options: Mapping[str, Any] | None) -> GymTurn:
-        task = self._drawings[place].draw(self._rngs[place], options)
+        task = self._samplers[place].draw(self._rngs[place], options)
         return await self._players[place].reset(task)
 
-    def _all(self, work: list[Any]) -> list[GymTurn]:
-        turns = self._supply.run(_together(work))
+    def _run_all(self, work: list[Any]) -> list[GymTurn]:
+        turns = self._shared.run(_together(work))
         self._ended = [turn.ended for turn in turns]
         return turns
 
-    def _seen(self, turns: Sequence[GymTurn]) -> dict[str, Any]:
-        columns = {key: tuple(turn.seen[key] for turn in turns) for key in turns[0].seen}
-        if "screenshot" in columns:
-            return {**columns, "screenshot": np.stack(columns["screenshot"])}
-        return columns
-
-    def _infos(self, turns: Sequence[GymTurn]) -> dict[str, Any]:
+    def _batch(self, turns: Sequence[GymTurn]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what is seen, by key, and the infos as Gymnasium joins them."""
+        seen: dict[str, Any] = {
+            key: tuple(turn.seen[key] for turn in turns) for key in turns[0].seen
+        }
+        if "screenshot" in seen:
+            seen["screenshot"] = np.stack(seen["screenshot"])
         infos: dict[str, Any] = {}
         for place, turn in enumerate(turns):
             infos = self._add_info(infos, turn.info, place)
-        return infos
+        return seen, infos
 
 
 async def _together(work: list[Any]) -> list[Any]:

@@ -41,7 +41,7 @@ class SteppedEpisode:
         self._running = asyncio.create_task(run_episode(task, self, world))
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Asks outside, and waits for what is said there."""
+        """Ask outside, and waits for what is said there."""
         self._asked.put_nowait(observation)
         return await self._told.get()
 
@@ -52,7 +52,7 @@ class SteppedEpisode:
         raise PolicyError("an episode that is moved from outside proposes nothing")
 
     async def next(self) -> Observation | Trajectory:
-        """The page that waits for an action, or the finished episode."""
+        """Return the page that waits for an action, or the finished episode."""
         asked = asyncio.create_task(self._asked.get())
         await asyncio.wait({asked, self._running}, return_when=asyncio.FIRST_COMPLETED)
         if asked.done():
@@ -61,7 +61,7 @@ class SteppedEpisode:
         return await self._running
 
     async def step(self, action: Action, source: str) -> Observation | Trajectory:
-        """Do the action; what `next` says."""
+        """Do the action; return what `next` does."""
         self._told.put_nowait(Decision(action, source=source))
         return await self.next()
 
@@ -89,7 +89,8 @@ class EpisodeRunner:
 
     async def begin(self, task: Task) -> Observation:
         """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
-        await self._leave()
+        if self._episode is not None:
+            await self._episode.leave()
         reason = ""
         for _ in range(_TRIES):
             self._world = self._world or await self._browser.world(variant=self._variant)
@@ -102,7 +103,7 @@ class EpisodeRunner:
         raise WorldError(f"{task.id} did not start in {_TRIES} tries: {reason}")
 
     async def act(self, action: Action, source: str = "environment") -> Observation | Trajectory:
-        """Do the action: the next page, or the whole episode where that was its end.
+        """Do the action; return the next page, or the whole episode where that was its end.
 
         Raises `RuntimeError` when no episode is under way.
         """
@@ -117,13 +118,10 @@ class EpisodeRunner:
 
     async def close(self) -> None:
         """Leave the browser; it stays open for others."""
-        await self._leave()
-        await self._give_up_world()
-
-    async def _leave(self) -> None:
         if self._episode is not None:
             await self._episode.leave()
             self._episode = None
+        await self._give_up_world()
 
     async def _give_up_world(self) -> None:
         world, self._world = self._world, None
@@ -136,7 +134,7 @@ Image: TypeAlias = npt.NDArray[np.uint8]
 
 
 def pixels(png: bytes) -> Image:
-    """A PNG as an array."""
+    """Return a PNG as an array."""
     with open_image(io.BytesIO(png)) as image:
         return np.asarray(image.convert("RGB"))
 
@@ -167,7 +165,7 @@ class Player:
         max_tokens: int = 2000,
         variant: ObservationVariant = VARIANTS["text"],
     ) -> None:
-        self._stage = EpisodeRunner(browser, variant)
+        self._runner = EpisodeRunner(browser, variant)
         self._wants_image = screenshot or bool(variant.image)
         self._variant = variant
         self._max_tokens = max_tokens
@@ -178,7 +176,7 @@ class Player:
     async def reset(self, task: Task) -> GymTurn:
         """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
         self._page = self._image = None
-        first = await self._stage.begin(task)
+        first = await self._runner.begin(task)
         return await self._turn(first, {"task": task.id, "seed": task.seed})
 
     async def step(self, text: str) -> GymTurn:
@@ -191,21 +189,21 @@ class Player:
             action = parse_action(text)
         except ActionError as error:
             action, source, reason = Wait(0), "unreadable", str(error)
-        result = await self._stage.act(action, source)
+        result = await self._runner.act(action, source)
         if isinstance(result, Trajectory):
             return await self._end(result)
         return await self._turn(replace(result, outcome=reason or result.outcome), {})
 
     async def screenshot(self) -> Image:
-        """The page as it looks. Raises `WorldError` when there is none."""
-        return pixels(await self._stage.world.screenshot())
+        """Return the page as it looks. Raises `WorldError` when there is none."""
+        return pixels(await self._runner.world.screenshot())
 
     async def close(self) -> None:
         """Leave the browser; it stays open for others."""
-        await self._stage.close()
+        await self._runner.close()
 
     async def _end(self, whole: Trajectory) -> GymTurn:
-        """The last turn. A world that failed gives no reward, not even none: not a number."""
+        """Return the last turn; the reward of a world that failed is not a number."""
         has_failed = whole.ending is not None and whole.ending.is_infrastructure
         score = await self._score(whole)
         info = {
@@ -222,7 +220,7 @@ class Player:
         )
 
     async def _turn(self, page: Observation | None, info: dict[str, Any]) -> GymTurn:
-        """What is to be seen; where the page is gone, what was seen last."""
+        """Return what is to be seen; where the page is gone, what was seen last."""
         self._page = page = page or self._page
         if page is None:
             raise RuntimeError("an episode ends before its first page was seen")
@@ -233,16 +231,14 @@ class Player:
             "outcome": page.outcome,
         }
         if self._wants_image:
-            seen["screenshot"] = self._image = await self._newest_image(page)
+            try:
+                png = self._variant.picture(await self._runner.world.screenshot(), page)
+                self._image = pixels(png)
+            except WorldError:
+                if self._image is None:
+                    raise
+            seen["screenshot"] = self._image
         return GymTurn(seen, {"observation": page, **info})
-
-    async def _newest_image(self, page: Observation) -> Image:
-        try:
-            return pixels(self._variant.picture(await self._stage.world.screenshot(), page))
-        except WorldError:
-            if self._image is None:
-                raise
-            return self._image
 
 
 _Result = TypeVar("_Result")
@@ -266,19 +262,21 @@ class SharedBrowser:
 
     @classmethod
     def lease(cls, guard: str | Path | None = None) -> "SharedBrowser":
-        """The supply of this process whose episodes are held to this policy file, if any; give it
-        back with `release`. A forked child gets its own. Raises `SetupError` for a bad policy."""
+        """Return the one of this process whose episodes are held to this policy file, if any.
+
+        Give it back with `release`. A forked child gets its own. Raises `SetupError` for a bad
+        policy."""
         policy = Path(guard).resolve() if guard else None
         with cls._lock:
-            supply = cls._shared.get(policy)
-            if supply is None or supply._process != os.getpid():
-                supply = cls._shared[policy] = cls(policy)
-                atexit.register(supply._end)
-            supply._users += 1
-            return supply
+            shared = cls._shared.get(policy)
+            if shared is None or shared._process != os.getpid():
+                shared = cls._shared[policy] = cls(policy)
+                atexit.register(shared._end)
+            shared._users += 1
+            return shared
 
     def release(self) -> None:
-        """One user less; the last one closes the browser."""
+        """Take note of one user less; the last one closes the browser."""
         with self._lock:
             self._users -= 1
             if self._users == 0:
@@ -298,16 +296,17 @@ class SharedBrowser:
             return
         if SharedBrowser._shared.get(self._policy) is self:
             del SharedBrowser._shared[self._policy]
-        self.run(self._wind_up())
+
+        async def close_all() -> None:
+            await self.browser.close()
+            # Those of environments that were never closed.
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+        self.run(close_all())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         atexit.unregister(self._end)
-
-    async def _wind_up(self) -> None:
-        """End the browser, then the episodes of environments that were never closed."""
-        await self.browser.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tasks.suite import split_of
@@ -13,7 +13,7 @@ from webagent.agent.asking import Asking
 from webagent.errors import ActionError, SetupError, StoreError
 from webagent.models import CannedModel, Message
 from webagent.policy.reply import read_reply
-from webagent.records import Decision, Observation, Score, Step, Trajectory
+from webagent.records import SET_APART, Decision, Score, Step, Trajectory
 from webagent.store import EpisodeSummary, ImageFolder, Store, Where
 from webagent.training.language.selection import compute_step_weights
 
@@ -34,6 +34,11 @@ class ExportedEpisode:
     def succeeded(self) -> bool | None:
         """Whether the judge passed it; None where it did not say."""
         return None if self.success is None else self.success >= 0.5
+
+    @property
+    def shortcoming(self) -> str:
+        """Why it is no success."""
+        return "episodes the judge did not score" if self.success is None else "failed episodes"
 
     @property
     def imagined(self) -> bool:
@@ -63,18 +68,27 @@ def select(
     Raises `SetupError` when others judged the run, but this judge did not.
     """
     scores = store.scores("played", **where)
-    _check_judge(scores, judge)
-    left_out = Counter(_untold(entry) for entry in store.entries("any", **where))
-    left_out.pop("", None)
+    judges = {s.evaluator for said in scores.values() for s in said if s.name == "success"}
+    if judges and not any(name.startswith(judge) for name in judges):
+        raise SetupError(
+            f"no episode has a `success` score by {judge!r}; the run was judged by"
+            f" {', '.join(sorted(judges))}: name one of them with --judge"
+        )
+    left_out: Counter[str] = Counter()
     real, dreamt = [], []
-    for entry in store.entries("played", **where):
-        is_chosen = not phases or entry.phase in phases
-        if not is_chosen and not (tuple(phases) == LEARNT_FROM and _is_for_training(entry)):
-            left_out[f"of phase {entry.phase}"] += 1
+    for entry in store.entries("any", **where):
+        if not {"phase", "id"} & where.keys() and entry.phase in SET_APART:
             continue
         said = scores.get(entry.id, ())
-        chosen = ExportedEpisode(entry, said, _headline(said, judge))
-        if not chosen.imagined:
+        given = (s.value for s in said if s.name == "success" and s.evaluator.startswith(judge))
+        chosen = ExportedEpisode(entry, said, next(given, None))
+        if entry.ending is None:
+            left_out["under way"] += 1
+        elif entry.ending.is_infrastructure:
+            left_out["failed for a reason outside the agent"] += 1
+        elif phases and not _is_chosen(entry, phases):
+            left_out[f"of phase {entry.phase}"] += 1
+        elif not chosen.imagined:
             real.append(chosen)
         elif imagined:
             dreamt.append(chosen)
@@ -83,32 +97,13 @@ def select(
     return Selection(tuple(real), tuple(dreamt), left_out)
 
 
-def _is_for_training(entry: EpisodeSummary) -> bool:
+def _is_chosen(entry: EpisodeSummary, phases: Sequence[str]) -> bool:
+    if entry.phase in phases or entry.phase != "evaluate" or tuple(phases) != LEARNT_FROM:
+        return entry.phase in phases
     try:
-        return entry.phase == "evaluate" and split_of(entry.seed) == "train"
+        return split_of(entry.seed) == "train"
     except ValueError:  # a seed of no split
         return False
-
-
-def _untold(entry: EpisodeSummary) -> str:
-    """Why nothing is told of an episode; empty where something is."""
-    if entry.ending is None:
-        return "under way"
-    return "failed for a reason outside the agent" if entry.ending.is_infrastructure else ""
-
-
-def _headline(scores: Sequence[Score], judge: str) -> float | None:
-    said = (s.value for s in scores if s.name == "success" and s.evaluator.startswith(judge))
-    return next(said, None)
-
-
-def _check_judge(scores: Mapping[str, Sequence[Score]], judge: str) -> None:
-    judges = {s.evaluator for said in scores.values() for s in said if s.name == "success"}
-    if judges and not any(name.startswith(judge) for name in judges):
-        raise SetupError(
-            f"no episode has a `success` score by {judge!r}; the run was judged by"
-            f" {', '.join(sorted(judges))}: name one of them with --judge"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +131,12 @@ class PromptRebuilder:
         self._policy = asking.policy(CannedModel([]), images)
 
     def turns(self, trajectory: Trajectory) -> Iterator[StoredTurn]:
-        """Every step in order. Raises `StoreError` where the form of page was not recorded."""
+        """Yield every step in order. Raises `StoreError`, as `turn` does."""
         for position in range(len(trajectory.steps)):
             yield self.turn(trajectory, position)
 
     def turn(self, trajectory: Trajectory, position: int) -> StoredTurn:
-        """One step. Raises `StoreError` where the form of page was not recorded."""
+        """Return one step. Raises `StoreError` where the form of page was not recorded."""
         step = trajectory.steps[position]
         if self._variant.capture and not step.observation.captured:
             raise StoreError(
@@ -154,42 +149,32 @@ class PromptRebuilder:
         brief = self._policy.brief(before, step.observation)
         messages = () if step.decision.source == "loop" else brief.messages
         is_own = self._is_own and self._policy.prompt_hash == step.decision.prompt_hash
-        shown, reply = self._as_shown(step.decision, messages), reply_of(step.decision)
-        return StoredTurn(position, step, shown, reply, is_own)
-
-    def _as_shown(self, decision: Decision, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """The messages with the pictures that were stored with the decision, where there are any
-        and they fit."""
         count = sum(len(message.images) for message in messages)
-        if self._images is None or not count or len(decision.images) != count:
-            return messages
-        stored = iter([self._images.get(reference) for reference in decision.images])
-        return tuple(
-            replace(message, images=tuple(next(stored) for _ in message.images))
-            for message in messages
-        )
+        if self._images is not None and count and len(step.decision.images) == count:
+            # The pictures that were stored with the decision take the places of those now made.
+            stored = iter([self._images.get(reference) for reference in step.decision.images])
+            messages = tuple(
+                replace(message, images=tuple(next(stored) for _ in message.images))
+                for message in messages
+            )
+        return StoredTurn(position, step, messages, reply_of(step.decision), is_own)
 
 
 def reply_of(decision: Decision) -> str:
-    """The reply that says this decision, such that `read_reply` reads it back."""
-    action = format_action(decision.action)
-    said = f"Action: {action}"
-    for thought in (decision.thought, " ".join(decision.thought.split())):
+    """Return the reply that says this decision, such that `read_reply` reads it back."""
+    said = f"Action: {format_action(decision.action)}"
+    for thought in filter(None, (decision.thought, " ".join(decision.thought.split()))):
         text = f"Thought: {thought}\n{said}"
-        if thought and _says(text, thought, decision):
-            return text
+        try:
+            if read_reply(text) == (thought, decision.action):
+                return text
+        except ActionError:  # the thought reads as an action of its own
+            continue
     return said
 
 
-def _says(text: str, thought: str, decision: Decision) -> bool:
-    try:
-        return read_reply(text) == (thought, decision.action)
-    except ActionError:
-        return False
-
-
 def pictures(messages: Iterable[Message]) -> list[dict[str, bytes | str]]:
-    """The pictures of a prompt in the order of their places, each named by its content."""
+    """Return the pictures of a prompt in the order of their places, each named by its content."""
     return [
         {"bytes": image, "path": f"{hashlib.sha256(image).hexdigest()}.png"}
         for message in messages
@@ -228,35 +213,35 @@ class ExampleSource:
     """Told of every episode that is loaded."""
 
     def load(self, chosen: ExportedEpisode) -> Trajectory:
-        """The episode with its steps."""
+        """Return the episode with its steps."""
         self.loaded()
         trajectory = self.store.load(chosen.entry.id)
         assert trajectory is not None
         return trajectory
 
     def takes(self, turn: StoredTurn) -> bool:
-        """Whether the turn has a prompt; notes whether it is the one that was shown."""
+        """Return whether the turn has a prompt, and count where that comes from."""
         kind = "as shown" if turn.is_as_shown else "rebuilt"
         self.counts[f"prompts {kind}" if turn.messages else "steps no model was asked for"] += 1
         return bool(turn.messages)
 
 
-async def to_imitate(
+def to_imitate(
     source: ExampleSource, selection: Selection, imagined_share: float
-) -> AsyncIterator[Example]:
-    """The steps of successes that led there: not those without effect, detours or random ones.
+) -> Iterator[Example]:
+    """Yield the steps of successes that led there: not those without effect, detours or random.
 
     Imagined episodes come after the real ones, those the world model believes in, until they make
     up `imagined_share` of all examples.
     """
     real = dreamt = 0
     for chosen in selection.real:
-        if chosen.succeeded:
-            async for example in _useful(source, source.load(chosen)):
-                real += 1
-                yield example
-        else:
-            source.counts[_not_a_success(chosen)] += 1
+        if not chosen.succeeded:
+            source.counts[chosen.shortcoming] += 1
+            continue
+        for example in _useful_steps(source, source.load(chosen)):
+            real += 1
+            yield example
     most = most_imagined(real, imagined_share)
     for chosen in selection.imagined:
         if dreamt == most:
@@ -266,35 +251,34 @@ async def to_imitate(
         if not trajectory.evidence.get("imagined_success"):
             source.counts["imagined episodes that failed"] += 1
             continue
-        async for example in _useful(source, trajectory):
+        for example in _useful_steps(source, trajectory):
             if dreamt < most:
                 dreamt += 1
                 yield example
 
 
 def most_imagined(real: int, share: float) -> int:
-    """How many imagined rows may stand beside so many real ones."""
+    """Return how many imagined rows may stand beside so many real ones."""
     return math.floor(real * share / (1 - share) + 1e-9)
 
 
-async def to_tell_apart(source: ExampleSource, selection: Selection) -> AsyncIterator[Example]:
-    """Every step of every judged episode, labelled as its episode was judged."""
+def to_tell_apart(source: ExampleSource, selection: Selection) -> Iterator[Example]:
+    """Yield every step of every judged episode, labelled as its episode was judged."""
     for chosen in selection.real:
         if chosen.succeeded is None:
-            source.counts[_not_a_success(chosen)] += 1
+            source.counts[chosen.shortcoming] += 1
             continue
         trajectory = source.load(chosen)
         if chosen.succeeded:
-            async for example in _useful(source, trajectory):
-                yield example
+            yield from _useful_steps(source, trajectory)
         else:
             for turn in source.asker.turns(trajectory):
                 if source.takes(turn):
                     yield replace(_example(trajectory, turn), label=False)
 
 
-async def to_prefer(source: ExampleSource, selection: Selection) -> AsyncIterator[Example]:
-    """For each failure the step at which it parts from a success on the same task and seed.
+def to_prefer(source: ExampleSource, selection: Selection) -> Iterator[Example]:
+    """Yield for each failure the step at which it parts from a success on the same task and seed.
 
     Up to there both saw the same pages and did the same, so that they share the prompt. A failure
     that shares no page with any success is counted, not exported.
@@ -307,7 +291,7 @@ async def to_prefer(source: ExampleSource, selection: Selection) -> AsyncIterato
             continue
         for chosen in losers:
             loser = source.load(chosen)
-            found = next(_partings(winners, loser), None)
+            found = _find_parting(winners, loser)
             if found is None:
                 source.counts["failures that part from no success on a shared page"] += 1
                 continue
@@ -320,14 +304,14 @@ async def to_prefer(source: ExampleSource, selection: Selection) -> AsyncIterato
                 yield replace(example, rejected=worse.reply, origin=origin)
 
 
-async def to_try(source: ExampleSource, selection: Selection) -> AsyncIterator[Example]:
-    """The first prompt of each task and seed, for a trainer that plays on from there itself."""
+def to_try(source: ExampleSource, selection: Selection) -> Iterator[Example]:
+    """Yield the first prompt of each task and seed, from which a trainer plays on itself."""
     for group in _by_start(selection.real):
-        begun = (source.load(chosen) for chosen in group if chosen.entry.steps)
-        trajectory = next(begun, None)
-        if trajectory is None:
+        played = next((chosen for chosen in group if chosen.entry.steps), None)
+        if played is None:
             source.counts["tasks without a first step"] += 1
             continue
+        trajectory = source.load(played)
         turn = source.asker.turn(trajectory, 0)
         if not source.takes(turn):
             continue
@@ -337,7 +321,8 @@ async def to_try(source: ExampleSource, selection: Selection) -> AsyncIterator[E
         yield replace(example, reply="", origin={**example.origin, **tried})
 
 
-async def _useful(source: ExampleSource, trajectory: Trajectory) -> AsyncIterator[Example]:
+def _useful_steps(source: ExampleSource, trajectory: Trajectory) -> Iterator[Example]:
+    """Yield the steps that led on, random ones left out."""
     for position, weight in enumerate(compute_step_weights(trajectory)):
         if not weight:
             source.counts["steps without effect, and detours"] += 1
@@ -347,10 +332,6 @@ async def _useful(source: ExampleSource, trajectory: Trajectory) -> AsyncIterato
             turn = source.asker.turn(trajectory, position)
             if source.takes(turn):
                 yield _example(trajectory, turn)
-
-
-def _not_a_success(chosen: ExportedEpisode) -> str:
-    return "episodes the judge did not score" if chosen.success is None else "failed episodes"
 
 
 def _example(trajectory: Trajectory, turn: StoredTurn) -> Example:
@@ -374,24 +355,23 @@ def _example(trajectory: Trajectory, turn: StoredTurn) -> Example:
 
 
 def _by_start(episodes: Iterable[ExportedEpisode]) -> list[list[ExportedEpisode]]:
-    """Episodes on the same task and seed together, in the order of their first."""
+    """Return episodes on the same task and seed together, in the order of their first."""
     groups: dict[tuple[str, int], list[ExportedEpisode]] = defaultdict(list)
     for chosen in episodes:
         groups[chosen.entry.task, chosen.entry.seed].append(chosen)
     return list(groups.values())
 
 
-def _partings(winners: Sequence[Trajectory], loser: Trajectory) -> Iterator[tuple[Trajectory, int]]:
-    """Where each winner went another way from a page that both saw."""
+def _find_parting(
+    winners: Iterable[Trajectory], loser: Trajectory
+) -> tuple[Trajectory, int] | None:
+    """Return the first winner that went another way from a page that both saw, and where."""
     for winner in winners:
         for position, (good, bad) in enumerate(zip(winner.steps, loser.steps, strict=False)):
-            if _seen(good) != _seen(bad):
+            # Bytes of pictures may differ where nothing else does.
+            pages = [replace(step.observation, screenshot="") for step in (good, bad)]
+            if pages[0] != pages[1]:
                 break
             if good.decision.action != bad.decision.action:
-                yield winner, position
-                break
-
-
-def _seen(step: Step) -> Observation:
-    """The page without its picture, whose bytes may differ where nothing else does."""
-    return replace(step.observation, screenshot="")
+                return winner, position
+    return None

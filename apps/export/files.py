@@ -6,7 +6,7 @@ import os
 import shutil
 import types
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import psutil
 
 from apps.export.examples import (
-    Example,
     ExampleSource,
     PromptRebuilder,
     Selection,
@@ -27,7 +26,7 @@ from apps.export.examples import (
     to_try,
 )
 from apps.export.request import ExportRequest
-from apps.export.table import EPISODE, STEP, Table, episode_row, schema_of, step_row
+from apps.export.table import EPISODE, STEP, Table, clean, episode_row, schema_of, step_row
 from apps.export.trainers import Consumer, write_card
 from loop.console.progress import count_items
 from loop.costs import RunPrices
@@ -46,14 +45,14 @@ def whole_folder(target: Path) -> Iterator[Path]:
     something under that name already, or when the disk fails.
     """
     refuse_existing(target)
+    prefix = f".{target.name}.draft-"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        prefix = _prefix(target)
         for left in target.parent.glob(f"{prefix}*"):
             pid = left.name.removeprefix(prefix)
             if pid.isdecimal() and not psutil.pid_exists(int(pid)):
                 shutil.rmtree(left, ignore_errors=True)
-        draft = target.with_name(f"{_prefix(target)}{os.getpid()}")
+        draft = target.with_name(f"{prefix}{os.getpid()}")
         draft.mkdir()
         try:
             yield draft
@@ -65,17 +64,13 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
 
 def refuse_existing(target: Path) -> None:
-    """Raises `StoreError` unless the name is free; an empty folder counts as free."""
+    """Raise `StoreError` unless the name is free; an empty folder counts as free."""
     if target.is_dir() and not any(target.iterdir()):
         return
     if target.exists() or target.is_symlink():
         raise StoreError(
             f"{target} is there already and is not overwritten; choose another folder, or remove it"
         )
-
-
-def _prefix(target: Path) -> str:
-    return f".{target.name}.draft-"
 
 
 FORMAT = 1
@@ -97,7 +92,7 @@ class _Spread:
         self.count += 1
         self.total += value
 
-    def told(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, float]:
         mean = self.total / self.count if self.count else 0.0
         return {"count": self.count, "min": self.least, "mean": mean, "max": self.most}
 
@@ -112,7 +107,7 @@ class ExportCounts:
     _spreads: dict[str, _Spread] = field(default_factory=dict)
 
     def add(self, task: Task, *, imagined: bool, **sizes: float) -> None:
-        """One row on a task, with whatever is measured of it."""
+        """Count one row on a task, with whatever is measured of it."""
         self.rows += 1
         self.imagined += imagined
         counts = self._tasks.setdefault(task.id, Counter())
@@ -122,61 +117,54 @@ class ExportCounts:
             self._spreads.setdefault(name, _Spread()).add(size)
 
     def write(self, folder: Path, info: dict[str, Any]) -> None:
-        """`meta/info.json`, `meta/stats.json` and `meta/tasks.jsonl`."""
+        """Write `meta/info.json`, `meta/stats.json` and `meta/tasks.jsonl`."""
         meta = folder / "meta"
         meta.mkdir()
-        stats = {name: spread.told() for name, spread in sorted(self._spreads.items())}
         facts = {"format": FORMAT, **info, "rows": self.rows, "imagined_rows": self.imagined}
-        _write(meta / "info.json", json.dumps(facts, indent=1))
-        _write(meta / "stats.json", json.dumps(stats, indent=1))
+        stats = {name: spread.as_dict() for name, spread in sorted(self._spreads.items())}
         tasks = [json.dumps({"task": name, **self._tasks[name]}) for name in sorted(self._tasks)]
-        _write(meta / "tasks.jsonl", "\n".join(tasks))
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text + "\n", encoding="utf-8")
+        for name, text in (
+            ("info.json", json.dumps(facts, indent=1)),
+            ("stats.json", json.dumps(stats, indent=1)),
+            ("tasks.jsonl", "\n".join(tasks)),
+        ):
+            (meta / name).write_text(text + "\n", encoding="utf-8")
 
 
 _KINDS = {int: "integer", str: "string", bool: "boolean", float: "number"}
 
 
 def tool_schemas() -> list[dict[str, Any]]:
-    """One function for each action, as the chat templates of Hugging Face models take them."""
-    return [_schema(name, cls) for name, cls in ACTIONS.items()]
+    """Return one function for each action, as the chat templates of Hugging Face models take
+    them."""
+    schemas = []
+    for name, cls in ACTIONS.items():
+        hints, fields = get_type_hints(cls), dataclasses.fields(cls)
+        parameters = {
+            "type": "object",
+            "properties": {field.name: _schema_of(hints[field.name]) for field in fields},
+            "required": [field.name for field in fields if field.default is dataclasses.MISSING],
+        }
+        function = {"name": name, "description": cls.__doc__, "parameters": parameters}
+        schemas.append({"type": "function", "function": function})
+    return schemas
 
 
-def tools_text() -> str:
-    """The same as JSON."""
-    return json.dumps(tool_schemas())
-
-
-def _schema(name: str, cls: Any) -> dict[str, Any]:
-    hints = get_type_hints(cls)
-    fields = dataclasses.fields(cls)
-    parameters = {
-        "type": "object",
-        "properties": {field.name: _kind(hints[field.name]) for field in fields},
-        "required": [field.name for field in fields if field.default is dataclasses.MISSING],
-    }
-    function = {"name": name, "description": cls.__doc__, "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-def _kind(hint: Any) -> dict[str, Any]:
+def _schema_of(hint: Any) -> dict[str, Any]:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"type": "string", "enum": list(arguments)}
     if origin in (Union, types.UnionType):
-        return _kind(next(each for each in arguments if each is not type(None)))
+        return _schema_of(next(each for each in arguments if each is not type(None)))
     if origin in (tuple, list):
-        return {"type": "array", "items": _kind(arguments[0])}
+        return {"type": "array", "items": _schema_of(arguments[0])}
     return {"type": _KINDS[hint]}
 
 
-async def write(
+def write(
     request: ExportRequest, store: Store, selection: Selection
 ) -> tuple[ExportCounts, Counter[str]]:
-    """Write it whole or not at all; what it holds, and what was left out for which reason.
+    """Write it whole or not at all; return what it holds, and what was left out for which reason.
 
     Raises `SetupError` when nothing is left to write, `StoreError` when the folder is taken, the
     run is damaged or the disk fails.
@@ -189,24 +177,38 @@ async def write(
     with whole_folder(request.out) as draft, count_items("episodes read", chosen) as step:
         source = ExampleSource(store, asker, Counter(), step)
         if request.consumer is None:
-            await _write_tables(request, source, selection, draft, tally)
+            _write_tables(request, source, selection, draft, tally)
         else:
-            await _write_examples(request, request.consumer, source, selection, draft, tally)
+            _write_examples(request, request.consumer, source, selection, draft, tally)
         if not tally.rows:
-            raise SetupError(_nothing(request, selection, source.counts))
-        tally.write(draft, _info(request, selection, source))
+            raise SetupError(_explain_nothing(request, selection, source.counts))
+        info = {
+            "run": request.run.resolve().name,
+            **request.origin,
+            "to": request.to,
+            "what": request.what,
+            "phases": list(config.phases) or "all",
+            "arms": list(config.arms) or "all",
+            "judge": config.judge,
+            "observation": config.observation,
+            "images": config.images,
+            "episodes": chosen,
+            "left_out_episodes": dict(sorted(selection.left_out.items())),
+            "counts": dict(sorted(source.counts.items())),
+        }
+        tally.write(draft, info)
     return tally, source.counts
 
 
-async def _write_tables(
+def _write_tables(
     request: ExportRequest,
     source: ExampleSource,
     selection: Selection,
     draft: Path,
     tally: ExportCounts,
 ) -> None:
-    """One row a step and one an episode, imagined ones last and only up to their share."""
-    tools, till = tools_text(), RunPrices.of(source.store)
+    """Write one row a step and one an episode, imagined ones last and only up to their share."""
+    tools, prices = json.dumps(tool_schemas()), RunPrices.of(source.store)
     share = request.config.imagined_share
     with (
         Table(draft / "steps", schema_of(STEP)) as steps,
@@ -218,10 +220,10 @@ async def _write_tables(
             if chosen.imagined and tally.imagined + len(trajectory.steps) > most:
                 source.counts["imagined episodes above the cap"] += 1
                 continue
-            episodes.add(episode_row(chosen, trajectory, tools, till))
+            episodes.add(episode_row(chosen, trajectory, tools, prices))
             for turn in source.asker.turns(trajectory):
                 source.takes(turn)
-                steps.add(step_row(chosen, trajectory, turn, till))
+                steps.add(step_row(chosen, trajectory, turn, prices))
                 decision = turn.step.decision
                 sizes = {"prompt_ids": len(decision.prompt_ids), "seconds": decision.seconds}
                 counted = {f"usage.{name}": value for name, value in decision.usage.items()}
@@ -230,7 +232,7 @@ async def _write_tables(
     write_card(draft, tables, "A webagent run, step by step")
 
 
-async def _write_examples(
+def _write_examples(
     request: ExportRequest,
     consumer: Consumer,
     source: ExampleSource,
@@ -241,9 +243,17 @@ async def _write_examples(
     what, is_pictured = request.what, request.config.images
     form = consumer.forms[what]
     columns = form.columns(is_pictured)
+    examples = {
+        "sft": lambda: to_imitate(source, selection, request.config.imagined_share),
+        "preference": lambda: to_prefer(source, selection),
+        "kto": lambda: to_tell_apart(source, selection),
+        "rl": lambda: to_try(source, selection),
+    }[what]()
     with Table(draft / consumer.data(what), schema_of(columns)) as table:
-        async for example in _examples(request, source, selection):
+        for example in examples:
             row = dict(form.row(replace(example, number=tally.rows), is_pictured))
+            if "origin" in columns:
+                row["origin"] = clean(json.dumps(example.origin))
             if "images" in columns:
                 row["images"] = pictures(example.messages)
             table.add(row)
@@ -255,40 +265,8 @@ async def _write_examples(
     consumer.finish(draft, what, is_pictured)
 
 
-def _examples(
-    request: ExportRequest, source: ExampleSource, selection: Selection
-) -> AsyncIterator[Example]:
-    match request.what:
-        case "sft":
-            return to_imitate(source, selection, request.config.imagined_share)
-        case "preference":
-            return to_prefer(source, selection)
-        case "kto":
-            return to_tell_apart(source, selection)
-        case _:
-            return to_try(source, selection)
-
-
-def _info(request: ExportRequest, selection: Selection, source: ExampleSource) -> dict[str, Any]:
-    config = request.config
-    return {
-        "run": request.run.resolve().name,
-        **request.origin,
-        "to": request.to,
-        "what": request.what,
-        "phases": list(config.phases) or "all",
-        "arms": list(config.arms) or "all",
-        "judge": config.judge,
-        "observation": config.observation,
-        "images": config.images,
-        "episodes": len(selection.real) + len(selection.imagined),
-        "left_out_episodes": dict(sorted(selection.left_out.items())),
-        "counts": dict(sorted(source.counts.items())),
-    }
-
-
-def _nothing(request: ExportRequest, selection: Selection, counts: Counter[str]) -> str:
-    """Why there is nothing to write, and what to do about it."""
+def _explain_nothing(request: ExportRequest, selection: Selection, counts: Counter[str]) -> str:
+    """Return why there is nothing to write, and what to do about it."""
     reasons = [f"{count:,} episodes {reason}" for reason, count in selection.left_out.items()]
     reasons += [f"{count:,} {reason}" for reason, count in counts.items()]
     found = f"left out: {', '.join(reasons)}" if reasons else "no episode was chosen"
@@ -304,7 +282,7 @@ def _nothing(request: ExportRequest, selection: Selection, counts: Counter[str])
 def format_result(
     tally: ExportCounts, counts: Counter[str], left_out: Counter[str]
 ) -> Sequence[str]:
-    """What was written and what was not, in lines."""
+    """Return what was written and what was not, in lines."""
     dreamt = f", {tally.imagined:,} of them imagined" if tally.imagined else ""
     lines = [f"rows: {tally.rows:,}{dreamt}"]
     lines += [f"{reason}: {count:,}" for reason, count in sorted(counts.items())]

@@ -13,7 +13,7 @@ from loop.costs import RunPrices
 from tasks.task import Json
 from webagent.action import format_action
 from webagent.models import Message
-from webagent.records import Decision, Trajectory
+from webagent.records import Trajectory
 from webagent.serialize import to_json
 from webagent.training.rows import observation_after
 
@@ -26,26 +26,25 @@ _FILE_BYTES = 1 << 30
 """Of text and images in one file, about; then the next is begun."""
 
 TEXT, REAL, COUNT, FLAG = pa.string(), pa.float64(), pa.int64(), pa.bool_()
-IMAGES = pa.list_(pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())]))
+
+
+def struct_of(fields: Mapping[str, pa.DataType]) -> pa.DataType:
+    """Return a struct of these fields."""
+    return pa.struct([pa.field(name, kind) for name, kind in fields.items()])
+
+
+IMAGES = pa.list_(struct_of({"bytes": pa.binary(), "path": TEXT}))
 """A list of pictures, as `datasets` keeps them."""
 BLOCKS = pa.list_(
-    pa.struct(
-        [
-            pa.field("role", pa.string()),
-            pa.field(
-                "content",
-                pa.list_(pa.struct([pa.field("type", pa.string()), pa.field("text", pa.string())])),
-            ),
-        ]
-    )
+    struct_of({"role": TEXT, "content": pa.list_(struct_of({"type": TEXT, "text": TEXT}))})
 )
 """Messages whose content is a list of typed blocks."""
-PLAIN = pa.list_(pa.struct([pa.field("role", pa.string()), pa.field("content", pa.string())]))
+PLAIN = pa.list_(struct_of({"role": TEXT, "content": TEXT}))
 """Messages whose content is text."""
 
 
 def schema_of(columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """The schema; its metadata lets `datasets` open an `images` column as pictures."""
+    """Return the schema; its metadata lets `datasets` open an `images` column as pictures."""
     schema = pa.schema([pa.field(name, kind) for name, kind in columns.items()])
     if "images" not in columns:
         return schema
@@ -99,12 +98,12 @@ class Table:
 
 
 def clean(text: str) -> str:
-    """Text that UTF-8 can carry: a page may hold lone surrogates, which become question marks."""
+    """Return text that UTF-8 can carry: lone surrogates of a page become question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def blocks(messages: Iterable[Message]) -> list[Row]:
-    """The messages with typed content: the text, then a place for each image."""
+    """Return the messages with typed content: the text, then a place for each image."""
     return [
         {
             "role": message.role,
@@ -118,12 +117,12 @@ def blocks(messages: Iterable[Message]) -> list[Row]:
 
 
 def plain(messages: Iterable[Message]) -> list[Row]:
-    """The messages as text alone."""
+    """Return the messages as text alone."""
     return [{"role": message.role, "content": clean(message.text)} for message in messages]
 
 
 def marked(messages: Iterable[Message]) -> list[Row]:
-    """The messages as text with `<image>` where a picture goes.
+    """Return the messages as text with `<image>` where a picture goes.
 
     Such marks that a page wrote itself are broken up, or they would be counted as pictures.
     """
@@ -134,7 +133,7 @@ def marked(messages: Iterable[Message]) -> list[Row]:
 
 
 def unmarked(text: str) -> str:
-    """The text without the marks that stand for pictures, films and sounds."""
+    """Return the text without the marks that stand for pictures, films and sounds."""
     text = clean(text)
     for name in ("image", "video", "audio"):
         text = text.replace(f"<{name}>", f"< {name}>")
@@ -142,7 +141,7 @@ def unmarked(text: str) -> str:
 
 
 def _size(value: Any) -> int:
-    """Bytes of the text and images in a row, about."""
+    """Return the bytes of the text and images in a row, about."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, Mapping):
@@ -153,16 +152,7 @@ def _size(value: Any) -> int:
 
 
 _IDS = pa.list_(pa.int32())
-_SCORES = pa.list_(
-    pa.struct(
-        [
-            pa.field("name", TEXT),
-            pa.field("evaluator", TEXT),
-            pa.field("value", REAL),
-            pa.field("reason", TEXT),
-        ]
-    )
-)
+_SCORES = pa.list_(struct_of({"name": TEXT, "evaluator": TEXT, "value": REAL, "reason": TEXT}))
 
 STEP = {
     "episode": TEXT,
@@ -235,12 +225,13 @@ EPISODE = {
 
 
 def step_row(
-    chosen: ExportedEpisode, trajectory: Trajectory, turn: StoredTurn, till: RunPrices
+    chosen: ExportedEpisode, trajectory: Trajectory, turn: StoredTurn, prices: RunPrices
 ) -> Row:
-    """The row of one step; `images` are those of its prompt."""
+    """Return the row of one step; `images` are those of its prompt."""
     decision, position = turn.step.decision, turn.position
     messages = (*turn.messages, Message("assistant", turn.reply))
-    money, currency = till.step(decision)
+    after = observation_after(trajectory, position)
+    money, currency = prices.step(decision)
     return {
         "episode": trajectory.id,
         "position": position,
@@ -251,22 +242,10 @@ def step_row(
         "messages": blocks(messages),
         "prompt": "as shown" if turn.is_as_shown else "rebuilt",
         "images": pictures(turn.messages),
-        "outcome": clean(_outcome(trajectory, position)),
-        "success": chosen.success,
-        "money": money,
-        "currency": currency,
-        "world_seconds": turn.step.seconds,
-        "observation": _json(to_json(turn.step.observation)),
-        **_decided(decision),
-    }
-
-
-def _decided(decision: Decision) -> dict[str, Any]:
-    candidates: list[Json] = [to_json(candidate) for candidate in decision.candidates]
-    return {
         "thought": clean(decision.thought),
         "action": clean(format_action(decision.action)),
         "source": decision.source,
+        "outcome": clean(after.outcome) if after else "",
         "prompt_ids": decision.prompt_ids,
         "sampled_ids": decision.sampled_ids,
         "log_probs": decision.log_probs,
@@ -274,20 +253,25 @@ def _decided(decision: Decision) -> dict[str, Any]:
         "allowed": clean(decision.allowed),
         "weights": decision.weights,
         "prompt_hash": decision.prompt_hash,
-        "candidates": _json(candidates),
+        "candidates": _json([to_json(candidate) for candidate in decision.candidates]),
+        "success": chosen.success,
         "input_tokens": decision.usage.get("input_tokens"),
         "output_tokens": decision.usage.get("output_tokens"),
         "usage": _json(dict(decision.usage)),
+        "money": money,
+        "currency": currency,
         "decision_seconds": decision.seconds,
+        "world_seconds": turn.step.seconds,
+        "observation": _json(to_json(turn.step.observation)),
     }
 
 
 def episode_row(
-    chosen: ExportedEpisode, trajectory: Trajectory, tools: str, till: RunPrices
+    chosen: ExportedEpisode, trajectory: Trajectory, tools: str, prices: RunPrices
 ) -> Row:
-    """The row of one episode."""
+    """Return the row of one episode."""
     place, entry = trajectory.provenance, chosen.entry
-    money, currency = till.episode(trajectory)
+    money, currency = prices.episode(trajectory)
     return {
         "episode": trajectory.id,
         "task": trajectory.task.id,
@@ -317,19 +301,13 @@ def episode_row(
 
 
 def _total(trajectory: Trajectory, name: str) -> int | None:
-    """The sum over the steps; None where no step counted any."""
+    """Return the sum over the steps; None where no step counted any."""
     counted = [
         step.decision.usage[name] for step in trajectory.steps if name in step.decision.usage
     ]
     return sum(counted) if counted else None
 
 
-def _outcome(trajectory: Trajectory, position: int) -> str:
-    """What came of the step's action, as the page after it says."""
-    after = observation_after(trajectory, position)
-    return after.outcome if after else ""
-
-
-def _json(value: Json | Mapping[str, Json]) -> str:
-    """ASCII, so that lone surrogates come through."""
+def _json(value: Json | Mapping[str, Json] | list[Json]) -> str:
+    """Return JSON in ASCII, so that lone surrogates come through."""
     return json.dumps(value)

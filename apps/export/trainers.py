@@ -22,6 +22,7 @@ from apps.export.table import (
     clean,
     marked,
     plain,
+    struct_of,
     unmarked,
 )
 from tasks.suite import split_of
@@ -59,8 +60,9 @@ class Consumer:
 
 
 def pictured(columns: Columns) -> Callable[[bool], Columns]:
-    """These columns, with `images` where there are pictures."""
-    return lambda is_pictured: {**columns, **({"images": IMAGES} if is_pictured else {})}
+    """Return these columns with the episode they come from, and `images` where there are any."""
+    images = {"images": IMAGES}
+    return lambda is_pictured: {**columns, "origin": TEXT, **(images if is_pictured else {})}
 
 
 def said(text: str) -> dict[str, Any]:
@@ -78,47 +80,35 @@ def write_card(folder: Path, tables: Mapping[str, str], title: str) -> None:
     (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+_REPLY = struct_of({"role": TEXT, "content": TEXT})
 _BLOCK = {"type": TEXT, "text": TEXT, "base64": TEXT}
 """Pictures stand in their places, as axolotl reads no more than one from a column."""
 
 
-def _axolotl_struct(fields: Columns) -> pa.DataType:
-    return pa.struct([pa.field(name, kind) for name, kind in fields.items()])
-
-
 def _axolotl_sft_columns(is_pictured: bool) -> Columns:
-    content = pa.list_(_axolotl_struct(_BLOCK)) if is_pictured else TEXT
-    message = _axolotl_struct({"role": TEXT, "content": content, "training": FLAG})
+    content = pa.list_(struct_of(_BLOCK)) if is_pictured else TEXT
+    message = struct_of({"role": TEXT, "content": content, "training": FLAG})
     return {"messages": pa.list_(message), "origin": TEXT}
 
 
 def _axolotl_sft_row(example: Example, is_pictured: bool) -> Row:
     messages = (*example.messages, Message("assistant", example.reply))
-    written = [
-        {
-            "role": message.role,
-            "content": _axolotl_content(message) if is_pictured else clean(message.text),
-            "training": message.role == "assistant" and message is messages[-1],
-        }
-        for message in messages
-    ]
-    return {"messages": written, "origin": clean(json.dumps(example.origin))}
-
-
-def _axolotl_content(message: Message) -> list[dict[str, Any]]:
-    texts = [{"type": "text", "text": clean(message.text), "base64": None}]
-    return texts + [
-        {"type": "image", "text": None, "base64": base64.b64encode(image).decode("ascii")}
-        for image in message.images
-    ]
+    written = []
+    for message in messages:
+        content: Any = clean(message.text)
+        if is_pictured:
+            content = [{"type": "text", "text": content, "base64": None}]
+            for image in message.images:
+                encoded = base64.b64encode(image).decode("ascii")
+                content.append({"type": "image", "text": None, "base64": encoded})
+        is_reply = message is messages[-1]
+        written.append({"role": message.role, "content": content, "training": is_reply})
+    return {"messages": written}
 
 
 def _axolotl_pair_columns(is_pictured: bool) -> Columns:
-    reply = _axolotl_struct({"role": TEXT, "content": TEXT})
-    prompt = BLOCKS if is_pictured else PLAIN
-    return pictured({"messages": prompt, "chosen": reply, "rejected": reply, "origin": TEXT})(
-        is_pictured
-    )
+    columns = {"messages": BLOCKS if is_pictured else PLAIN, "chosen": _REPLY, "rejected": _REPLY}
+    return pictured(columns)(is_pictured)
 
 
 def _axolotl_pair_row(example: Example, is_pictured: bool) -> Row:
@@ -126,7 +116,6 @@ def _axolotl_pair_row(example: Example, is_pictured: bool) -> Row:
         "messages": (blocks if is_pictured else plain)(example.messages),
         "chosen": said(clean(example.reply)),
         "rejected": said(clean(example.rejected)),
-        "origin": clean(json.dumps(example.origin)),
     }
 
 
@@ -135,7 +124,6 @@ def _axolotl_kto_row(example: Example, is_pictured: bool) -> Row:
     return {
         "completion": [*plain(example.messages), said(clean(example.reply))],
         "label": example.label,
-        "origin": clean(json.dumps(example.origin)),
     }
 
 
@@ -170,7 +158,7 @@ AXOLOTL = Consumer(
         "sft": ExampleFormat(_axolotl_sft_columns, _axolotl_sft_row),
         "preference": ExampleFormat(_axolotl_pair_columns, _axolotl_pair_row),
         "kto": ExampleFormat(
-            pictured({"completion": PLAIN, "label": FLAG, "origin": TEXT}),
+            pictured({"completion": PLAIN, "label": FLAG}),
             _axolotl_kto_row,
             takes_pictures=False,
         ),
@@ -180,7 +168,6 @@ AXOLOTL = Consumer(
 """For its strategies `chat_template`, `chat_template.default` of DPO and `chatml.argilla_chat`."""
 
 
-_REPLY = pa.struct([pa.field("role", TEXT), pa.field("content", TEXT)])
 _TAGS = {
     "role_tag": "role",
     "content_tag": "content",
@@ -192,7 +179,7 @@ _TAGS = {
 
 def _llamafactory_sft_row(example: Example, is_pictured: bool) -> Row:
     messages = [*marked(example.messages), said(unmarked(example.reply))]
-    return {"messages": messages, "origin": clean(json.dumps(example.origin))}
+    return {"messages": messages}
 
 
 def _llamafactory_kto_row(example: Example, is_pictured: bool) -> Row:
@@ -204,7 +191,6 @@ def _llamafactory_pair_row(example: Example, is_pictured: bool) -> Row:
         "messages": marked(example.messages),
         "chosen": said(unmarked(example.reply)),
         "rejected": said(unmarked(example.rejected)),
-        "origin": clean(json.dumps(example.origin)),
     }
 
 
@@ -231,14 +217,12 @@ def _llamafactory_finish(folder: Path, what: str, is_pictured: bool) -> None:
 LLAMAFACTORY = Consumer(
     "llamafactory",
     {
-        "sft": ExampleFormat(pictured({"messages": PLAIN, "origin": TEXT}), _llamafactory_sft_row),
+        "sft": ExampleFormat(pictured({"messages": PLAIN}), _llamafactory_sft_row),
         "preference": ExampleFormat(
-            pictured({"messages": PLAIN, "chosen": _REPLY, "rejected": _REPLY, "origin": TEXT}),
+            pictured({"messages": PLAIN, "chosen": _REPLY, "rejected": _REPLY}),
             _llamafactory_pair_row,
         ),
-        "kto": ExampleFormat(
-            pictured({"messages": PLAIN, "label": FLAG, "origin": TEXT}), _llamafactory_kto_row
-        ),
+        "kto": ExampleFormat(pictured({"messages": PLAIN, "label": FLAG}), _llamafactory_kto_row),
     },
     _llamafactory_finish,
     _llamafactory_name,
@@ -253,7 +237,7 @@ def _trl_form(*answers: str, is_labelled: bool = False) -> ExampleFormat:
     def columns(is_pictured: bool) -> Mapping[str, pa.DataType]:
         kind = BLOCKS if is_pictured else PLAIN
         texts = {name: kind for name in ("prompt", *answers)}
-        rest = {**({"label": FLAG} if is_labelled else {}), "origin": TEXT}
+        rest = {"label": FLAG} if is_labelled else {}
         return pictured({**texts, **rest})(is_pictured)
 
     def row(example: Example, is_pictured: bool) -> Row:
@@ -263,7 +247,6 @@ def _trl_form(*answers: str, is_labelled: bool = False) -> ExampleFormat:
             "prompt": write(example.messages),
             **{name: write([Message("assistant", texts[name])]) for name in answers},
             **({"label": example.label} if is_labelled else {}),
-            "origin": clean(json.dumps(example.origin)),
         }
 
     return ExampleFormat(columns, row)
@@ -290,46 +273,41 @@ _RL = {
     "data_source": TEXT,
     "prompt": PLAIN,
     "ability": TEXT,
-    "reward_model": pa.struct([pa.field("style", TEXT), pa.field("ground_truth", TEXT)]),
-    "extra_info": pa.struct(
-        [
-            pa.field("split", TEXT),
-            pa.field("index", COUNT),
-            pa.field("task", TEXT),
-            pa.field("seed", COUNT),
-            pa.field("episode", TEXT),
-        ]
+    "reward_model": struct_of({"style": TEXT, "ground_truth": TEXT}),
+    "extra_info": struct_of(
+        {"split": TEXT, "index": COUNT, "task": TEXT, "seed": COUNT, "episode": TEXT}
     ),
 }
 
 
 def _verl_sft_row(example: Example, is_pictured: bool) -> Row:
     messages = [*marked(example.messages), said(unmarked(example.reply))]
-    return {"messages": messages, "origin": clean(json.dumps(example.origin))}
+    return {"messages": messages}
+
+
+def _verl_rl_columns(is_pictured: bool) -> Columns:
+    return {**_RL, **({"images": IMAGES} if is_pictured else {})}
 
 
 def _verl_rl_row(example: Example, is_pictured: bool) -> Row:
     task = example.task
+    try:
+        split = split_of(task.seed)
+    except ValueError:  # a seed of no split
+        split = ""
     return {
         "data_source": task.id.partition("/")[0],
         "prompt": marked(example.messages),
         "ability": "web",
         "reward_model": {"style": "rule", "ground_truth": clean(json.dumps(to_json(task)))},
         "extra_info": {
-            "split": _verl_split(task.seed),
+            "split": split,
             "index": example.number,
             "task": task.id,
             "seed": task.seed,
             "episode": example.origin["episode"],
         },
     }
-
-
-def _verl_split(seed: int) -> str:
-    try:
-        return split_of(seed)
-    except ValueError:
-        return ""
 
 
 def _verl_finish(folder: Path, what: str, is_pictured: bool) -> None:
@@ -339,8 +317,8 @@ def _verl_finish(folder: Path, what: str, is_pictured: bool) -> None:
 VERL = Consumer(
     "verl",
     {
-        "sft": ExampleFormat(pictured({"messages": PLAIN, "origin": TEXT}), _verl_sft_row),
-        "rl": ExampleFormat(pictured(_RL), _verl_rl_row),
+        "sft": ExampleFormat(pictured({"messages": PLAIN}), _verl_sft_row),
+        "rl": ExampleFormat(_verl_rl_columns, _verl_rl_row),
     },
     _verl_finish,
 )

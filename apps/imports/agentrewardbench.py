@@ -16,10 +16,15 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from apps.environment.browsergym.actions import Deed, ParsedCall, UserMessage, read_calls, translate
+from apps.environment.browsergym.actions import (
+    ParsedCall,
+    UserMessage,
+    read_calls,
+    translate,
+)
 from apps.imports.reading import read_json, read_picture
 from tasks.task import Task
-from webagent.action import Action, Answer, GiveUp, is_final
+from webagent.action import Answer, GiveUp, is_final
 from webagent.errors import ActionError, StoreError
 from webagent.records import Decision, Ending, Node, Observation, Provenance, Step, Trajectory
 
@@ -40,7 +45,7 @@ _INNER = 1_000_000
 """First mark of the elements of inner frames."""
 
 
-class _RecordedStep(BaseModel):
+class RecordedStep(BaseModel):
     action: str | None = None
     reasoning: str | None = None
     url: str = ""
@@ -49,18 +54,18 @@ class _RecordedStep(BaseModel):
     axtree: str | None = None
 
 
-class _Recorded(BaseModel):
+class RecordedEpisode(BaseModel):
     benchmark: str
     goal: str
     agent: str = ""
     seed: int | None = None
     valid: bool = True
-    steps: list[_RecordedStep] = Field(min_length=1)
+    steps: list[RecordedStep] = Field(min_length=1)
     summary_info: dict[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Marks:
+class BidNumbers:
     """Numbers for bids, the same for the same bid throughout an episode."""
 
     inner: dict[str, int] = field(default_factory=dict)
@@ -71,7 +76,7 @@ class _Marks:
         return self.inner.setdefault(bid, _INNER + len(self.inner))
 
     def rewritten(self, call: ParsedCall) -> str:
-        """The call as text, with bids as numbers."""
+        """Return the call as text, with bids as numbers."""
         count = _BIDS.get(call.name, 0)
         given = [
             str(self.of(str(value))) if place < count else value
@@ -85,16 +90,38 @@ class _Marks:
 
 
 def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
-    """The episode of a file; `keep` stores a screenshot and gives its reference.
+    """Return the episode of a file; `keep` stores a screenshot and gives its reference.
 
     A text that is no call did nothing to the page and makes no step, several calls make several.
     Screenshots are looked for as named, from the file's folder and the folders above it; an episode
     whose screenshots were not fetched is read without them. Raises `StoreError` naming the file and
     what is wrong.
     """
-    recorded = _recorded(path)
-    marks = _Marks()
-    pages = [_observation(path, recorded, step, marks, keep) for step in recorded.steps]
+    try:
+        recorded = RecordedEpisode.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StoreError(
+            f"{path} is no cleaned trajectory of AgentRewardBench: {place}: {first['msg']}"
+        ) from error
+    if not recorded.valid:
+        raise StoreError(f"{path} is marked as not valid by its source, which leaves it out, too")
+    marks = BidNumbers()
+    pages = []
+    for step in recorded.steps:
+        picture = _find_picture(path, step.screenshot_path or "")
+        pages.append(
+            Observation(
+                goal=recorded.goal.strip(),
+                url=step.url,
+                title="",
+                nodes=read_tree(step.axtree or "", marks),
+                outcome=" ".join((step.last_action_error or "").split()),
+                screenshot=keep(*read_picture(picture)) if picture else "",
+                captured=step.axtree or "",
+            )
+        )
     steps: list[Step] = []
     problems = [str(recorded.summary_info.get("err_msg") or "")]
     for number, (page, step) in enumerate(zip(pages, recorded.steps, strict=True), start=1):
@@ -104,15 +131,18 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
             calls = read_calls(step.action)
             if not calls:
                 raise ActionError(f"no call of BrowserGym: {step.action[:80]!r}")
-            actions = [_ours(deed) for call in calls for deed in translate(marks.rewritten(call))]
+            said = [one for call in calls for one in translate(marks.rewritten(call))]
         except ActionError as error:
             problems.append(f"step {number}: {error}")
             continue
-        thoughts = [step.reasoning or "", *[""] * (len(actions) - 1)]
-        steps.extend(
-            Step(page, Decision(action, thought=thought))
-            for action, thought in zip(actions, thoughts, strict=True)
-        )
+        thought = step.reasoning or ""  # of the first of several actions
+        for one in said:
+            if not isinstance(one, UserMessage):
+                action = one
+            else:
+                action = Answer(one.text) if one.role == "assistant" else GiveUp(one.text)
+            steps.append(Step(page, Decision(action, thought=thought)))
+            thought = ""
     task = Task(f"{path.stem.replace('.', '/', 1)}@1", recorded.steps[0].url, recorded.goal.strip())
     return Trajectory(
         id=f"agentrewardbench-{recorded.agent}-{path.stem}",
@@ -126,46 +156,26 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
     )
 
 
-def read_tree(text: str, marks: _Marks) -> tuple[Node, ...]:
-    """The lines of a flattened accessibility tree as nodes."""
-    return tuple(node for line in text.splitlines() if (node := _node(line, marks)) is not None)
+def read_tree(text: str, marks: BidNumbers) -> tuple[Node, ...]:
+    """Return the lines of a flattened accessibility tree as nodes."""
+    nodes = []
+    for found in filter(None, map(_LINE.match, text.splitlines())):
+        indent, bid, role, quoted, rest = found.groups()
+        try:
+            name = str(ast.literal_eval(quoted or "''"))
+        except (ValueError, SyntaxError):
+            name = str(quoted)[1:-1]
+        depth = len(indent.expandtabs(4)) // 2
+        states = tuple(part.strip() for part in rest.split(",") if part.strip())
+        if bid is None or role == "StaticText":
+            nodes.append(Node(0, "text", name, depth=depth))
+        else:
+            nodes.append(Node(marks.of(bid), role, name, states=states, depth=depth))
+    return tuple(nodes)
 
 
-def _recorded(path: Path) -> _Recorded:
-    try:
-        recorded = _Recorded.model_validate(read_json(path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise StoreError(
-            f"{path} is no cleaned trajectory of AgentRewardBench: {place}: {first['msg']}"
-        ) from error
-    if not recorded.valid:
-        raise StoreError(f"{path} is marked as not valid by its source, which leaves it out, too")
-    return recorded
-
-
-def _observation(
-    path: Path,
-    recorded: _Recorded,
-    step: _RecordedStep,
-    marks: _Marks,
-    keep: Callable[[bytes, str], str],
-) -> Observation:
-    picture = _picture(path, step.screenshot_path or "")
-    return Observation(
-        goal=recorded.goal.strip(),
-        url=step.url,
-        title="",
-        nodes=read_tree(step.axtree or "", marks),
-        outcome=" ".join((step.last_action_error or "").split()),
-        screenshot=keep(*read_picture(picture)) if picture else "",
-        captured=step.axtree or "",
-    )
-
-
-def _picture(path: Path, named: str) -> Path | None:
-    """The screenshot's file, as named from any folder above the trajectory's; None without one."""
+def _find_picture(path: Path, named: str) -> Path | None:
+    """Return the screenshot's file, as named from any folder above; None without one."""
     if named in ("", "None"):
         return None
     if Path(named).is_absolute() or ".." in Path(named).parts:
@@ -173,41 +183,11 @@ def _picture(path: Path, named: str) -> Path | None:
     return next((at for up in path.parents if (at := up / named).is_file()), None)
 
 
-def _ours(deed: Deed) -> Action:
-    if not isinstance(deed, UserMessage):
-        return deed
-    return Answer(deed.text) if deed.role == "assistant" else GiveUp(deed.text)
-
-
-def _ending(steps: list[Step], recorded: _Recorded) -> Ending:
+def _ending(steps: list[Step], recorded: RecordedEpisode) -> Ending:
     final = steps[-1].decision.action if steps else None
     if recorded.summary_info.get("err_msg"):
         return Ending.WORLD_FAILED
     if final is None or not is_final(final):
-        return (
-            Ending.STEP_LIMIT if not recorded.summary_info.get("terminated") else Ending.TASK_OVER
-        )
+        is_over = recorded.summary_info.get("terminated")
+        return Ending.TASK_OVER if is_over else Ending.STEP_LIMIT
     return Ending.ANSWERED if isinstance(final, Answer) else Ending.GAVE_UP
-
-
-def _node(line: str, marks: _Marks) -> Node | None:
-    found = _LINE.match(line)
-    if found is None:
-        return None
-    depth, bid, role, name = (
-        len(found[1].expandtabs(4)) // 2,
-        found[2],
-        found[3],
-        _literal(found[4]),
-    )
-    states = tuple(part.strip() for part in found[5].split(",") if part.strip())
-    if bid is None or role == "StaticText":
-        return Node(0, "text", name, depth=depth)
-    return Node(marks.of(bid), role, name, states=states, depth=depth)
-
-
-def _literal(quoted: str | None) -> str:
-    try:
-        return str(ast.literal_eval(quoted or "''"))
-    except (ValueError, SyntaxError):
-        return str(quoted)[1:-1]

@@ -7,8 +7,8 @@ the label 0, which is `ZERO` here, as mark 0 is static text.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from apps.imports.reading import read_json, read_picture
@@ -53,16 +53,8 @@ _ACTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Action]], ...] 
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A look with the reply to it, empty where the record breaks off."""
-
-    look: str
-    reply: str
-
-
 def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
-    """The episode of a folder; `keep` stores a screenshot and gives its reference.
+    """Return the episode of a folder; `keep` stores a screenshot and gives its reference.
 
     A reply without an action did nothing to the page and makes no step; the error that was said
     next is the following look's outcome. Raises `StoreError` naming the file and what is wrong.
@@ -83,23 +75,26 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
     expected = [("user", "assistant")[index % 2] for index in range(len(roles))]
     if not roles or roles != expected:
         raise StoreError(f"{path}: user and assistant should take turns, found {roles}")
-    texts = [*map(_words, said), *[""] * (len(said) % 2)]
-    turns = tuple(_Turn(*pair) for pair in zip(texts[::2], texts[1::2], strict=True))
-    task = _task(folder, turns[0].look)
+    texts = [*map(_read_text, said), *[""] * (len(said) % 2)]
+    # A look with the reply to it, which is empty where the record breaks off.
+    turns = list(zip(texts[::2], texts[1::2], strict=True))
+    task = _read_task(folder, texts[0])
     steps: list[Step] = []
     seen: Observation | None = None
     unread: list[str] = []
-    for number, turn in enumerate(turns, start=1):
-        seen = _observation(folder, number, turn.look, task, seen, keep)
-        if not turn.reply:
+    ending = Ending.STEP_LIMIT
+    for number, (look, reply) in enumerate(turns, start=1):
+        seen = _read_observation(folder, number, look, task, seen, keep)
+        if not reply:
+            unread.append("the record breaks off before the agent's reply")
+            ending = Ending.MODEL_FAILED
             break
         try:
-            steps.append(Step(seen, _decision(turn.reply)))
+            steps.append(Step(seen, _read_decision(reply)))
         except ActionError as error:
             unread.append(f"reply {number}: {error}")
-    if not turns[-1].reply:
-        unread.append("the record breaks off before the agent's reply")
-    ending = _ending(steps, turns[-1])
+    if ending is Ending.STEP_LIMIT and steps and isinstance(steps[-1].decision.action, Answer):
+        ending = Ending.ANSWERED
     return Trajectory(
         id=f"webvoyager-{folder.name}",
         task=task,
@@ -113,7 +108,7 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
 
 
 def read_action(text: str) -> Action:
-    """One of WebVoyager's actions as ours. Raises `ActionError` for anything else.
+    """Return one of WebVoyager's actions as ours. Raises `ActionError` for anything else.
 
     Its `Type` presses Enter after the text; `fill` stands for both here.
     """
@@ -128,15 +123,22 @@ def read_action(text: str) -> Action:
 
 
 def read_elements(text: str) -> tuple[Node, ...]:
-    """The marked elements that a look lists, in order; none where the list was left out."""
+    """Return the marked elements that a look lists, in order; none where the list was left out."""
     start = re.search(r"^\[\d+\]: ", text, re.MULTILINE)
     if start is None:
         return ()
+    nodes = []
     entries = _ENTRY.split(text[start.start() :].rstrip().removesuffix(";"))
-    return tuple(node for entry in entries if (node := _node(entry)) is not None)
+    for label, tag, words in (
+        found.groups("") for found in map(_ELEMENT.fullmatch, entries) if found
+    ):
+        name, *more = [part.strip('"') for part in words.strip().split('", "')]
+        role, described = _ROLES.get(tag, "element"), "; ".join(more)
+        nodes.append(Node(_mark(label), role, name, kind=tag, description=described))
+    return tuple(nodes)
 
 
-def _words(message: dict[str, object]) -> str:
+def _read_text(message: dict[str, object]) -> str:
     content = message["content"]
     if isinstance(content, str):
         return content
@@ -144,7 +146,7 @@ def _words(message: dict[str, object]) -> str:
     return "\n".join(str(part["text"]) for part in parts if part.get("type") == "text")
 
 
-def _task(folder: Path, look: str) -> Task:
+def _read_task(folder: Path, look: str) -> Task:
     found = _TASK.search(look)
     if found is None:
         raise StoreError(
@@ -162,7 +164,7 @@ def _task(folder: Path, look: str) -> Task:
     )
 
 
-def _observation(
+def _read_observation(
     folder: Path,
     number: int,
     look: str,
@@ -170,7 +172,7 @@ def _observation(
     before: Observation | None,
     keep: Callable[[bytes, str], str],
 ) -> Observation:
-    """What was seen; after an error no new look was taken, and the error is its outcome."""
+    """Return what was seen; after an error no new look was taken, and the error is its outcome."""
     if before is not None and not look.startswith(_OBSERVED):
         return replace(before, outcome=" ".join(look.split()))
     picture, suffix = read_picture(folder / f"screenshot{number}.png")
@@ -184,34 +186,12 @@ def _observation(
     )
 
 
-def _decision(reply: str) -> Decision:
+def _read_decision(reply: str) -> Decision:
     found = _REPLY.search(reply)
     if found is None:
         raise ActionError("it has no Thought and Action")
     return Decision(read_action(found[2]), thought=found[1].strip(), source="policy")
 
 
-def _ending(steps: Sequence[Step], last: _Turn) -> Ending:
-    if not last.reply:
-        return Ending.MODEL_FAILED
-    is_answered = bool(steps) and isinstance(steps[-1].decision.action, Answer)
-    return Ending.ANSWERED if is_answered else Ending.STEP_LIMIT
-
-
 def _mark(label: str) -> int:
     return int(label) or ZERO
-
-
-def _node(entry: str) -> Node | None:
-    found = _ELEMENT.fullmatch(entry)
-    if found is None:
-        return None
-    label, tag, words = found[1], found[2] or "", found[3].strip()
-    name, *more = [part.strip('"') for part in words.split('", "')]
-    return Node(
-        mark=_mark(label),
-        role=_ROLES.get(tag, "element"),
-        name=name,
-        kind=tag,
-        description="; ".join(more),
-    )

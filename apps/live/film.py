@@ -1,7 +1,6 @@
 """A task as a moving picture: every page with what was done on it, and where."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
@@ -25,13 +24,32 @@ _INK, _PAPER, _ACCENT = (24, 26, 32), (245, 245, 242), (214, 40, 60)
 
 
 def write_film(trajectory: Trajectory, images: ImageFolder, path: Path) -> int:
-    """Write the picture as a GIF; how many pages it shows. Raises `StoreError` where there is no
-    screenshot, or the file cannot be written."""
-    frames = list(_frames(trajectory, images))
+    """Write the picture as a GIF; return how many pages it shows.
+
+    Raises `StoreError` where there is no screenshot, or the file cannot be written.
+    """
+    from PIL import Image
+
+    frames, count = [], len(trajectory.steps)
+    for number, step in enumerate(trajectory.steps, start=1):
+        if step.observation.screenshot:
+            who = "you: " if step.decision.weights == PERSON else ""
+            said = f"{number}/{count}  {who}{describe_action(step.decision, step.observation)}"
+            frames.append(_draw_frame(step.observation, images, said, step.decision))
+    last = trajectory.last
+    is_over = count and is_final(trajectory.steps[-1].decision.action)
+    if last and last.screenshot and not is_over:
+        said = f"{trajectory.ending}: {trajectory.error}"
+        frames.append(_draw_frame(last, images, said, None))
     if not frames:
         raise StoreError(f"{trajectory.id} has no screenshots to make a picture of")
-    size = max(frame.width for frame in frames), max(frame.height for frame in frames)
-    whole = [_padded(frame, size).quantize(128) for frame in frames]
+    whole = []
+    for frame in frames:
+        padded = Image.new(
+            "RGB", (max(f.width for f in frames), max(f.height for f in frames)), _PAPER
+        )
+        padded.paste(frame, (0, 0))
+        whole.append(padded.quantize(128))
     times = [STEP_MS] * (len(whole) - 1) + [LAST_MS]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,20 +59,10 @@ def write_film(trajectory: Trajectory, images: ImageFolder, path: Path) -> int:
     return len(whole)
 
 
-def _frames(trajectory: Trajectory, images: ImageFolder) -> "Iterator[Image]":
-    count = len(trajectory.steps)
-    for number, step in enumerate(trajectory.steps, start=1):
-        if step.observation.screenshot:
-            who = "you: " if step.decision.weights == PERSON else ""
-            said = f"{number}/{count}  {who}{describe_action(step.decision, step.observation)}"
-            yield _frame(step.observation, images, said, step.decision)
-    is_over = bool(count) and is_final(trajectory.steps[-1].decision.action)
-    if trajectory.last and trajectory.last.screenshot and not is_over:
-        yield _frame(trajectory.last, images, f"{trajectory.ending}: {trajectory.error}", None)
-
-
-def _frame(page: Observation, images: ImageFolder, said: str, decision: Decision | None) -> "Image":
-    """The page with a bar above it that says what is done, and a ring where."""
+def _draw_frame(
+    page: Observation, images: ImageFolder, said: str, decision: Decision | None
+) -> "Image":
+    """Return the page with a bar above it that says what is done, and a ring where."""
     from PIL import Image, ImageDraw, ImageFont
 
     shot = Image.open(io.BytesIO(images.get(page.screenshot))).convert("RGB")
@@ -69,31 +77,18 @@ def _frame(page: Observation, images: ImageFolder, said: str, decision: Decision
     thought = shorten(plain(decision.thought if decision else ""), letters, placeholder="…")
     draw.text((_MARGIN, 34), thought, _INK, font)
     for x, y in _points(decision, page) if decision else ():
-        _ring(draw, x * scale, y * scale + _BAR)
+        at_x, at_y = x * scale, y * scale + _BAR
+        for radius, colour in ((17, _PAPER), (15, _ACCENT), (12, _PAPER)):
+            around = (at_x - radius, at_y - radius, at_x + radius, at_y + radius)
+            draw.ellipse(around, outline=colour, width=3)
+        draw.ellipse((at_x - 4, at_y - 4, at_x + 4, at_y + 4), fill=_ACCENT)
     return frame
 
 
 def _points(decision: Decision, page: Observation) -> list[tuple[float, float]]:
-    """Where an action was done, in CSS pixels of the viewport."""
+    """Return where an action was done, in CSS pixels of the viewport."""
     x, y = getattr(decision.action, "x", None), getattr(decision.action, "y", None)
     if x is not None and y is not None:
         return [(x, y)]
     boxes = [node.box for node in elements_of(decision.action, page)]
     return [(left + width / 2, top + height / 2) for left, top, width, height in boxes]
-
-
-def _ring(draw: Any, x: float, y: float) -> None:
-    for radius, colour in ((17, _PAPER), (15, _ACCENT), (12, _PAPER)):
-        around = (x - radius, y - radius, x + radius, y + radius)
-        draw.ellipse(around, outline=colour, width=3)
-    draw.ellipse((x - 4, y - 4, x + 4, y + 4), fill=_ACCENT)
-
-
-def _padded(frame: "Image", size: tuple[int, int]) -> "Image":
-    from PIL import Image
-
-    if frame.size == size:
-        return frame
-    whole = Image.new("RGB", size, _PAPER)
-    whole.paste(frame, (0, 0))
-    return whole

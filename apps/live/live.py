@@ -33,27 +33,31 @@ class Live:
         """The exit status of whoever interrupted it; 0 while nobody did."""
         self._config, self._folder = config, folder
         self._store, self.display = store, display
-        self._desk = Control(has_window=config.headed, say=display.say)
-        display.awaited = self._desk.awaited
+        self._control = Control(has_window=config.headed, say=display.say)
+        self._help = HELP if config.headed else HELP_UNSEEN
+        display.awaited = self._control.awaited
         self._stop = Stop()
 
     async def run(self) -> Result:
-        """What came of it. Raises `SetupError` and `ModelError` before anything was begun, and is
-        cancelled by a second signal."""
+        """Return what came of it; cancelled by a second signal.
+
+        Raises `SetupError` and `ModelError` before anything was begun.
+        """
         config = self._config
+        who = actor_of(config)
+        arm = name_of(who) or str(who).rpartition("/")[2]
         (prompt_settings(config) or Asking()).note(self._store)
         with self._signals(), KeyReader(self._press) as keys:
             person = KeyboardPerson(self.display.say, keys.take) if keys.is_heard else None
+            approver = _UncountedPerson(person, self._stop) if person else None
             self.display.say(f"run folder: {self._folder}")
             if keys.is_heard:
-                self.display.say(HELP if self._config.headed else HELP_UNSEEN)
-            elif may_ask(self._config):
+                self.display.say(self._help)
+            elif may_ask(config):
                 self.display.say(
                     "no terminal to ask at: what the guard wants a yes for will be refused"
                 )
-            agent = agent_of(
-                config, self._folder, self._store, _Patient(person, self._stop) if person else None
-            )
+            agent = agent_of(config, self._folder, self._store, approver)
             agent.handover = person if config.headed else None
             async with agent:
                 return await agent.run(
@@ -62,35 +66,30 @@ class Live:
                     schema=schema_in(config),
                     listen=self._tell,
                     stop=self._stop,
-                    between=self._steered,
-                    provenance=self._provenance(),
+                    between=self._steer,
+                    provenance=Provenance(run=self._folder.name, arm=arm, phase=PHASE),
                 )
 
     def _tell(self, event: Event) -> None:
         self.display.show(event)
         emit(event_facts(event))
 
-    def _steered(self, policy: Policy, world: BrowserWorld, stop: Stop) -> tuple[Policy, World]:
-        hands = PersonActions(world, self._store, self.display.say)
-        steering = SteeredEpisode(policy, world, stop, self._desk, hands)
-        return steering, steering
-
-    def _provenance(self) -> Provenance:
-        who = actor_of(self._config)
-        arm = name_of(who) or str(who).rpartition("/")[2]
-        return Provenance(run=self._folder.name, arm=arm, phase=PHASE)
+    def _steer(self, policy: Policy, world: BrowserWorld, stop: Stop) -> tuple[Policy, World]:
+        person = PersonActions(world, self._store, self.display.say)
+        steered = SteeredEpisode(policy, world, stop, self._control, person)
+        return steered, steered
 
     def _press(self, key: str) -> None:
         if key in ("p", " "):
-            self._desk.toggle_pause()
+            self._control.toggle_pause()
         elif key == "t":
-            self._desk.take_over()
+            self._control.take_over()
         elif key in ("\n", "\r", "r"):
-            self._desk.go_on()
+            self._control.go_on()
         elif key == "q":
             self._interrupt(_QUIT, "stopped by q")
         else:
-            self.display.say(HELP if self._config.headed else HELP_UNSEEN)
+            self.display.say(self._help)
 
     def _interrupt(self, status: int, reason: str) -> None:
         self.interrupted = status
@@ -98,8 +97,8 @@ class Live:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Ctrl-C and SIGTERM end the task in order, a second one at once; SIGUSR1 pauses and goes
-        on, SIGUSR2 takes over and hands back."""
+        """Have Ctrl-C and SIGTERM end the task in order, a second one at once; SIGUSR1 pauses and
+        goes on, SIGUSR2 takes over and hands back."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
 
@@ -110,8 +109,8 @@ class Live:
 
         for number in SIGNALS:
             loop.add_signal_handler(number, end, number)
-        loop.add_signal_handler(signal.SIGUSR1, self._desk.toggle_pause)
-        loop.add_signal_handler(signal.SIGUSR2, self._desk.toggle_person)
+        loop.add_signal_handler(signal.SIGUSR1, self._control.toggle_pause)
+        loop.add_signal_handler(signal.SIGUSR2, self._control.toggle_person)
         try:
             yield
         finally:
@@ -119,14 +118,14 @@ class Live:
                 loop.remove_signal_handler(each)
 
 
-class _Patient:
+class _UncountedPerson:
     """A person whose time to answer does not count."""
 
     def __init__(self, person: KeyboardPerson, stop: Stop) -> None:
         self._person, self._stop = person, stop
 
     async def approve(self, question: str) -> bool:
-        """As the person's."""
+        """Return what the person says."""
         with self._stop.held():
             return await self._person.approve(question)
 
@@ -183,7 +182,7 @@ class RunResult:
 
 
 def status_of(result: Result) -> Status:
-    """The exit status that stands for how it ended."""
+    """Return the exit status that stands for how it ended."""
     if result.ending in (Ending.ANSWERED, Ending.TASK_OVER):
         return Status.DONE
     if result.ending is Ending.STOPPED:
@@ -192,7 +191,7 @@ def status_of(result: Result) -> Status:
 
 
 def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
-    """Everything that a program may want to know."""
+    """Return everything that a program may want to know."""
     cost, steps = result.cost, result.steps
     return RunResult(
         outcome=str(result.ending),
@@ -216,11 +215,10 @@ def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
 
 
 def last_lines(result: Result, folder: Path) -> list[str]:
-    """The last lines: the answer or why there is none, then what it took and what to do next."""
+    """Return the last lines: the answer or why there is none, what it took, what to do next."""
     said = result.answer or result.reason or "done"
-    lines = [
-        f"{result.ending}: {plain(line)}" if not n else plain(line) for n, line in _lines(said)
-    ]
+    lines = [plain(line) for line in said.splitlines() or [""]]
+    lines[0] = f"{result.ending}: {lines[0]}"
     lines += [f"kept {each}" for name in ("downloads", "trace") for each in _files(folder / name)]
     advice = _ADVICE.get(result.ending, "")
     next_step = f"look at it with: webagent view {folder}"
@@ -230,12 +228,8 @@ def last_lines(result: Result, folder: Path) -> list[str]:
     return [*lines, "; ".join(part for part in parts if part)]
 
 
-def _lines(text: str) -> list[tuple[int, str]]:
-    return list(enumerate(text.splitlines() or [""]))
-
-
 def _files(folder: Path) -> list[Path]:
-    """Whole files in a folder, those that are still coming in left out."""
+    """Return whole files in a folder, those that are still coming in left out."""
     found = folder.rglob("*") if folder.is_dir() else ()
     return sorted(
         each

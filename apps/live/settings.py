@@ -114,7 +114,7 @@ def check(config: RunConfig) -> None:
 
 
 def check_display() -> None:
-    """Whether a window can be shown. Raises `SetupError` saying what else could be done."""
+    """Check that a window can be shown. Raises `SetupError` saying what else could be done."""
     if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return
     raise SetupError(
@@ -137,7 +137,7 @@ def actor_of(config: RunConfig) -> str | Endpoint | Policy:
 
 
 def schema_in(config: RunConfig) -> dict[str, Any] | None:
-    """The schema that the answer is to fit, if any. Raises `SetupError`."""
+    """Return the schema that the answer is to fit, if any. Raises `SetupError`."""
     if config.schema is None:
         return None
     try:
@@ -154,14 +154,14 @@ def schema_in(config: RunConfig) -> dict[str, Any] | None:
 
 
 def may_ask(config: RunConfig) -> bool:
-    """Whether the guard may want a person's yes."""
+    """Return whether the guard may want a person's yes."""
     if config.guard is None:
         return False
     return any(rule.verdict == "ask" for rule in read_policy(config.guard).actions)
 
 
 def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | None) -> Agent:
-    """The agent that the settings ask for. Raises `SetupError`."""
+    """Return the agent that the settings ask for. Raises `SetupError`."""
     profile = profile_of(config)
     if config.trace:
         profile = replace(profile, trace=folder / "trace")
@@ -189,7 +189,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
 
 
 def profile_of(config: RunConfig) -> "Profile":
-    """How the browser presents itself. Raises `SetupError`."""
+    """Return how the browser presents itself. Raises `SetupError`."""
     from webagent.browser.sessions.profile import Profile, read_profile
 
     if config.profiles is None:
@@ -198,7 +198,7 @@ def profile_of(config: RunConfig) -> "Profile":
 
 
 def prompt_settings(config: RunConfig) -> Asking | None:
-    """How the model is asked; None for as it was trained, or as always."""
+    """Return how the model is asked; None for as it was trained, or as always."""
     asked = Asking(prompting=config.prompting, observation=config.observation)
     return None if asked == Asking() else asked
 

@@ -39,23 +39,23 @@ class Control:
         self._changed = asyncio.Event()
 
     def awaited(self) -> str:
-        """What is waited for from one step to the next."""
+        """Return what is waited for from one step to the next."""
         return _AWAITED[self.worker]
 
     def pause(self) -> None:
-        """Nothing is done until somebody is set to work again."""
+        """Stop the agent: nothing is done until somebody is set to work again."""
         if self.worker == "agent":
             self._set("nobody", "paused: Enter goes on" + ", t takes over" * self.has_window)
 
     def take_over(self) -> None:
-        """The person works in the window."""
+        """Let the person work in the window."""
         if not self.has_window:
             self._say("there is no window to take over in; start it with --headed")
         elif self.worker != "person":
             self._set("person", "taking over")
 
     def go_on(self) -> None:
-        """The agent works again."""
+        """Let the agent work again."""
         if self.worker == "person":
             self._set("agent", "handed back to the agent")
         elif self.worker == "nobody":
@@ -72,6 +72,11 @@ class Control:
     async def leaves(self, worker: Worker) -> None:
         """Wait until somebody else is at work than this one."""
         while self.worker == worker:
+            await self._changed.wait()
+
+    async def reaches(self, worker: Worker) -> None:
+        """Wait until this one is at work."""
+        while self.worker != worker:
             await self._changed.wait()
 
     def _set(self, worker: Worker, said: str) -> None:
@@ -94,17 +99,17 @@ class PersonActions:
         self._store = store
         self._say = say
         self._pictures = KeptPictures()
-        self._deeds: asyncio.Queue[PendingStep | None] = asyncio.Queue()
+        self._done_steps: asyncio.Queue[PendingStep | None] = asyncio.Queue()
         self._translator: Translator | None = None
         self._watching: asyncio.Future[None] | None = None
 
     async def take(self) -> None:
-        """The person begins, with the page before them. Raises `WorldError`."""
+        """Let the person begin, with the page before them. Raises `WorldError`."""
         tabs = self._world.tabs()
         await tabs.focus(tabs.active_index)
         self._world.keep_images(self._pictures.take)
         known = self._translator
-        self._translator = Translator(self._deeds.put_nowait, self._left_out)
+        self._translator = Translator(self._done_steps.put_nowait, self._left_out)
         if known is not None:
             self._translator.secrets |= known.secrets
             self._translator.secret_marks |= known.secret_marks
@@ -114,8 +119,10 @@ class PersonActions:
         self._say("the page is yours; what you do is kept. Enter hands it back")
 
     async def let_go(self, *, is_patient: bool = True) -> None:
-        """The person is done; what is left to tell of is told, then the end of it. Patience waits
-        for the page to come to rest."""
+        """Take note that the person is done: what is left to tell of is told, then the end of it.
+
+        Patience waits for the page to come to rest.
+        """
         watch, watching, translator = self.watch, self._watching, self._translator
         if watch is None or watching is None or translator is None:
             return
@@ -128,22 +135,22 @@ class PersonActions:
         with suppress(WorldError):
             await watching
         translator.finish(watch.seen)
-        self._deeds.put_nowait(None)
+        self._done_steps.put_nowait(None)
 
-    async def next_deed(self) -> PendingStep | None:
-        """The next thing the person did, with secrets left out; None once they are done."""
-        deed = await self._deeds.get()
-        if deed is None or self._translator is None:
+    async def next_step(self) -> PendingStep | None:
+        """Return the next thing the person did, with secrets left out; None once they are done."""
+        step = await self._done_steps.get()
+        if step is None or self._translator is None:
             return None
-        hidden = hide_secrets_in_action(deed.action, self._translator.secrets)
-        return replace(deed, action=hidden, seen=self.shown(deed.seen))
+        hidden = hide_secrets_in_action(step.action, self._translator.secrets)
+        return replace(step, action=hidden, seen=self.shown(step.seen))
 
     async def look(self) -> Observation:
-        """The page as it is now. Raises `WorldError`."""
+        """Return the page as it is now. Raises `WorldError`."""
         return self.shown(await self._world.look())
 
     def shown(self, page: Observation) -> Observation:
-        """The page without what the person has typed in secret, its picture kept."""
+        """Return the page without what the person has typed in secret, its picture kept."""
         if self._translator is None:
             return page
         secrets, marks = self._translator.secrets, self._translator.secret_marks
@@ -158,66 +165,71 @@ NOTHING = Wait(0)
 
 
 class SteeredEpisode:
-    """The agent's policy and its world in one: who acts is whoever is at the desk.
+    """The agent's policy and its world in one: who acts is whoever is in control.
 
     What a person does is done already when it is decided on; their step waits for the next one, or
     for the page to be handed back, and gives the page as it was then.
     """
 
     def __init__(
-        self, policy: Policy, world: BrowserWorld, stop: Stop, desk: Control, hands: PersonActions
+        self,
+        policy: Policy,
+        world: BrowserWorld,
+        stop: Stop,
+        control: Control,
+        person: PersonActions,
     ) -> None:
         self._policy, self._world, self._stop = policy, world, stop
-        self._desk, self._hands = desk, hands
+        self._control, self._person = control, person
         self._at_work = False
         """Whether the person has begun and what they do was not all told yet."""
-        self._told: list[Decision] = []
+        self._pending: list[Decision] = []
         """What the person did and is still to be kept as steps."""
         self._page: Observation | None = None
         """What was before them when they did the last of these."""
         self._handing: asyncio.Future[None] | None = None
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """The agent's next action, or what the person did. Raises as policy and world do."""
+        """Return the agent's next action, or what the person did. Raises as policy and world do."""
         while True:
-            if self._told:
-                return self._told[0]
-            if self._desk.worker == "person":
-                await self._hands.take()
+            if self._pending:
+                return self._pending[0]
+            if self._control.worker == "person":
+                await self._person.take()
                 self._at_work = True
                 self._handing = asyncio.ensure_future(self._hand_back())
-                page = self._page = await self._next_deed()
+                page = self._page = await self._next_step()
                 if (page.url, page.nodes) != (observation.url, observation.nodes):
-                    self._told.insert(
+                    self._pending.insert(
                         0, _decided(NOTHING, "the page had changed by the time of this")
                     )
-            elif self._desk.worker == "nobody":
+            elif self._control.worker == "nobody":
                 with self._stop.held():
-                    await self._desk.leaves("nobody")
+                    await self._control.leaves("nobody")
             elif decision := await self._think(trajectory, observation):
                 return decision
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """As the policy's."""
+        """Return the policy's."""
         return await self._policy.propose(trajectory, observation, n)
 
     async def reset(self, task: Task) -> Observation:
-        """As the world's."""
+        """Return the world's."""
         return await self._world.reset(task)
 
     async def step(self, action: Action) -> Observation:
-        """As the world's; what a person did is not done again. Raises `WorldError`."""
-        if not self._told:
-            return self._hands.shown(await self._world.step(action))
-        self._told.pop(0)
-        if self._told and self._page is not None:
+        """Return the world's; what a person did is not done again. Raises `WorldError`."""
+        if not self._pending:
+            return self._person.shown(await self._world.step(action))
+        self._pending.pop(0)
+        if self._pending and self._page is not None:
             return self._page
-        return await self._next_deed() if self._at_work else await self._hands.look()
+        return await self._next_step() if self._at_work else await self._person.look()
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """As the world's."""
+        """Return the world's."""
         return await self._world.evidence(task)
 
     async def close(self) -> None:
@@ -225,50 +237,46 @@ class SteeredEpisode:
         if self._handing is not None:
             self._handing.cancel()
             await asyncio.gather(self._handing, return_exceptions=True)
-        await self._hands.let_go(is_patient=False)
+        await self._person.let_go(is_patient=False)
         await self._world.close()
 
     async def _think(self, trajectory: Trajectory, page: Observation) -> Decision | None:
-        """The policy's decision; None where the person took over meanwhile."""
+        """Return the policy's decision; None where the person took over meanwhile."""
         thinking = asyncio.ensure_future(self._policy.act(trajectory, page))
-        taking = asyncio.ensure_future(self._taken_over())
+        taking = asyncio.ensure_future(self._control.reaches("person"))
         try:
             await asyncio.wait({thinking, taking}, return_when=asyncio.FIRST_COMPLETED)
-            if not taking.done() and self._desk.worker == "nobody" and not thinking.exception():
+            if not taking.done() and self._control.worker == "nobody" and not thinking.exception():
                 with self._stop.held():
-                    await self._desk.leaves("nobody")
-            return None if self._desk.worker == "person" else await thinking
+                    await self._control.leaves("nobody")
+            return None if self._control.worker == "person" else await thinking
         finally:
             for each in (thinking, taking):
                 each.cancel()
             await asyncio.gather(thinking, taking, return_exceptions=True)
 
-    async def _taken_over(self) -> None:
-        while self._desk.worker != "person":
-            await self._desk.leaves(self._desk.worker)
-
-    async def _next_deed(self) -> Observation:
-        """The page on which the person did the next thing, or which they handed back."""
+    async def _next_step(self) -> Observation:
+        """Return the page on which the person did the next thing, or which they handed back."""
         with uncounted(), self._stop.held():
-            deed = await self._hands.next_deed()
-        if deed is None:
+            step = await self._person.next_step()
+        if step is None:
             self._at_work = False
-            return await self._hands.look()
-        self._told.append(_decided(deed.action, f"on {deed.called}" if deed.called else ""))
-        return deed.seen
+            return await self._person.look()
+        self._pending.append(_decided(step.action, f"on {step.called}" if step.called else ""))
+        return step.seen
 
     async def _hand_back(self) -> None:
         """Once the person says so, or has closed the window, let go of the page."""
-        assert self._hands.watch is not None
-        leaving = asyncio.ensure_future(self._desk.leaves("person"))
-        closing = asyncio.ensure_future(self._hands.watch.ended.wait())
+        assert self._person.watch is not None
+        leaving = asyncio.ensure_future(self._control.leaves("person"))
+        closing = asyncio.ensure_future(self._person.watch.ended.wait())
         try:
             await asyncio.wait({leaving, closing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             leaving.cancel()
             closing.cancel()
-        self._desk.go_on()
-        await self._hands.let_go()
+        self._control.go_on()
+        await self._person.let_go()
 
 
 def _decided(action: Action, thought: str) -> Decision:

@@ -32,22 +32,18 @@ class Terminal:
         """What is waited for from one step to the next."""
 
     def show(self, event: Event) -> None:
-        """What has just happened, in a line or two."""
+        """Show what has just happened, in a line or two."""
         if isinstance(event, Began):
-            self._print(
-                "start", f"{plain(event.seen.url)}  {quote_short(event.seen.title)}", "bold"
-            )
+            where = f"{plain(event.seen.url)}  {quote_short(event.seen.title)}"
+            self._print("start", where, "bold")
             self._wait(self.awaited())
         elif isinstance(event, Decided):
             decision = event.decision
-            who = "you" if decision.weights == PERSON else ""
-            if decision.thought and not who:
+            said = describe_action(decision, event.seen)
+            if decision.weights == PERSON:
+                said = f"you: {said}"
+            elif decision.thought:
                 self._print("", plain(decision.thought), "italic")
-            said = (
-                f"{who}: {describe_action(decision, event.seen)}"
-                if who
-                else describe_action(decision, event.seen)
-            )
             self._print(f"{event.number:3}", said, "bold cyan")
             if is_final(decision.action):
                 self._rest()
@@ -60,17 +56,16 @@ class Terminal:
             self._wait(self.awaited())
 
     def say(self, sentence: str) -> None:
-        """A line beside the others; what is waited for is shown again with the next event."""
+        """Show a line beside the others; what is waited for is shown again with the next event."""
         self._rest()
         self._print("", sentence, "magenta")
 
     def end(self, lines: list[str], *, good: bool) -> None:
-        """The last lines."""
+        """Show the last lines."""
         self._rest()
-        for number, line in enumerate(lines):
-            self._console.print(
-                Text(line, style=("green" if good else "red") if not number else "")
-            )
+        styles = ["green" if good else "red", *[""] * len(lines)]
+        for line, style in zip(lines, styles, strict=False):
+            self._console.print(Text(line, style=style))
 
     def _print(self, place: str, text: str, style: str) -> None:
         self._console.print(Text.assemble((f"{place:<5} ", "dim"), (text, style)))
@@ -86,7 +81,7 @@ class Terminal:
 
 
 def event_facts(event: Event) -> dict[str, Any]:
-    """What has just happened, for a program."""
+    """Return what has just happened, for a program."""
     if isinstance(event, Began):
         return {"event": "start", "url": event.seen.url, "title": event.seen.title}
     if isinstance(event, Done):
@@ -106,27 +101,27 @@ def event_facts(event: Event) -> dict[str, Any]:
         "by": "person" if decision.weights == PERSON else "agent",
         "thought": decision.thought,
         "action": format_action(decision.action),
-        "on": _element(decision, event.seen),
+        "on": _name_element(decision, event.seen),
         "seconds": round(decision.seconds, 3),
         "usage": dict(decision.usage),
     }
 
 
 def describe_action(decision: Decision, seen: Observation) -> str:
-    """An action in a line, with what it is done to."""
+    """Return an action in a line, with what it is done to."""
     text = plain(format_action(decision.action))
-    element = _element(decision, seen)
+    element = _name_element(decision, seen)
     return f"{text}  # {element}" if element else text
 
 
 def plain(text: str) -> str:
-    """Words of a page or a model on one line, shortened, without what would steer a terminal."""
+    """Return words of a page or a model on one short line, without what steers a terminal."""
     line = " ".join(text.split())
     seen = "".join(each if each.isprintable() else "�" for each in line)
     return seen if len(seen) <= _LONGEST else seen[: _LONGEST - 1] + "…"
 
 
-def _element(decision: Decision, seen: Observation) -> str:
+def _name_element(decision: Decision, seen: Observation) -> str:
     found = elements_of(decision.action, seen)[:1] if not is_final(decision.action) else ()
     return "".join(f"{node.role} {quote_short(node.name)}" for node in found)
 
@@ -144,7 +139,7 @@ class KeyReader:
         self._press = press
         self._wanted: asyncio.Future[str] | None = None
         self._before: list[object] | None = None
-        self.is_heard = _is_ours()
+        self.is_heard = _has_terminal()
 
     def __enter__(self) -> Self:
         if self.is_heard:
@@ -164,7 +159,7 @@ class KeyReader:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)  # type: ignore[arg-type]  # as it was read
 
     async def take(self) -> str:
-        """The next key."""
+        """Return the next key."""
         self._wanted = asyncio.get_running_loop().create_future()
         try:
             return await self._wanted
@@ -182,8 +177,8 @@ class KeyReader:
                 self._press(key)
 
 
-def _is_ours() -> bool:
-    """Whether there is a terminal, and we are in front at it: setting it up would stop us else."""
+def _has_terminal() -> bool:
+    """Return whether there is a terminal with us in front: setting up another would stop us."""
     try:
         number = sys.stdin.fileno()
         return os.isatty(number) and os.tcgetpgrp(number) == os.getpgrp()

@@ -33,7 +33,7 @@ class Approval:
 
 
 def under_way() -> "PendingCall[Any] | None":
-    """The work that the code which asks is part of."""
+    """Return the work that the code which asks is part of."""
     return _work.get()
 
 
@@ -41,7 +41,7 @@ class ByClient:
     """Asks the person behind whichever client has made the call; nobody where it cannot ask."""
 
     async def approve(self, question: str) -> bool:
-        """As the person says."""
+        """Return what the person says."""
         work = _work.get()
         return await work.ask(question) if work is not None else False
 
@@ -79,7 +79,7 @@ class PendingCall(Generic[Result]):
         self._left.append(call)
 
     async def ask(self, text: str) -> bool:
-        """The person's answer; no where there is nobody to ask."""
+        """Return the person's answer; no where there is nobody to ask."""
         if not self._can_ask:
             return False
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -89,7 +89,7 @@ class PendingCall(Generic[Result]):
         return await answer
 
     async def next(self) -> Approval | None:
-        """The question that waits; None when it is done."""
+        """Return the question that waits; None when it is done."""
         asked = asyncio.ensure_future(self._has_asked.wait())
         try:
             await asyncio.wait({asked, self._task}, return_when=asyncio.FIRST_COMPLETED)
@@ -98,11 +98,11 @@ class PendingCall(Generic[Result]):
         return None if self._task.done() else self.question
 
     def result(self) -> Result:
-        """What came of it, once it is done. Raises what it raised."""
+        """Return what came of it, once it is done. Raises what it raised."""
         return self._task.result()
 
     def leave(self) -> None:
-        """Nobody waits for it any more, so a question is a no."""
+        """Take note that nobody waits for it any more, so a question is a no."""
         if (question := self.question) is not None and not question.answer.done():
             question.answer.set_result(False)
         for call in self._left:
@@ -132,7 +132,7 @@ _SCHEMA = {
 
 
 def can_ask(context: Context) -> bool:
-    """Whether the client has said that it can put questions to its user."""
+    """Return whether the client has said that it can put questions to its user."""
     capabilities = context.session.client_capabilities
     return capabilities is not None and capabilities.elicitation is not None
 
@@ -143,7 +143,13 @@ async def put(question: Approval, context: Context) -> None:
     asking = asyncio.ensure_future(
         context.session.elicit_form(question.text, _SCHEMA, related_request_id=context.request_id)
     )
-    asking.add_done_callback(lambda done: _settle(question, done))
+
+    def settle(done: "asyncio.Future[ElicitResult]") -> None:
+        if not question.answer.done():
+            has_failed = done.cancelled() or done.exception() is not None
+            question.answer.set_result(not has_failed and _is_yes(done.result()))
+
+    asking.add_done_callback(settle)
     try:
         await asyncio.wait({question.answer})
     finally:
@@ -152,7 +158,7 @@ async def put(question: Approval, context: Context) -> None:
 
 
 def later(question: Approval, work: PendingCall[Result]) -> InputRequiredResult:
-    """What a client of the newer protocol is told: to ask its user, and to call again."""
+    """Return what a client of the newer protocol is told: to ask its user, and to call again."""
     form = ElicitRequestFormParams(message=question.text, requested_schema=_SCHEMA)
     return InputRequiredResult(
         input_requests={_KEY: ElicitRequest(params=form)}, request_state=work.token
@@ -164,13 +170,6 @@ def answer(question: Approval, responses: InputResponses | None) -> None:
     said = (responses or {}).get(_KEY)
     if not question.answer.done():
         question.answer.set_result(isinstance(said, ElicitResult) and _is_yes(said))
-
-
-def _settle(question: Approval, done: "asyncio.Future[ElicitResult]") -> None:
-    if question.answer.done():
-        return
-    has_failed = done.cancelled() or done.exception() is not None
-    question.answer.set_result(not has_failed and _is_yes(done.result()))
 
 
 def _is_yes(said: ElicitResult) -> bool:

@@ -2,8 +2,9 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from mcp_types import CallToolResult, ImageContent, Tool, ToolAnnotations
@@ -42,7 +43,7 @@ _ALL = 1 << 40
 
 
 def whole(page: Observation, max_tokens: int, before: Observation | None = None) -> str:
-    """The page, or what of it matters most; lines that `before` did not have begin with `*`."""
+    """Return the page, or what of it matters most; lines new since `before` begin with `*`."""
     page = _neat(page)
     room = max_tokens - estimate_tokens(_heading(page)) - _FENCE_TOKENS
     text = render(page, room, before=before)
@@ -56,14 +57,17 @@ def whole(page: Observation, max_tokens: int, before: Observation | None = None)
 
 
 def news(before: Observation, page: Observation, max_tokens: int) -> str:
-    """What an action has changed, where that is less than the page; else the page.
+    """Return what an action has changed, where that is less than the page; else the page.
 
     Marks stay with their elements, so what was shown before is still good to act on.
     """
-    if not _is_comparable(before, page):
+    # A reader who knows the one can be told the other by what is different.
+    compared = [(one.url, one.active_tab, one.scroll, len(one.tabs)) for one in (before, page)]
+    if compared[0] != compared[1]:
         return whole(page, max_tokens)
     new = find_changes(before, page)
-    gone = _gone(before, page)
+    left = {node.mark for node in page.nodes}
+    gone = [f"[{node.mark}]" for node in before.nodes if node.mark and node.mark not in left]
     if 2 * (len(new) + len(gone)) > len(page.nodes):
         return whole(page, max_tokens, before)
     lines = [f"*{_line(page, index)}" for index in sorted(new)]
@@ -81,7 +85,7 @@ def news(before: Observation, page: Observation, max_tokens: int) -> str:
 
 
 def read_on(page: Observation, start: int, max_tokens: int) -> str:
-    """The lines in their order from number `start`, counted from 1."""
+    """Return the lines in their order from number `start`, counted from 1."""
     lines = [_line(page, index) for index in range(len(page.nodes))][start - 1 :]
     if not lines:
         return f"The page has {len(page.nodes)} lines; there is no line {start}."
@@ -95,7 +99,7 @@ def read_on(page: Observation, start: int, max_tokens: int) -> str:
 
 
 def find(page: Observation, text: str, max_tokens: int) -> str:
-    """The lines that hold the text, whatever its case, with their numbers."""
+    """Return the lines that hold the text, whatever its case, with their numbers."""
     wanted = " ".join(text.split()).casefold()
     every = (render_node(node).strip() for node in page.nodes)
     hits = [index for index, said in enumerate(every) if wanted in said.casefold()]
@@ -112,31 +116,18 @@ def find(page: Observation, text: str, max_tokens: int) -> str:
     )
 
 
-def _is_comparable(before: Observation, page: Observation) -> bool:
-    """Whether a reader who knows the one can be told the other by what is different."""
-    same = ("url", "active_tab", "scroll")
-    return len(before.tabs) == len(page.tabs) and all(
-        getattr(before, name) == getattr(page, name) for name in same
-    )
-
-
-def _gone(before: Observation, page: Observation) -> list[str]:
-    left = {node.mark for node in page.nodes}
-    return [f"[{node.mark}]" for node in before.nodes if node.mark and node.mark not in left]
-
-
 def _heading(page: Observation) -> str:
     outcome = [f"outcome: {shorten(page.outcome)}"] if page.outcome else []
     return "\n".join([*outcome, shorten(page.title, 200) or "(no title)", shorten(page.url)])
 
 
 def _neat(page: Observation) -> Observation:
-    """Titles of tabs are words of pages, too, and can be of any length."""
+    """Return it with short titles of tabs, which are words of pages and can be of any length."""
     return replace(page, tabs=tuple(shorten(title, _LONGEST_TITLE) for title in page.tabs))
 
 
 def _line(page: Observation, index: int, wanted: str = "") -> str:
-    """One line, cut where it is very long: around the text that is wanted, else at its end."""
+    """Return one line, cut where it is very long: around the wanted text, else at its end."""
     text = render_node(page.nodes[index])
     if len(text) <= _LONGEST_LINE:
         return text
@@ -146,16 +137,9 @@ def _line(page: Observation, index: int, wanted: str = "") -> str:
 
 
 def _within(lines: Sequence[str], max_tokens: int) -> list[str]:
-    return list(_taken(lines, max_tokens))
-
-
-def _taken(lines: Iterable[str], max_tokens: int) -> Iterable[str]:
-    room = max_tokens
-    for each in lines:
-        room -= estimate_tokens(each)
-        if room < 0:
-            return
-        yield each
+    """Return the first lines, as many as fit."""
+    spent = accumulate(map(estimate_tokens, lines))
+    return [line for line, tokens in zip(lines, spent, strict=True) if tokens <= max_tokens]
 
 
 _NAMES = {cls: name for name, cls in ACTIONS.items()}
@@ -173,15 +157,15 @@ class ToolHandlers:
     """Serves every assistant; each reply is a page within a bound, or says what to do instead."""
 
     def __init__(
-        self, config: McpConfig, sessions: Sessions, errands: TaskRunner | None = None
+        self, config: McpConfig, sessions: Sessions, runner: TaskRunner | None = None
     ) -> None:
-        """With `errands` whole tasks can be given."""
+        """With `runner` whole tasks can be given."""
         self._config = config
         self._sessions = sessions
-        self._errands = errands
+        self._runner = runner
 
     async def open(self, asked: tools.OpenSession, call: Caller) -> CallToolResult:
-        """A session, with its first page where one was named."""
+        """Open a session, with its first page where one was named."""
         session = await self._sessions.open(asked.goal, call.who)
         said = f"session: {session.name}"
         if not asked.url:
@@ -191,7 +175,7 @@ class ToolHandlers:
         return reply(text) if is_done else refused(page, text)
 
     async def observe(self, asked: tools.Observe, call: Caller) -> CallToolResult:
-        """The page as it is now."""
+        """Show the page as it is now."""
         page = await self._sessions.find(asked.session).look()
         bound = self._bound(asked.max_tokens)
         if asked.start:
@@ -199,7 +183,7 @@ class ToolHandlers:
         return reply(whole(page, bound))
 
     async def find(self, asked: tools.Find, call: Caller) -> CallToolResult:
-        """Lines of the page that hold a text."""
+        """Show lines of the page that hold a text."""
         page = await self._sessions.find(asked.session).look()
         return reply(find(page, asked.text, self._bound(asked.max_tokens)))
 
@@ -208,13 +192,17 @@ class ToolHandlers:
         session = self._sessions.find(name)
         before = session.page
         page, is_done = await session.act(action)
-        text = self._news(before, page)
+        text = news(before, page, self._config.max_tokens)
         return reply(text) if is_done else refused(page, text)
 
     async def act_all(self, asked: tools.Act, call: Caller) -> CallToolResult:
         """Do several actions until one cannot be done or leads elsewhere."""
         session = self._sessions.find(asked.session)
-        actions = [self._offered(parse_action(text)) for text in asked.actions]
+        actions = [parse_action(text) for text in asked.actions]
+        for action in actions:
+            if (name := _NAMES[type(action)]) not in self._config.actions:
+                offered = ", ".join(self._config.actions)
+                raise CallError(f"{name} is not offered here; {offered} are")
         before, done, is_done = session.page, 0, True
         page = before
         for action in actions:
@@ -222,11 +210,17 @@ class ToolHandlers:
             done += is_done
             if not is_done or page.url != before.url or page.over:
                 break
-        text = f"{_counted(actions, done, is_done)}\n{self._news(before, page)}"
+        said = f"All {done} actions were done."
+        if done < len(actions):
+            why = "the page went to another address"
+            if not is_done:
+                why = f"{format_action(actions[done])} was not"
+            said = f"{done} of {len(actions)} actions were done: {why}; the rest were left."
+        text = f"{said}\n{news(before, page, self._config.max_tokens)}"
         return reply(text) if is_done else refused(page, text)
 
     async def screenshot(self, asked: tools.Screenshot, call: Caller) -> CallToolResult:
-        """What is in view, as a picture."""
+        """Show what is in view, as a picture."""
         image = await self._sessions.find(asked.session).screenshot()
         picture = ImageContent(data=b64encode(image).decode(), mime_type="image/png")
         return CallToolResult(content=[picture])
@@ -240,30 +234,13 @@ class ToolHandlers:
 
     async def run_task(self, asked: tools.RunTask, call: Caller) -> CallToolResult:
         """Have a whole task done."""
-        if self._errands is None:
+        if self._runner is None:
             raise CallError("nobody is there to do tasks; the server needs --model for that")
-        return await self._errands.run(asked, call.who)
-
-    def _news(self, before: Observation, page: Observation) -> str:
-        return news(before, page, self._config.max_tokens)
+        return await self._runner.run(asked, call.who)
 
     def _bound(self, asked: int) -> int:
         wanted = asked or self._config.max_tokens
         return min(max(wanted, LEAST_TOKENS), MOST_TOKENS)
-
-    def _offered(self, action: Action) -> Action:
-        name = _NAMES[type(action)]
-        if name not in self._config.actions:
-            raise CallError(f"{name} is not offered here; {', '.join(self._config.actions)} are")
-        return action
-
-
-def _counted(actions: Sequence[Action], done: int, is_done: bool) -> str:
-    if done == len(actions):
-        return f"All {done} actions were done."
-    left = actions[done:]
-    why = "the page went to another address" if is_done else f"{format_action(left[0])} was not"
-    return f"{done} of {len(actions)} actions were done: {why}; the rest were left."
 
 
 Run: TypeAlias = Callable[[ToolHandlers, Any, Caller], Awaitable[CallToolResult]]
@@ -290,22 +267,22 @@ class OfferedTool:
         )
 
     async def __call__(
-        self, desk: ToolHandlers, given: Mapping[str, Any], call: Caller
+        self, handlers: ToolHandlers, given: Mapping[str, Any], call: Caller
     ) -> CallToolResult:
         """Do it. Raises `CallError` and `ActionError` for arguments that are wrong."""
         if self.run is not None:
-            return await self.run(desk, read_arguments(self.name, self.cls, given), call)
+            return await self.run(handlers, read_arguments(self.name, self.cls, given), call)
         arguments = dict(given)
         session = arguments.pop("session", None)
         if not isinstance(session, str):
             raise CallError(f"{self.name} lacks session; call open_session for one")
-        return await desk.act(session, make_action(self.name, arguments))
+        return await handlers.act(session, make_action(self.name, arguments))
 
 
 def make_tools(
-    config: McpConfig, *, has_pictures: bool = True, has_errands: bool = True
+    config: McpConfig, *, has_pictures: bool = True, has_tasks: bool = True
 ) -> dict[str, OfferedTool]:
-    """Every tool of a server with these settings, by name."""
+    """Return every tool of a server with these settings, by name."""
     every = [
         OfferedTool("open_session", OpenSession, ToolHandlers.open),
         OfferedTool("observe", Observe, ToolHandlers.observe, reads_only=True),
@@ -317,25 +294,22 @@ def make_tools(
             * has_pictures
         ),
         OfferedTool("close_session", CloseSession, ToolHandlers.close),
-        *([OfferedTool("run_task", RunTask, ToolHandlers.run_task)] * has_errands),
+        *([OfferedTool("run_task", RunTask, ToolHandlers.run_task)] * has_tasks),
     ]
     return {each.name: each for each in every}
 
 
 def reference(config: McpConfig) -> str:
-    """A table of the tools with these settings."""
-    tools = [offer.tool for offer in make_tools(config).values()]
-    rows = [f"| `{tool.name}` | {_arguments(tool)} | {tool.description} |" for tool in tools]
+    """Return a table of the tools with these settings."""
+    rows = []
+    for offer in make_tools(config).values():
+        tool = offer.tool
+        required = tool.input_schema.get("required", ())
+        arguments = ", ".join(
+            f"`{name}`"
+            if name in required
+            else f"`{name}={json.dumps(schema.get('default'), ensure_ascii=False)}`"
+            for name, schema in tool.input_schema["properties"].items()
+        )
+        rows.append(f"| `{tool.name}` | {arguments} | {tool.description} |")
     return "\n".join(["| tool | arguments | what it does |", "| --- | --- | --- |", *rows])
-
-
-def _arguments(tool: Tool) -> str:
-    schema = tool.input_schema
-    names = schema["properties"]
-    return ", ".join(_argument(name, names[name], schema.get("required", ())) for name in names)
-
-
-def _argument(name: str, schema: dict[str, Any], required: tuple[str, ...]) -> str:
-    if name in required:
-        return f"`{name}`"
-    return f"`{name}={json.dumps(schema.get('default'), ensure_ascii=False)}`"

@@ -6,7 +6,6 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -26,7 +25,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from apps.mcp import approval
-from apps.mcp.approval import Context, PendingCall, Tell
+from apps.mcp.approval import Context, PendingCall
 from apps.mcp.handlers import Caller, OfferedTool, ToolHandlers
 from apps.mcp.settings import LOOPBACK, McpConfig
 from apps.mcp.tools import failure
@@ -49,110 +48,89 @@ _MOST_WAITING = 100
 _NEW_SESSION = "The session is over; open_session gives a new one."
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A call that is to come again with a person's answer."""
-
-    work: PendingCall[CallToolResult]
-    asked: tuple[str, dict[str, Any] | None]
-    """The tool and its arguments, which must be the same then."""
-
-
 class Tools:
     """Does what is called, for all clients."""
 
-    def __init__(self, desk: ToolHandlers, offers: dict[str, OfferedTool]) -> None:
-        self._desk = desk
+    def __init__(self, handlers: ToolHandlers, offers: dict[str, OfferedTool]) -> None:
+        self._handlers = handlers
         self._offers = offers
-        self._waiting: dict[str, _Waiting] = {}
+        self._waiting: dict[str, tuple[PendingCall[CallToolResult], CallToolRequestParams]] = {}
+        """Calls that are to come again with a person's answer, each with what was asked."""
         self._background = Background()
         self._under_way: set[PendingCall[CallToolResult]] = set()
 
     async def list(self, context: Context, asked: PaginatedRequestParams | None) -> ListToolsResult:
-        """Every tool."""
+        """Return every tool."""
         return ListToolsResult(tools=[offer.tool for offer in self._offers.values()])
 
     async def call(self, context: Context, asked: CallToolRequestParams) -> Answered:
         """Do one call, or go on with one that has waited for a person."""
         try:
-            work = self._resumed(asked) if asked.request_state else self._begun(context, asked)
+            work = self._resume(asked) if asked.request_state else self._begin(context, asked)
         except WebAgentError as error:
             return failure(str(error))
+        # In the background, so that whoever tells how far it is does not wait.
+        work.tell = lambda number, most, what: self._background.start(
+            _report_progress(context, number, most, what)
+        )
         try:
-            return await self._followed(work, context, asked)
+            while (question := await work.next()) is not None:
+                if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                    self._waiting[work.token] = work, asked
+                    while len(self._waiting) > _MOST_WAITING:
+                        self._waiting.pop(next(iter(self._waiting)))
+                    return approval.later(question, work)
+                await approval.put(question, context)
         except asyncio.CancelledError:
             work.leave()
             raise
+        return _read_result(work)
 
     async def close(self) -> None:
         """End what is still under way."""
         await asyncio.gather(*(work.stop() for work in set(self._under_way)))
         await self._background.finish()
 
-    def _begun(self, context: Context, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
+    def _begin(self, context: Context, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
+        """Raises `SetupError` for a tool that there is not."""
         if asked.name not in self._offers:
             raise unknown_name("tool", asked.name, self._offers)
-        offer = self._offers[asked.name]
-        doing = offer(self._desk, asked.arguments or {}, Caller(_who(context)))
+        client = context.session.client_params
+        caller = Caller(client.client_info.name if client is not None else "")
+        doing = self._offers[asked.name](self._handlers, asked.arguments or {}, caller)
         work = PendingCall(doing, approval.can_ask(context))
         self._under_way.add(work)
-        work.when_done(lambda: self._forget(work))
+        work.when_done(lambda: self._under_way.discard(work))
         return work
 
-    def _resumed(self, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
+    def _resume(self, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
         """Raises `CallError` for a call that nobody waits with, or for another one."""
-        waiting = self._waiting.pop(asked.request_state or "", None)
-        if waiting is None or waiting.asked != (asked.name, asked.arguments):
+        work, before = self._waiting.pop(asked.request_state or "", (None, asked))
+        if work is None or (before.name, before.arguments) != (asked.name, asked.arguments):
             raise CallError("nothing waits for this answer, or no longer; make the call anew")
-        if (question := waiting.work.question) is not None:
+        if (question := work.question) is not None:
             approval.answer(question, asked.input_responses)
-        return waiting.work
+        return work
 
-    async def _followed(
-        self, work: PendingCall[CallToolResult], context: Context, asked: CallToolRequestParams
-    ) -> Answered:
-        work.tell = self._teller(context)
-        while (question := await work.next()) is not None:
-            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                self._wait(work, (asked.name, asked.arguments))
-                return approval.later(question, work)
-            await approval.put(question, context)
-        try:
-            return work.result()
-        except CaptchaError as error:
-            return failure(f"{error}. The session goes on: go_back, or goto another address.")
-        except GuardError as error:
-            return failure(f"{error}. {_NEW_SESSION} Tell your user what was refused.")
-        except WorldError as error:
-            return failure(
-                f"The browser failed. {_NEW_SESSION}\n{fence('error', shorten(str(error)))}"
-            )
-        except WebAgentError as error:
-            return failure(str(error))
-        except asyncio.CancelledError:
-            return failure("It was stopped.")
 
-    def _teller(self, context: Context) -> Tell:
-        """Sends on how far something is, in the background: whoever tells does not wait."""
-
-        def tell(number: int, most: int, what: str) -> None:
-            self._background.start(_send(context, number, most, what))
-
-        return tell
-
-    def _wait(
-        self, work: PendingCall[CallToolResult], asked: tuple[str, dict[str, Any] | None]
-    ) -> None:
-        self._waiting[work.token] = _Waiting(work, asked)
-        while len(self._waiting) > _MOST_WAITING:
-            self._waiting.pop(next(iter(self._waiting)))
-
-    def _forget(self, work: PendingCall[CallToolResult]) -> None:
-        self._under_way.discard(work)
+def _read_result(work: PendingCall[CallToolResult]) -> CallToolResult:
+    """Return what came of it, with what the assistant is to do where that was an error."""
+    try:
+        return work.result()
+    except CaptchaError as error:
+        return failure(f"{error}. The session goes on: go_back, or goto another address.")
+    except GuardError as error:
+        return failure(f"{error}. {_NEW_SESSION} Tell your user what was refused.")
+    except WorldError as error:
+        return failure(f"The browser failed. {_NEW_SESSION}\n{fence('error', shorten(str(error)))}")
+    except WebAgentError as error:
+        return failure(str(error))
+    except asyncio.CancelledError:
+        return failure("It was stopped.")
 
 
 def server_of(tools: Tools) -> Server[Any]:
-    """A server that has these tools and no more."""
+    """Return a server that has these tools and no more."""
     return Server(
         "webagent",
         version=version("webagent-loop"),
@@ -162,14 +140,9 @@ def server_of(tools: Tools) -> Server[Any]:
     )
 
 
-async def _send(context: Context, number: int, most: int, what: str) -> None:
+async def _report_progress(context: Context, number: int, most: int, what: str) -> None:
     with suppress(MCPError, BrokenResourceError, ClosedResourceError):  # the client may be gone
         await context.session.report_progress(number, most, what)
-
-
-def _who(context: Context) -> str:
-    client = context.session.client_params
-    return client.client_info.name if client is not None else ""
 
 
 _LONGEST_MESSAGE = 16 << 20
@@ -178,8 +151,18 @@ _GRACE_SECONDS = 1
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve the one client that has started this process, until it closes its end. When this is
-    cancelled it is as if the client had: the SDK does not take well to being cut off."""
-    stream, pipe = await _standard_input()
+    cancelled it is as if the client had: the SDK does not take well to being cut off. Raises
+    `SetupError` where there is no client at the other end."""
+    stream = asyncio.StreamReader(limit=_LONGEST_MESSAGE)
+    try:
+        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), sys.stdin
+        )
+    except ValueError as error:
+        raise SetupError(
+            "standard input is no pipe: a client starts this command and speaks to it by one;"
+            " docs/mcp.md says how to set it up, and --http 8931 serves by HTTP instead"
+        ) from error
     serving = asyncio.ensure_future(_serve_lines(server, stream))
     try:
         await asyncio.wait({serving})
@@ -191,12 +174,12 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 async def _serve_lines(server: Server[Any], stream: asyncio.StreamReader) -> None:
-    lines: Any = Messages(stream)
+    lines: Any = PipeLines(stream)
     async with stdio_server(stdin=lines) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
-class Messages:
+class PipeLines:
     """Lines from a pipe. The SDK's own reader sits in a thread that no signal gets it out of."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
@@ -207,50 +190,11 @@ class Messages:
             yield message.decode("utf-8", errors="replace")
 
 
-async def _standard_input() -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
-    """Raises `SetupError` where there is no client at the other end."""
-    stream = asyncio.StreamReader(limit=_LONGEST_MESSAGE)
-    loop = asyncio.get_running_loop()
-    try:
-        pipe, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(stream), sys.stdin
-        )
-    except ValueError as error:
-        raise SetupError(
-            "standard input is no pipe: a client starts this command and speaks to it by one;"
-            " docs/mcp.md says how to set it up, and --http 8931 serves by HTTP instead"
-        ) from error
-    return stream, pipe
-
-
 async def serve_http(server: Server[Any], config: McpConfig) -> None:
     """Serve any number of clients by streamable HTTP until the process is told to end. Raises
     `SetupError` where the port is taken."""
     import uvicorn
 
-    listening = _bound(config)
-    port = listening.getsockname()[1]
-    app = server.streamable_http_app(host=config.host, transport_security=security(config))
-    settings = uvicorn.Config(
-        app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, lifespan="on"
-    )
-    print(f"listening on http://{config.host}:{port}/mcp", file=sys.stderr, flush=True)
-    await uvicorn.Server(settings).serve(sockets=[listening])
-
-
-def security(config: McpConfig) -> TransportSecuritySettings:
-    """Which names a client may call the server by, so that no web site leads a browser here."""
-    hosts = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
-    named = [*(f"{host}:*" for host in hosts), *config.allowed_hosts]
-    schemes = ("http", "https")
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=named,
-        allowed_origins=[f"{scheme}://{host}" for host in named for scheme in schemes],
-    )
-
-
-def _bound(config: McpConfig) -> socket.socket:
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -263,4 +207,22 @@ def _bound(config: McpConfig) -> socket.socket:
             f"{config.host}:{config.http} cannot be listened on ({error.strerror}); name another"
             " port with --http, or 0 for any free one"
         ) from error
-    return listening
+    port = listening.getsockname()[1]
+    app = server.streamable_http_app(host=config.host, transport_security=security(config))
+    settings = uvicorn.Config(
+        app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, lifespan="on"
+    )
+    print(f"listening on http://{config.host}:{port}/mcp", file=sys.stderr, flush=True)
+    await uvicorn.Server(settings).serve(sockets=[listening])
+
+
+def security(config: McpConfig) -> TransportSecuritySettings:
+    """Return the names a client may call it by, so that no web site leads a browser here."""
+    hosts = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
+    named = [*(f"{host}:*" for host in hosts), *config.allowed_hosts]
+    schemes = ("http", "https")
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=named,
+        allowed_origins=[f"{scheme}://{host}" for host in named for scheme in schemes],
+    )

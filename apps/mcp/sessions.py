@@ -40,7 +40,7 @@ class SessionEpisode:
 
     @contextmanager
     def turn(self, seen: Observation, action: Action) -> Iterator[None]:
-        """Keeps the step whatever comes of it. Raises `StoreError`."""
+        """Keep the step whatever comes of it. Raises `StoreError`."""
         now = time.monotonic()
         decision = Decision(
             action, source=SOURCE, weights=self.trajectory.provenance.arm, seconds=now - self._last
@@ -115,7 +115,7 @@ class ToolSession:
         return self._lock.locked()
 
     async def act(self, action: Action) -> tuple[Observation, bool]:
-        """The page after the action, and whether the action was done.
+        """Return the page after the action, and whether the action was done.
 
         Raises `CallError` for a session that is over, `GuardError` and `WorldError` when they end
         it, `CaptchaError` for a page that only a person may pass; the session goes on then.
@@ -137,14 +137,14 @@ class ToolSession:
             return self.page, not self._world.refusal
 
     async def look(self) -> Observation:
-        """The page as it is now. Raises as `act`."""
+        """Return the page as it is now. Raises as `act`."""
         async with self._lock:
             self._check()
             self.page = await self._look()
             return self.page
 
     async def screenshot(self) -> bytes:
-        """The viewport, as PNG. Raises as `act`."""
+        """Return the viewport as PNG. Raises as `act`."""
         async with self._lock:
             self._check()
             try:
@@ -154,7 +154,7 @@ class ToolSession:
                 raise await self._failed(error) from error
 
     async def close(self, answer: str = "", failed: str = "") -> None:
-        """The assistant is done, with what it found or why it could not be done."""
+        """Close it: the assistant is done, with what it found or why it could not be done."""
         async with self._lock:
             self._check()
             action = GiveUp(failed) if failed else Answer(answer)
@@ -163,7 +163,7 @@ class ToolSession:
             await self._end(Ending.GAVE_UP if failed else Ending.ANSWERED)
 
     async def leave(self, reason: str) -> None:
-        """The assistant is gone, or has not been heard of. Safe for a session that is over."""
+        """Close it, as the assistant is gone or silent. Safe for a session that is over."""
         async with self._lock:
             if not self._ended:
                 await self._end(Ending.STOPPED, reason)
@@ -238,10 +238,10 @@ class Sessions:
         self.opened = 0
         """How many there were so far."""
         self._last_used = time.monotonic()
-        self._rounds: asyncio.Task[None] | None = None
+        self._closer: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._rounds = asyncio.create_task(self._make_rounds())
+        self._closer = asyncio.create_task(self._close_idle())
         return self
 
     async def __aexit__(
@@ -261,16 +261,30 @@ class Sessions:
         return len(self._open)
 
     async def open(self, goal: str, who: str) -> ToolSession:
-        """A new one, on an empty page. Raises `CallError` when there are too many, `WorldError`."""
-        async with self.place():
-            session = await self._start(goal, who)
-        self._open[session.name] = session
-        session.when_over = lambda: self._open.pop(session.name, None)
+        """Return a new one on an empty page. Raises `CallError` when there are too many."""
+        store = self._kept.store
+        keep = store.images.add if store is not None and self._config.images else None
+        async with self.place(), AsyncExitStack() as undo:
+            world = await self._browser.world(keep, self._profile)
+            undo.push_async_callback(world.close)
+            task = Task(id="mcp/session@1", start_url=_BLANK, goal=goal, clock="real")
+            async with time_limit(self._config.step_timeout):
+                page = await world.reset(task)
+            self.opened += 1
+            provenance = Provenance(
+                run=self._kept.run, arm=who or "assistant", phase=PHASE, index=self.opened
+            )
+            record = SessionEpisode(task, provenance, store or NullRecorder(), page)
+            name = secrets.token_hex(6)
+            session = ToolSession(name, world, record, page, self._config.step_timeout)
+            undo.pop_all()
+        self._open[name] = session
+        session.when_over = lambda: self._open.pop(name, None)
         return session
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """Room for one more, taken while the block runs. Raises `CallError` where there is none."""
+        """Take room for one more while the block runs. Raises `CallError` where there is none."""
         most = self._config.max_sessions
         if len(self._open) + self._taken >= most:
             raise CallError(f"{most} sessions are open, the most there may be; close one first")
@@ -282,7 +296,7 @@ class Sessions:
             self._last_used = time.monotonic()
 
     def find(self, name: str) -> ToolSession:
-        """The session of this name. Raises `CallError`."""
+        """Return the session of this name. Raises `CallError`."""
         self._last_used = time.monotonic()
         if name not in self._open:
             raise CallError(
@@ -291,29 +305,8 @@ class Sessions:
             )
         return self._open[name]
 
-    async def _start(self, goal: str, who: str) -> ToolSession:
-        keeps = self._kept.store is not None and self._config.images
-        keep = self._kept.store.images.add if self._kept.store and keeps else None
-        async with AsyncExitStack() as undo:
-            world = await self._browser.world(keep, self._profile)
-            undo.push_async_callback(world.close)
-            session = await self._begin(world, goal, who)
-            undo.pop_all()
-        return session
-
-    async def _begin(self, world: BrowserWorld, goal: str, who: str) -> ToolSession:
-        task = Task(id="mcp/session@1", start_url=_BLANK, goal=goal, clock="real")
-        async with time_limit(self._config.step_timeout):
-            page = await world.reset(task)
-        self.opened += 1
-        provenance = Provenance(
-            run=self._kept.run, arm=who or "assistant", phase=PHASE, index=self.opened
-        )
-        record = SessionEpisode(task, provenance, self._kept.recorder, page)
-        name = secrets.token_hex(6)
-        return ToolSession(name, world, record, page, self._config.step_timeout)
-
-    async def _make_rounds(self) -> None:
+    async def _close_idle(self) -> None:
+        """Close sessions that nobody has used for some time, then the browser without any."""
         idle = 60 * self._config.idle_minutes
         while True:
             await asyncio.sleep(_LOOKS_EVERY * idle)
@@ -324,19 +317,19 @@ class Sessions:
                 await self._browser.close()
 
     async def _leave(self, sessions: list[ToolSession], reason: str) -> None:
-        await asyncio.gather(*(_leave(session, reason) for session in sessions))
+        left = await asyncio.gather(
+            *(session.leave(reason) for session in sessions), return_exceptions=True
+        )
+        for session, error in zip(sessions, left, strict=True):
+            if isinstance(error, WebAgentError | TimeoutError):
+                logger.warning("the session %s did not end in order: %s", session.name, error)
+            elif error is not None:
+                raise error
 
     async def _close(self) -> None:
-        if self._rounds is not None:
-            self._rounds.cancel()
+        if self._closer is not None:
+            self._closer.cancel()
             with suppress(asyncio.CancelledError):
-                await self._rounds
+                await self._closer
         await self._leave(list(self._open.values()), "the assistant left")
         await self._browser.close()
-
-
-async def _leave(session: ToolSession, reason: str) -> None:
-    try:
-        await session.leave(reason)
-    except (WebAgentError, TimeoutError) as error:
-        logger.warning("the session %s did not end in order: %s", session.name, error)

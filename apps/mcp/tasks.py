@@ -1,12 +1,12 @@
 """Whole tasks, given to the policy or model that the server was started with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from itertools import count
 
 from mcp_types import CallToolResult
 
-from apps.mcp.approval import PendingCall, under_way
+from apps.mcp.approval import under_way
 from apps.mcp.sessions import SOURCE, Sessions, SessionStore
 from apps.mcp.settings import McpConfig
 from apps.mcp.tools import RunTask, failure, reply
@@ -14,15 +14,15 @@ from tasks.task import Task
 from webagent.action import format_action
 from webagent.action.actions import Goto
 from webagent.agent import Acting, Agent, Decided, Event, Result, Stop
-from webagent.browser import Browser, BrowserWorld
+from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
 from webagent.models import load_endpoint
 from webagent.models.prompt import fence, shorten
 from webagent.policy.policy import Policy
 from webagent.records import Decision, Observation, Provenance, Trajectory
-from webagent.rollout import World
 
 _PHASE = "run"
+_BLANK = "about:blank"
 _LONGEST_ACTION = 120
 
 
@@ -37,7 +37,7 @@ class FirstGoto:
         self._policy, self._url = policy, url
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """As the policy's, but for the first."""
+        """Return the policy's, but for the first."""
         if not trajectory.steps:
             return Decision(Goto(self._url), source=SOURCE)
         return await self._policy.act(trajectory, observation)
@@ -45,7 +45,7 @@ class FirstGoto:
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """As the policy's, but for the first."""
+        """Return the policy's, but for the first."""
         if not trajectory.steps:
             return [await self.act(trajectory, observation)]
         return await self._policy.propose(trajectory, observation, n)
@@ -85,19 +85,25 @@ class TaskRunner:
     async def run(self, asked: RunTask, who: str) -> CallToolResult:
         """Do a task and say how it ended; it is stopped when the call is cancelled."""
         stop, work = Stop(), under_way()
+        most = min(asked.max_steps or self._config.max_steps, self._config.max_steps) + 1
         if work is not None:
             work.when_left(lambda: stop.end("the assistant has cancelled it"))
+
+        def report(event: Event) -> None:
+            if work is not None and isinstance(event, Decided):
+                action = shorten(format_action(event.decision.action), _LONGEST_ACTION)
+                work.tell(event.number, most, action)
+
         async with self._sessions.place():
             if not self._is_open:
                 self._is_open = True
                 await self._held.enter_async_context(self._agent)
-            most = min(asked.max_steps or self._config.max_steps, self._config.max_steps)
             result = await self._agent.run(
-                self._task(asked.task, most + 1),
+                Task("mcp/task@1", _BLANK, goal=asked.task, max_steps=most, clock="real"),
                 schema=asked.schema,
-                listen=_progress_reporter(work, most + 1),
+                listen=report,
                 stop=stop,
-                between=_start_at(asked.url),
+                between=lambda policy, world, stop: (FirstGoto(policy, asked.url), world),
                 provenance=Provenance(
                     run=self._run, arm=who or "assistant", phase=_PHASE, index=next(self._numbers)
                 ),
@@ -108,29 +114,10 @@ class TaskRunner:
         """Let go of the model."""
         await self._held.aclose()
 
-    def _task(self, goal: str, max_steps: int) -> Task:
-        name = "mcp/task@1"
-        return Task(name, "about:blank", goal=goal, max_steps=max_steps, clock="real")
-
 
 def actor_of(config: McpConfig) -> Acting:
-    """Who does the tasks. Raises `SetupError`."""
+    """Return who does the tasks. Raises `SetupError`."""
     return load_endpoint(config.endpoint) if config.endpoint else config.model
-
-
-def _start_at(url: str) -> Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World]]:
-    return lambda policy, world, stop: (FirstGoto(policy, url), world)
-
-
-def _progress_reporter(
-    work: PendingCall[CallToolResult] | None, most: int
-) -> Callable[[Event], object]:
-    def tell(event: Event) -> None:
-        if work is not None and isinstance(event, Decided):
-            action = shorten(format_action(event.decision.action), _LONGEST_ACTION)
-            work.tell(event.number, most, action)
-
-    return tell
 
 
 def _format_result(result: Result, *, is_stored: bool) -> CallToolResult:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, cast
 
 from apps.record.translator import PendingStep, Translator
 from tasks.task import Task
@@ -22,7 +22,6 @@ from webagent.records import (
     PERSON,
     Decision,
     Ending,
-    Node,
     Observation,
     Provenance,
     Score,
@@ -38,31 +37,28 @@ _SECRET_KIND = "input:password"
 
 
 def hide_secrets(page: Observation, secrets: Mapping[str, str], marks: Set[int]) -> Observation:
-    """The observation without the secrets, whose names are given by value; with no picture where
-    one of them stands outside its field. `marks` are of fields that hold secrets."""
-    hidden = replace(page, nodes=tuple(_hidden(node, secrets, marks) for node in page.nodes))
-    masked = _masking(secrets).masked_page(hidden)
+    """Return the observation without the secrets, whose names are given by value; with no picture
+    where one of them stands outside its field. `marks` are of fields that hold secrets."""
+    nodes = []
+    for node in page.nodes:
+        if node.value and (node.kind == _SECRET_KIND or node.mark in marks):
+            name = secrets.get(node.value)
+            node = replace(node, value=placeholder(name) if name else UNKNOWN)
+        nodes.append(node)
+    hidden = replace(page, nodes=tuple(nodes))
+    masked = _mask_of(secrets).masked_page(hidden)
     return masked if masked == hidden else replace(masked, screenshot="", captured="")
 
 
 def hide_secrets_in_action(action: Action, secrets: Mapping[str, str]) -> Action:
-    """The action without the secrets in its texts."""
-    masking, changes = _masking(secrets), dict[str, Any]()
-    for each in fields(action):
-        value = getattr(action, each.name)
-        if isinstance(value, str):
-            changes[each.name] = masking.masked(value)
-    return replace(action, **changes)
+    """Return the action without the secrets in its texts."""
+    texts = {each.name: getattr(action, each.name) for each in fields(action)}
+    mask = _mask_of(secrets)
+    changes = {name: mask.masked(text) for name, text in texts.items() if isinstance(text, str)}
+    return replace(action, **cast(dict[str, Any], changes))
 
 
-def _hidden(node: Node, secrets: Mapping[str, str], marks: Set[int]) -> Node:
-    if not node.value or (node.kind != _SECRET_KIND and node.mark not in marks):
-        return node
-    name = secrets.get(node.value)
-    return replace(node, value=placeholder(name) if name else UNKNOWN)
-
-
-def _masking(secrets: Mapping[str, str]) -> Secrets:
+def _mask_of(secrets: Mapping[str, str]) -> Secrets:
     return Secrets({name: value for value, name in secrets.items() if len(value) >= SHORTEST})
 
 
@@ -82,7 +78,7 @@ class KeptPictures:
         self._waiting: dict[str, bytes] = {}
 
     def take(self, image: bytes) -> str:
-        """A reference for the time being."""
+        """Return a reference for the time being."""
         name = hashlib.blake2b(image, digest_size=16).hexdigest()
         self._waiting[name] = image
         while len(self._waiting) > MOST_PICTURES:
@@ -90,7 +86,7 @@ class KeptPictures:
         return name
 
     def kept(self, page: Observation, store: Store) -> Observation:
-        """The page with its picture in the store."""
+        """Return the page with its picture in the store."""
         image = self._waiting.get(page.screenshot)
         return replace(page, screenshot=store.images.add(image) if image else "")
 
@@ -116,8 +112,7 @@ class DemonstrationEpisode:
 
     def finish(self, last: Observation, goal: str, answer: str) -> Trajectory:
         """Close the record: the person is done, with this answer."""
-        translator = self._translator
-        translator.finish(last)
+        self._translator.finish(last)
         self._keep(PendingStep(last, Answer(answer)))
         task = replace(
             self._trajectory.task,
@@ -151,10 +146,8 @@ class DemonstrationEpisode:
         self._say(f"{len(self.steps):3} {format_action(action)}{on}")
 
     def _kept(self, page: Observation) -> Observation:
-        goal = self._trajectory.goal
-        translator = self._translator
-        hidden = hide_secrets(page, translator.secrets, translator.secret_marks)
-        return self.pictures.kept(replace(hidden, goal=goal), self._store)
+        hidden = hide_secrets(page, self._translator.secrets, self._translator.secret_marks)
+        return self.pictures.kept(replace(hidden, goal=self._trajectory.goal), self._store)
 
     def _left_out(self, what: str) -> None:
         self._left.append(what)

@@ -1,7 +1,7 @@
 """Translate what a person did in the browser into actions; pure functions of events, no browser."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webagent.action import Action
@@ -41,15 +41,8 @@ class Scrolling:
     """What was scrolled since the last action, and what was seen before that."""
 
     seen: Observation
-    by_mark: tuple[tuple[int, int, int], ...] = ()
-    """Mark, pixels right and down; in the order in which they were begun."""
-
-    def more(self, mark: int, dx: int, dy: int) -> "Scrolling":
-        """With so much more."""
-        moved = {each: (x, y) for each, x, y in self.by_mark}
-        x, y = moved.get(mark, (0, 0))
-        moved[mark] = (x + dx, y + dy)
-        return Scrolling(self.seen, tuple((each, *way) for each, way in moved.items()))
+    by_mark: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Pixels right and down by mark, in the order in which they were begun."""
 
 
 FAR = 6
@@ -59,7 +52,7 @@ _PICTURES = ("canvas",)
 
 
 def click_of(down: UserEvent) -> Action | None:
-    """A click where the mouse was pressed; None where there is nothing to name and no place."""
+    """Return a click where the mouse was pressed; None where nothing there can be named."""
     button, keys = _BUTTONS.get(down.said["button"]), down.said.get("keys", [])
     if button is None:
         return None
@@ -74,13 +67,13 @@ def click_of(down: UserEvent) -> Action | None:
 
 
 def is_drag(down: UserEvent, up: UserEvent) -> bool:
-    """Whether the mouse went far enough between, and off what it was pressed on."""
+    """Return whether the mouse went far enough between, and off what it was pressed on."""
     way = max(abs(down.said[axis] - up.said[axis]) for axis in ("x", "y"))
     return bool(way > FAR and (down.mark != up.mark or not down.mark))
 
 
 def drag_of(down: UserEvent, up: UserEvent) -> Action | None:
-    """From one element onto another, else from place to place; None inside a frame."""
+    """Return a drag onto another element, else from place to place; None inside a frame."""
     source, target = (down.seen.node(each.mark) for each in (down, up))
     if source is not None and target is not None and source is not target:
         return act.DragAndDrop(down.mark, up.mark)
@@ -89,52 +82,14 @@ def drag_of(down: UserEvent, up: UserEvent) -> Action | None:
     return None
 
 
-def press_of(told: UserEvent, key: str) -> Action:
-    """A key with those that were held; Shift is in a letter already."""
-    held = [each for each in told.said.get("held", ()) if each != "Shift" or len(key) > 1]
-    return act.Press(told.mark, "+".join([*held, key]))
-
-
-def choice_of(told: UserEvent) -> Action:
-    """What a list was set to."""
-    labels = tuple(told.said["labels"])
-    if len(labels) == 1 and not told.said["isSeveral"]:
-        return act.SelectOption(told.mark, labels[0])
-    return act.SelectOptions(told.mark, labels)
-
-
-def is_choice(action: Action, mark: int) -> bool:
-    """Whether it sets the list with this mark."""
-    return isinstance(action, act.SelectOption | act.SelectOptions) and action.mark == mark
-
-
-def upload_of(mark: int, paths: Sequence[str]) -> Action:
-    """One file or several, put into a field."""
-    if len(paths) == 1:
-        return act.UploadFile(mark, paths[0])
-    return act.UploadFiles(mark, tuple(paths))
-
-
-def reply_of(told: UserEvent) -> Action:
-    """How a dialog was answered."""
-    if told.said["accepted"]:
-        return act.AnswerDialog("accept", told.said["text"])
-    return act.AnswerDialog("dismiss", "")
-
-
 def mark_of(draft: PendingStep) -> int:
-    """The element it is done to; 0 for none."""
+    """Return the element it is done to; 0 for none."""
     mark: Any = getattr(draft.action, "mark", 0)
     return int(mark)
 
 
-def is_unchanged(before: Observation, after: Observation) -> bool:
-    """Whether nothing that is seen has come of a deed."""
-    return (before.nodes, before.url, before.scroll) == (after.nodes, after.url, after.scroll)
-
-
 def not_understood(told: UserEvent) -> str:
-    """What is said of a deed that is left out."""
+    """Return what is said of an action that is left out."""
     called = told.said.get("called") or "something"
     what = {"down": "a click on", "up": "a drag to", "key": "a key on"}.get(
         told.what, "what was done to"
@@ -146,6 +101,15 @@ def not_understood(told: UserEvent) -> str:
 MOST_CLICKS = 2
 _CHOSEN_FROM = ("select", "option")
 _SET_BY_HAND = ("input:range",)
+_MOVES: dict[str, Callable[[UserEvent], Action]] = {
+    "went": lambda told: act.Goto(told.said["url"]),
+    "back": lambda told: act.GoBack(),
+    "forward": lambda told: act.GoForward(),
+    "tab": lambda told: act.TabFocus(told.said["index"]),
+    "opened": lambda told: act.NewTab(),
+    "closed": lambda told: act.TabClose(),
+}
+"""What was done to the window, by the event that tells of it."""
 
 Keep = Callable[[PendingStep], None]
 Say = Callable[[str], None]
@@ -168,22 +132,25 @@ class Translator:
 
     def hear(self, told: UserEvent) -> None:
         """Take one event in."""
-        getattr(self, f"_hear_{told.what}")(told)
+        if move := _MOVES.get(told.what):
+            self._end_typing(told.seen)
+            self._down = self._scrolling = None
+            self._hand_on(told.seen)
+            self._keep(PendingStep(told.seen, move(told)))
+        else:
+            getattr(self, f"_hear_{told.what}")(told)
 
     def finish(self, after: Observation) -> None:
         """The person is done."""
-        if self._down is not None:
-            self._release(self._down, self._down)
+        self._let_go()
         self._end_typing()
         self._hand_on(after)
 
     def _hear_down(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
-        if self._down is not None:
-            self._release(self._down, self._down)
-        if len(self._held) >= MOST_CLICKS or not (
-            bool(told.mark) and all(mark_of(each) == told.mark for each in self._held)
-        ):
+        self._let_go()
+        is_again = told.mark and all(mark_of(each) == told.mark for each in self._held)
+        if not is_again or len(self._held) >= MOST_CLICKS:
             self._hand_on(told.seen)
         self._down = told
 
@@ -211,7 +178,9 @@ class Translator:
         if len(key) == 1 and not (key.isascii() and key.isprintable()):
             self._say(f"the key {key!r} was left out: it has no name here")
             return
-        self._put(told, press_of(told, key))
+        # Shift is in a letter already.
+        held = [each for each in told.said.get("held", ()) if each != "Shift" or len(key) > 1]
+        self._put(told, act.Press(told.mark, "+".join([*held, key])))
 
     def _hear_typing(self, told: UserEvent) -> None:
         if self._typing is not None and self._typing.mark == told.mark:
@@ -221,11 +190,9 @@ class Translator:
     def _hear_typed(self, told: UserEvent) -> None:
         if self._typing is None or self._typing.mark != told.mark:
             self._begin_typing(told, None)
-        typing = self._typing
-        if typing is not None:
-            value, is_secret = told.said["value"], typing.is_secret or told.said["isSecret"]
-            made = (typing.seen, typing.mark, typing.before, value, is_secret, typing.called)
-            self._typing = Typing(*made)
+        if self._typing is not None:
+            is_secret = self._typing.is_secret or told.said["isSecret"]
+            self._typing = replace(self._typing, value=told.said["value"], is_secret=is_secret)
 
     def _hear_ticked(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
@@ -240,10 +207,14 @@ class Translator:
     def _hear_chosen(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
         self._down = None
-        choice = choice_of(told)
-        if self._held and is_choice(self._held[-1].action, told.mark):
-            before = self._held.pop()
-            self._held.append(PendingStep(before.seen, choice, before.called))
+        labels = tuple(told.said["labels"])
+        choice: Action = act.SelectOptions(told.mark, labels)
+        if len(labels) == 1 and not told.said["isSeveral"]:
+            choice = act.SelectOption(told.mark, labels[0])
+        before = self._held[-1] if self._held else None
+        chosen = act.SelectOption | act.SelectOptions
+        if before and isinstance(before.action, chosen) and mark_of(before) == told.mark:
+            self._held[-1] = PendingStep(before.seen, choice, before.called)
         else:
             self._hand_on(told.seen)
             self._put(told, choice, is_held=True)
@@ -258,47 +229,34 @@ class Translator:
             return
         click = self._take_click()
         seen, mark = (click.seen, mark_of(click)) if click else (told.seen, told.mark)
-        self._held.append(PendingStep(seen, upload_of(mark, paths), told.said["called"]))
+        upload: Action = act.UploadFiles(mark, tuple(paths))
+        if len(paths) == 1:
+            upload = act.UploadFile(mark, paths[0])
+        self._held.append(PendingStep(seen, upload, told.said["called"]))
 
     def _hear_scrolled(self, told: UserEvent) -> None:
         self._hand_on(told.seen)
-        scrolling = self._scrolling or Scrolling(told.seen)
-        self._scrolling = scrolling.more(told.mark, told.said["dx"], told.said["dy"])
+        self._scrolling = self._scrolling or Scrolling(told.seen)
+        x, y = self._scrolling.by_mark.get(told.mark, (0, 0))
+        self._scrolling.by_mark[told.mark] = (x + told.said["dx"], y + told.said["dy"])
 
     def _hear_dialog(self, told: UserEvent) -> None:
         self._end_typing()
-        if self._down is not None:
-            down, self._down = self._down, None
+        self._let_go()
+        self._hand_on(told.seen)
+        reply = act.AnswerDialog("dismiss", "")
+        if told.said["accepted"]:
+            reply = act.AnswerDialog("accept", told.said["text"])
+        self._keep(PendingStep(told.seen, reply))
+
+    def _let_go(self) -> None:
+        """Take a mouse that is still pressed as let go of where it is."""
+        down, self._down = self._down, None
+        if down is not None:
             self._release(down, down)
-        self._hand_on(told.seen)
-        self._keep(PendingStep(told.seen, reply_of(told)))
-
-    def _hear_went(self, told: UserEvent) -> None:
-        self._move(told, act.Goto(told.said["url"]))
-
-    def _hear_back(self, told: UserEvent) -> None:
-        self._move(told, act.GoBack())
-
-    def _hear_forward(self, told: UserEvent) -> None:
-        self._move(told, act.GoForward())
-
-    def _hear_tab(self, told: UserEvent) -> None:
-        self._move(told, act.TabFocus(told.said["index"]))
-
-    def _hear_opened(self, told: UserEvent) -> None:
-        self._move(told, act.NewTab())
-
-    def _hear_closed(self, told: UserEvent) -> None:
-        self._move(told, act.TabClose())
-
-    def _move(self, told: UserEvent, action: Action) -> None:
-        self._end_typing(told.seen)
-        self._down = self._scrolling = None
-        self._hand_on(told.seen)
-        self._keep(PendingStep(told.seen, action))
 
     def _release(self, down: UserEvent, up: UserEvent) -> None:
-        """The mouse was let go of: a click where it was pressed, or a drag to where it is now."""
+        """Take in that the mouse was let go of: a click where it was pressed, else a drag."""
         kind = down.said.get("kind", "")
         is_typed = self._typing is not None and self._typing.mark == down.mark
         if kind in _CHOSEN_FROM or kind in _SET_BY_HAND or is_typed:
@@ -312,7 +270,7 @@ class Translator:
             self._put(told, action, is_held=True)
 
     def _put(self, told: UserEvent, action: Action, *, is_held: bool = False) -> None:
-        """An action on an element, after what brought the element forth."""
+        """Keep an action on an element, after what brought the element forth."""
         called = told.said.get("called", "")
         mark = getattr(action, "mark", getattr(action, "source", 0))
         if mark and told.seen.node(mark) is None:
@@ -332,7 +290,7 @@ class Translator:
             return
         if scrolling is not None and scrolling.seen.node(mark) is None:
             self._hand_on(told.seen)
-            for over, dx, dy in scrolling.by_mark:
+            for over, (dx, dy) in scrolling.by_mark.items():
                 self._keep(PendingStep(scrolling.seen, act.Scroll(over, dx, dy)))
         elif told.rested is not None and told.rested.node(mark) is None:
             hovered = [each for each in told.said.get("hovered", ()) if told.rested.node(each)]
@@ -364,19 +322,15 @@ class Translator:
         text = typing.value
         if typing.is_secret and text:
             self.secret_marks.add(typing.mark)
-            text = placeholder(self._name_of(text))
+            number = len(self.secrets) + 1
+            name = "password" if number == 1 else f"password{number}"
+            text = placeholder(self.secrets.setdefault(text, name))
         action = act.Fill(typing.mark, text) if text else act.Clear(typing.mark)
         self._keep(PendingStep(typing.seen, action, typing.called))
 
-    def _name_of(self, value: str) -> str:
-        count = len(self.secrets)
-        return self.secrets.setdefault(value, "password" if not count else f"password{count + 1}")
-
     def _take_click(self) -> PendingStep | None:
-        """The click that has just turned out to be something else."""
-        if self._down is not None:
-            down, self._down = self._down, None
-            self._release(down, down)
+        """Return the click that has just turned out to be something else."""
+        self._let_go()
         if self._held and isinstance(self._held[-1].action, act.Click):
             return self._held.pop()
         return None
@@ -384,8 +338,9 @@ class Translator:
     def _hand_on(self, after: Observation) -> None:
         held, self._held = self._held, []
         for place, draft in enumerate(held):
-            is_last = place == len(held) - 1
-            if draft.is_blind and is_last and is_unchanged(draft.seen, after):
+            before, is_last = draft.seen, place == len(held) - 1
+            was = (before.nodes, before.url, before.scroll)
+            if draft.is_blind and is_last and was == (after.nodes, after.url, after.scroll):
                 self._say(
                     f"a click on {draft.called or 'nothing'} was left out: nothing came of it"
                 )

@@ -42,47 +42,42 @@ async def replay_all(
         for each in chosen
     ]
     last: dict[int, Trajectory] = {}
+
+    def keep(played: Trajectory) -> None:
+        last[played.provenance.index] = played
+        if len(chosen) > 1:
+            print(
+                f"{len(last)}/{len(chosen)}  {played.task.name}: {played.ending}", file=sys.stderr
+            )
+
     async with worlds(config, chosen, guard) as open_world:
-        stage = EpisodePlayer(
+        player = EpisodePlayer(
             open_world,
             store,
             Provenance(run=store.folder.name, arm=ARM),
             config.concurrency,
-            on_episode=partial(_keep, last, len(chosen)),
+            on_episode=keep,
         )
         playing = [PlannedPlay(e.task, p) for e, p in zip(chosen, policies, strict=True)]
-        await stage.play(playing, PHASE)
+        await player.play(playing, PHASE)
     found = []
     for index, (each, policy) in enumerate(zip(chosen, policies, strict=True)):
-        found.append(await _scored(each, last[index], policy, store))
+        played, score = last[index], None
+        is_judged = played.ending is not None and not played.ending.is_infrastructure
+        if is_judged and has_checks(played.task):
+            score = await HEADLINE(played)
+            store.score(played.id, score)
+        done = Replayed(each.episode.id, played, tuple(policy.accounts), score)
+        store.put_state(f"replay:{played.id}", dict(done.content()))
+        found.append(done)
     return found
-
-
-def _keep(last: dict[int, Trajectory], total: int, played: Trajectory) -> None:
-    """Keep an episode that has ended and, where there are several, say so."""
-    last[played.provenance.index] = played
-    if total > 1:
-        print(f"{len(last)}/{total}  {played.task.name}: {played.ending}", file=sys.stderr)
-
-
-async def _scored(
-    recording: ReplayedTask, played: Trajectory, policy: ReplayPolicy, store: Store
-) -> Replayed:
-    score = None
-    is_judged = played.ending is not None and not played.ending.is_infrastructure
-    if is_judged and has_checks(played.task):
-        score = await HEADLINE(played)
-        store.score(played.id, score)
-    done = Replayed(recording.episode.id, played, tuple(policy.accounts), score)
-    store.put_state(f"replay:{played.id}", dict(done.content()))
-    return done
 
 
 @asynccontextmanager
 async def worlds(
     config: ReplayConfig, chosen: Sequence[ReplayedTask], guard: Guard | None
 ) -> AsyncIterator[OpenWorld]:
-    """Opens worlds, each with sites of its own where tasks need them; dialogs wait where some were
+    """Open worlds, each with sites of its own where tasks need them; dialogs wait where some were
     answered. Raises `SetupError`."""
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
     if any(
@@ -98,7 +93,7 @@ async def worlds(
 
 
 def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:
-    """The guard that was asked for, with the tasks' own pages open. Raises `SetupError`."""
+    """Return the guard that was asked for, with the tasks' own pages open. Raises `SetupError`."""
     if config.guard is None:
         return None
     return Guard.read(config.guard).opening(*list_page_folders(list(tasks)))

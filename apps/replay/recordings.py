@@ -11,7 +11,6 @@ from benchmarks.catalogue import BENCHMARKS, Options
 from tasks.suite import Suite
 from tasks.task import Json, Task
 from webagent.action import actions as act
-from webagent.action import is_final
 from webagent.errors import SetupError, StoreError, UsageError, unknown_name
 from webagent.guard.secret import find_placeholders
 from webagent.policy.replay import ReplayedStep
@@ -31,10 +30,12 @@ class ReplayedTask:
 
 
 def load_recordings(config: ReplayConfig) -> list[ReplayedTask]:
-    """What was asked for. Raises `StoreError` or `SetupError` saying what is wrong with it."""
+    """Return what was asked for. Raises `StoreError` or `SetupError` saying what is wrong."""
+    found = []
     with Store.open(config.run) as store:
-        episodes = [_loaded(store, name, config.run) for name in _chosen(store, config)]
-    found = [ReplayedTask(each, _task(each, config)) for each in episodes]
+        for name in _choose_episodes(store, config):
+            episode = _load_episode(store, name, config.run)
+            found.append(ReplayedTask(episode, _make_task(episode, config)))
     for each in found:
         if _is_file_missing(each.task.start_url):
             raise SetupError(
@@ -44,30 +45,29 @@ def load_recordings(config: ReplayConfig) -> list[ReplayedTask]:
     return found
 
 
-def _chosen(store: Store, config: ReplayConfig) -> list[str]:
+def _choose_episodes(store: Store, config: ReplayConfig) -> list[str]:
     if not config.episodes:
         found = store.ids("played", world="browser")
         if not found:
             raise StoreError(f"{config.run} holds no episode that was played in a real browser")
         return found
-    known = store.ids("any")
-    chosen = []
+    known, chosen = store.ids("any"), []
     for name in config.episodes:
-        fitting = [each for each in known if each.startswith(name)]
-        if len(fitting) != 1 and name not in known:
-            raise StoreError(_not_one(name, fitting, known, config.run))
-        chosen.append(name if name in known else fitting[0])
+        fitting = [name] if name in known else [each for each in known if each.startswith(name)]
+        if not fitting:
+            more = f" and {len(known) - 5} more" * (len(known) > 5)
+            shown = ", ".join(known[:5]) + more
+            raise StoreError(f"{config.run} has no episode {name!r}; it has {shown or 'none'}")
+        if len(fitting) > 1:
+            raise StoreError(
+                f"{len(fitting)} episodes of {config.run} begin with {name!r}:"
+                f" {', '.join(fitting[:5])}"
+            )
+        chosen += fitting
     return chosen
 
 
-def _not_one(name: str, fitting: list[str], known: list[str], run: Path) -> str:
-    if fitting:
-        return f"{len(fitting)} episodes of {run} begin with {name!r}: {', '.join(fitting[:5])}"
-    shown = ", ".join(known[:5]) + f" and {len(known) - 5} more" * (len(known) > 5)
-    return f"{run} has no episode {name!r}; it has {shown or 'none'}"
-
-
-def _loaded(store: Store, name: str, run: Path) -> Trajectory:
+def _load_episode(store: Store, name: str, run: Path) -> Trajectory:
     episode = store.load(name)
     if episode is None:
         raise StoreError(f"{run} has no episode {name!r}")
@@ -82,12 +82,23 @@ def _loaded(store: Store, name: str, run: Path) -> Trajectory:
     return episode
 
 
-def _task(episode: Trajectory, config: ReplayConfig) -> Task:
+def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:
+    """Return the task to play, with steps to spare for waiting where its clock is the real one."""
     task = episode.task
     if config.seed is not None:
-        task = _on_seed(task, config.seed)
-    elif _is_file_missing(task.start_url) and (suite := _suite(task)) is not None:
-        task = replace(task, start_url=_made(suite, task, task.seed).start_url)
+        suite = _load_suite(task)
+        if suite is None:
+            raise SetupError(
+                f"{task.id} is of no benchmark that makes tasks from seeds; leave --seed out, and"
+                " set other values with --values"
+            )
+        if not suite.is_seeded:
+            raise SetupError(
+                f"the tasks of {suite.id} are the same whatever the seed; leave it out"
+            )
+        task = _make_again(suite, task, config.seed)
+    elif _is_file_missing(task.start_url) and (suite := _load_suite(task)) is not None:
+        task = replace(task, start_url=_make_again(suite, task, task.seed).start_url)
     if config.url:
         task = replace(task, start_url=config.url)
     needed = len(episode.steps) + 1
@@ -95,19 +106,7 @@ def _task(episode: Trajectory, config: ReplayConfig) -> Task:
     return replace(task, max_steps=max(task.max_steps, needed + waits))
 
 
-def _on_seed(task: Task, seed: int) -> Task:
-    suite = _suite(task)
-    if suite is None:
-        raise SetupError(
-            f"{task.id} is of no benchmark that makes tasks from seeds; leave --seed out, and set"
-            " other values with --values"
-        )
-    if not suite.is_seeded:
-        raise SetupError(f"the tasks of {suite.id} are the same whatever the seed; leave it out")
-    return _made(suite, task, seed)
-
-
-def _made(suite: Suite, task: Task, seed: int) -> Task:
+def _make_again(suite: Suite, task: Task, seed: int) -> Task:
     made = suite.make(task.name, seed, {})
     if made.id.partition("+")[0] != task.id.partition("+")[0]:
         raise SetupError(
@@ -117,8 +116,8 @@ def _made(suite: Suite, task: Task, seed: int) -> Task:
     return made
 
 
-def _suite(task: Task) -> Suite | None:
-    """The benchmark that the task is of, where there is one of its name here."""
+def _load_suite(task: Task) -> Suite | None:
+    """Return the benchmark that the task is of, where there is one of its name here."""
     name = task.id.partition("/")[0]
     if name not in BENCHMARKS:
         return None
@@ -137,30 +136,33 @@ def _is_file_missing(url: str) -> bool:
 
 
 def find_parameters(recording: Trajectory) -> dict[str, str]:
-    """Names to recorded texts, in order: by the field's name; a secret by its own."""
+    """Return names to recorded texts, in order: by the field's name; a secret by its own."""
     found: dict[str, str] = {}
     for step in recording.steps:
-        action = step.decision.action
-        text = _text(action)
+        match step.decision.action:
+            case act.SelectOption(option=text):
+                pass
+            case act.Fill(text=text) | act.KeyboardType(text=text):
+                pass
+            case act.KeyboardInsertText(text=text):
+                pass
+            case _:
+                continue
         if not text or text in found.values():
             continue
-        node = step.observation.node(getattr(action, "mark", 0))
-        secrets = find_placeholders(text)
-        base = (
-            secrets[0]
-            if secrets
-            else re.sub(r"[^a-z0-9]+", "-", (node.name if node else "").casefold()).strip("-")[:40]
-            or "text"
-        )
-        name, number = base, 2
+        node = step.observation.node(getattr(step.decision.action, "mark", 0))
+        field = re.sub(r"[^a-z0-9]+", "-", (node.name if node else "").casefold()).strip("-")
+        base = [*find_placeholders(text), field[:40], "text"]
+        name = first = next(filter(None, base))
+        number = 2
         while name in found:
-            name, number = f"{base}-{number}", number + 1
+            name, number = f"{first}-{number}", number + 1
         found[name] = text
     return found
 
 
 def read_values(recording: Trajectory, values: Mapping[str, str]) -> dict[str, str]:
-    """Recorded texts to new ones. Raises `UsageError` for a name that nothing goes by."""
+    """Return recorded texts to new ones. Raises `UsageError` for a name that nothing goes by."""
     known, found = find_parameters(recording), dict[str, str]()
     words = {recording.goal, *known.values()}
     for name, value in values.items():
@@ -177,13 +179,15 @@ def read_values(recording: Trajectory, values: Mapping[str, str]) -> dict[str, s
 
 
 def format_parameters(recording: Trajectory) -> str:
-    """The parameters on one line, for messages."""
+    """Return the parameters on one line, for messages."""
     return ", ".join(f"{name}={text!r}" for name, text in find_parameters(recording).items())
 
 
 def need_one(recordings: list[Trajectory], values: Mapping[str, str]) -> None:
-    """Values are of one recording. Raises `UsageError` where there are several, and for a name that
-    nothing goes by."""
+    """Check that values are of one recording.
+
+    Raises `UsageError` where there are several, and for a name that nothing goes by.
+    """
     if values and len(recordings) > 1:
         raise UsageError(
             f"--values are for one episode and {len(recordings)} are chosen; name one, as"
@@ -191,17 +195,6 @@ def need_one(recordings: list[Trajectory], values: Mapping[str, str]) -> None:
         )
     for each in recordings:
         read_values(each, values)
-
-
-def _text(action: act.Action) -> str:
-    if is_final(action):
-        return ""
-    match action:
-        case act.SelectOption(option=option):
-            return option
-        case act.Fill(text=text) | act.KeyboardType(text=text) | act.KeyboardInsertText(text=text):
-            return text
-    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,65 +28,51 @@ _TAGS = {"textbox": "input", "combobox": "select", "searchbox": "input", "spinbu
 
 
 def source(value: str) -> str:
-    """A text as a Python literal."""
+    """Return a text as a Python literal."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def locator(page: Observation, node: Node, values: ValueMapping) -> str:
-    """An expression that finds the element, by whatever of its ways finds only one."""
+    """Return an expression that finds the element, by whatever of its ways finds only one."""
     scope, name = _scope(page, node), values.replace_in(node.name)
     alike = [n for n in page.nodes if n.mark and (n.role, n.name) == (node.role, node.name)]
     nth = f".nth({alike.index(node)})" if len(alike) > 1 else ""
-    ways = [f"{scope}.{way}{nth}" for way in _ways(node, name)]
+    ways = [f"{scope}.{way}{nth}" for way in _list_expressions(node, name)]
     if not ways:
         same = [n for n in page.nodes if n.mark and n.role == node.role]
-        ways = [f"{scope}.{_bare(node)}.nth({same.index(node)})"]
+        style = _BY_STYLE.get(node.role)
+        bare = f"locator({source(style)})" if style else f"get_by_role({source(node.role)})"
+        ways = [f"{scope}.{bare}.nth({same.index(node)})"]
     separator = f",\n{8 * ' '}"
     return ways[0] if len(ways) == 1 else f"one(\n{8 * ' '}{separator.join(ways)},\n{4 * ' '})"
 
 
 def is_drawn(node: Node) -> bool:
-    """Whether it is found by nothing but its place."""
+    """Return whether it is found by nothing but its place."""
     return node.role in _DRAWN or (node.role in _BY_TEXT and not node.name)
 
 
-def comment(node: Node) -> str:
-    """What it is, for readers."""
-    return describe_element(node)
-
-
-def _ways(node: Node, name: str) -> list[str]:
+def _list_expressions(node: Node, name: str) -> list[str]:
+    """Return expressions that may each find it by its name, the surest first."""
     if not name:
         return []
     if node.role in _BY_TEXT:
-        first = name.split(" | ")[0]
-        return [f"get_by_text({source(first)}, exact=True)"]
+        return [f"get_by_text({source(name.split(' | ')[0])}, exact=True)"]
+    by_role = f"get_by_role({source(node.role)}, name={source(name)}, exact=True)"
     if node.role not in _FIELDS:
-        return [f"get_by_role({source(node.role)}, name={source(name)}, exact=True)"]
-    ways = [f"get_by_label({source(name)}, exact=True)"]
-    if node.role not in _BY_STYLE:
-        role = f"get_by_role({source(node.role)}, name={source(name)}, exact=True)"
-        ways.insert(0, role)
+        return [by_role]
     tag = "textarea" if node.kind == "textarea" else _TAGS.get(node.role, "input")
-    beside = f"xpath=//text()[normalize-space()={_quoted(name)}]/following::{tag}[1]"
-    return [*ways, f"locator({source(beside)})"]
-
-
-def _bare(node: Node) -> str:
-    style = _BY_STYLE.get(node.role)
-    return f"locator({source(style)})" if style else f"get_by_role({source(node.role)})"
-
-
-def _quoted(text: str) -> str:
-    """A text as XPath has it, which knows no escapes."""
-    if '"' not in text:
-        return f'"{text}"'
-    parts = ", '\"', ".join(f'"{part}"' for part in text.split('"'))
-    return f"concat({parts})"
+    quoted = f'"{name}"'
+    if '"' in name:  # XPath knows no escapes
+        parts = ", '\"', ".join(f'"{part}"' for part in name.split('"'))
+        quoted = f"concat({parts})"
+    beside = f"xpath=//text()[normalize-space()={quoted}]/following::{tag}[1]"
+    ways = [f"get_by_label({source(name)}, exact=True)", f"locator({source(beside)})"]
+    return ways if node.role in _BY_STYLE else [by_role, *ways]
 
 
 def _scope(page: Observation, node: Node) -> str:
-    """The page, or the frame in which the element lies."""
+    """Return the page, or the frame in which the element lies."""
     place = next(i for i, each in enumerate(page.nodes) if each is node)
     frames = [i for i, each in enumerate(page.nodes) if each.role == "frame"]
     around = [i for i in frames if i < place and page.nodes[i].depth < node.depth]
@@ -117,7 +103,7 @@ _MOUSE = {act.MouseClick: "click", act.MouseDoubleClick: "dblclick", act.MouseMo
 
 
 def script_of(recording: ReplayedTask, values: Mapping[str, str]) -> str:
-    """The source of the script. Raises `SetupError` for what Playwright has no words for."""
+    """Return the source of the script. Raises `SetupError` for what Playwright has no words for."""
     episode, task = recording.episode, recording.task
     if task.seed != episode.task.seed:
         raise SetupError(
@@ -131,8 +117,13 @@ def script_of(recording: ReplayedTask, values: Mapping[str, str]) -> str:
         )
     goal = episode.goal or task.goal
     carried = ValueMapping.between(goal, goal, read_values(episode, values), is_another_task=False)
-    writer = _Writer(episode, task, carried)
+    writer = ScriptWriter(episode, task, carried)
     lines = writer.lines()
+    begin = ["page.goto(URL)"]
+    if task.hooks.init:
+        begin.insert(0, f"page.add_init_script({source(task.hooks.init)})")
+    if task.hooks.start:
+        begin.append(f"page.evaluate({source('() => { ' + task.hooks.start + ' }')})")
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         goal=(goal or task.id).replace("\\", "\\\\").replace('"""', "'''"),
         episode=episode.id,
@@ -140,23 +131,13 @@ def script_of(recording: ReplayedTask, values: Mapping[str, str]) -> str:
         url=source(task.start_url),
         width=task.viewport[0],
         height=task.viewport[1],
-        begin="\n    ".join(_beginning(task)),
+        begin="\n    ".join(begin),
         steps="\n    ".join(lines),
     )
 
 
-def _beginning(task: Task) -> list[str]:
-    lines = []
-    if task.hooks.init:
-        lines.append(f"page.add_init_script({source(task.hooks.init)})")
-    lines.append("page.goto(URL)")
-    if task.hooks.start:
-        lines.append(f"page.evaluate({source('() => { ' + task.hooks.start + ' }')})")
-    return lines
-
-
 @dataclass(slots=True)
-class _Writer:
+class ScriptWriter:
     """Writes the statements of the steps."""
 
     episode: Trajectory
@@ -166,7 +147,7 @@ class _Writer:
     """Environment variables that the script takes secrets from."""
 
     def lines(self) -> list[str]:
-        """One statement after the other; what answers a dialog stands before what opens it."""
+        """Return the statements in order; what answers a dialog stands before what opens it."""
         steps = self.episode.steps
         lines: list[str] = []
         for place, step in enumerate(steps):
@@ -205,7 +186,8 @@ class _Writer:
     def _of_page(self, action: Action) -> str:
         match action:
             case act.Goto(url=url):
-                return f"page.goto({self._address(url)})"
+                where = self.values.replace_in(url) if self.values.given else url
+                return f"page.goto({source(where)})"
             case act.TabFocus():
                 return f"# {format_action(action)}"
             case act.Wait(milliseconds=milliseconds):
@@ -217,16 +199,14 @@ class _Writer:
             case act.AnswerDialog(reply=reply, text=text):
                 said = source(text) if text and reply == "accept" else ""
                 return f'page.once("dialog", lambda dialog: dialog.{reply}({said}))'
-        return _ON_TABS.get(type(action)) or self._by_mouse(action)
-
-    def _by_mouse(self, action: Action) -> str:
-        verb = _MOUSE.get(type(action))
-        if verb is None:
-            raise SetupError(
-                f"{format_action(action)} has no counterpart in a script; replay the episode with"
-                " webagent replay"
-            )
-        return f"page.mouse.{verb}({getattr(action, 'x', 0)}, {getattr(action, 'y', 0)})"
+        if verb := _MOUSE.get(type(action)):
+            return f"page.mouse.{verb}({getattr(action, 'x', 0)}, {getattr(action, 'y', 0)})"
+        if type(action) in _ON_TABS:
+            return _ON_TABS[type(action)]
+        raise SetupError(
+            f"{format_action(action)} has no counterpart in a script; replay the episode with"
+            " webagent replay"
+        )
 
     def _on_element(self, action: Action, page: Observation, node: Node) -> str:
         if node.kind == "option":
@@ -241,7 +221,8 @@ class _Writer:
             )
         if is_drawn(node) and isinstance(action, act.Click):
             left, top, width, height = node.box
-            return f"page.mouse.click({left + width // 2}, {top + height // 2})  # {comment(node)}"
+            middle = f"{left + width // 2}, {top + height // 2}"
+            return f"page.mouse.click({middle})  # {describe_element(node)}"
         found = locator(page, node, self.values)
         return f"{found}.{self._verb(action, node)}"
 
@@ -276,7 +257,7 @@ class _Writer:
         return locator(page, node, self.values)
 
     def _text(self, text: str, node: Node | None = None) -> str:
-        """A text as source; one that is secret from the environment."""
+        """Return a text as source; one that is secret from the environment."""
         names = find_placeholders(text)
         if not names and node is not None and node.kind == "input:password":
             return self._secret(node.name or "password")
@@ -292,6 +273,3 @@ class _Writer:
         if variable not in self.variables:
             self.variables.append(variable)
         return f"os.environ[{source(variable)}]"
-
-    def _address(self, url: str) -> str:
-        return source(self.values.replace_in(url) if self.values.given else url)

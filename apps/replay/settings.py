@@ -49,7 +49,7 @@ class ReplayConfig:
 
 
 def values_of(config: ReplayConfig) -> dict[str, str]:
-    """What was given with --values, name to value. Raises `UsageError`."""
+    """Return what was given with --values, name to value. Raises `UsageError`."""
     pairs = [each.partition("=") for each in config.values]
     if wrong := [name for name, equals, _ in pairs if not equals or not name]:
         raise UsageError(f"--values {wrong[0]!r}: expected NAME=VALUE")

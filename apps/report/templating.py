@@ -7,7 +7,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from apps.report.charts import colour_class, draw_chart, has_curve
-from loop.failures import COLUMNS, format_rows
+from loop.failures import COLUMNS, format_counts, format_rows, format_task_counts
 from loop.summary import ArmComparison, EpisodeRate, Summary, format_comparison
 from loop.summary.format import (
     BASELINE_HEAD,
@@ -42,7 +42,9 @@ def make_environment(*folders: Path) -> Environment:
         "percent": lambda rate: f"{100 * rate:.1f}",
         "place_on": _place_on,
         "format_baseline": format_baseline,
+        "format_counts": format_counts,
         "format_drift": format_drift,
+        "format_task_counts": format_task_counts,
     }
     made.globals |= {
         "BASELINE_HEAD": BASELINE_HEAD,

@@ -6,7 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,8 +19,6 @@ from evaluators.attribution.attribute import SOURCE
 from evaluators.steps import StepJudgement, load_judgements
 from loop.failures import FILE, read_attributions
 from webagent.errors import StoreError
-from webagent.records import Score
-from webagent.store import Store
 
 logger = logging.getLogger(__name__)
 
@@ -59,11 +57,12 @@ class CauseFinder:
         self._closing = threading.Event()
 
     def known(self, run: Run, contents: Contents) -> KnownCauses:
-        """What is known now; what is missing will be looked at."""
+        """Return what is known now; what is missing will be looked at."""
         with self._lock:
             work = self._works.get(run.name)
             if work is None:
-                work = self._works[run.name] = _Work(run, self._cache / f"{_key(run)}.sqlite")
+                key = hashlib.sha256(os.fsencode(run.path.resolve())).hexdigest()[:24]
+                work = self._works[run.name] = _Work(run, self._cache / f"{key}.sqlite")
         if work.want(contents):
             thread = threading.Thread(target=self._run, args=(work,), daemon=True)
             with self._lock:
@@ -72,7 +71,7 @@ class CauseFinder:
         return work.known(contents)
 
     def progress(self, run: Run) -> int:
-        """A number that changes when more is known, so that pages can follow."""
+        """Return a number that changes when more is known, so that pages can follow."""
         work = self._works.get(run.name)
         return work.progress if work else 0
 
@@ -113,7 +112,7 @@ class _Work:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def want(self, contents: Contents) -> bool:
-        """Take note of the run's failures as they are now; whether somebody is to start looking."""
+        """Take note of the run's failures as they are now; return whether somebody is to start."""
         with self._lock:
             if self._version != contents.version:
                 marks = {id: _mark(contents.by_id[id]) for id in contents.failed}
@@ -127,7 +126,7 @@ class _Work:
             return starts
 
     def known(self, contents: Contents) -> KnownCauses:
-        """What is known of the failures in these contents."""
+        """Return what is known of the failures in these contents."""
         with self._lock:
             told = {id: self._found[id] for id in contents.failed if id in self._found}
             found = {id: one for id, one in told.items() if one is not None}
@@ -136,9 +135,9 @@ class _Work:
             return KnownCauses(found, len(found) + missing, left, self._problem)
 
     def take(self) -> list[str]:
-        """The next failures to look at, those left out that are known from before."""
+        """Return the next failures to look at, those left out that are known from before."""
         if self._judged is None:
-            told, judged = _kept(self.path, self._marks), dict[str, StepJudgement]()
+            told, judged = _read_kept(self.path, self._marks), dict[str, StepJudgement]()
             problem = ""
             try:
                 if (self.run.path / FILE).is_file():
@@ -161,10 +160,16 @@ class _Work:
 
     def look_at(self, ids: Sequence[str]) -> None:
         """Attribute these and keep what was found."""
+        new: dict[str, Attribution | None] = {}
         try:
             with self.run.store() as store:
                 scores = store.scores("any", id=ids)
-                new = {id: self._one(store, id, scores.get(id, ())) for id in ids}
+                for id in ids:
+                    trajectory, given = store.load(id), scores.get(id, ())
+                    new[id] = None
+                    if trajectory is not None and has_failed(trajectory, given, self._trusted):
+                        judged = (self._judged or {}).get(id)
+                        new[id] = attribute(trajectory, given, judged, trusted=self._trusted)
         except StoreError as error:
             with self._lock:
                 self._problem, self._missing = str(error), []
@@ -173,28 +178,26 @@ class _Work:
             self._found.update(new)
             self.progress += 1
             marks = dict(self._marks)
-        _keep(self.path, [one for one in new.values() if one is not None], marks)
-
-    def _one(self, store: Store, id: str, given: Sequence[Score]) -> Attribution | None:
-        trajectory = store.load(id)
-        if trajectory is None or not has_failed(trajectory, given, self._trusted):
-            return None
-        judged = (self._judged or {}).get(id)
-        return attribute(trajectory, given, judged, trusted=self._trusted)
+        rows = [(id, marks.get(id, ""), json.dumps(asdict(one))) for id, one in new.items() if one]
+        try:
+            with closing(_open_database(self.path)) as database, database:
+                database.executemany("INSERT OR REPLACE INTO causes VALUES (?, ?, ?)", rows)
+        except (OSError, sqlite3.Error) as error:
+            logger.info("%s keeps nothing: %s", self.path, error)
 
 
 def cache_folder() -> Path:
-    """Where viewers keep what they have worked out."""
+    """Return where viewers keep what they have worked out."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "webagent" / "view"
 
 
-def _kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
-    """What a viewer found before and still holds; a file that cannot be read is done without."""
+def _read_kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
+    """Return what a viewer found before and still holds; nothing of a file that is unreadable."""
     if not path.is_file():
         return {}
     try:
-        with closing(_database(path)) as database:
+        with closing(_open_database(path)) as database:
             rows = database.execute("SELECT episode, mark, body FROM causes").fetchall()
         return {
             episode: _FORM.validate_json(body)
@@ -207,16 +210,7 @@ def _kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
         return {}
 
 
-def _keep(path: Path, new: Iterable[Attribution], marks: Mapping[str, str]) -> None:
-    rows = [(one.episode, marks.get(one.episode, ""), json.dumps(asdict(one))) for one in new]
-    try:
-        with closing(_database(path)) as database, database:
-            database.executemany("INSERT OR REPLACE INTO causes VALUES (?, ?, ?)", rows)
-    except (OSError, sqlite3.Error) as error:
-        logger.info("%s keeps nothing: %s", path, error)
-
-
-def _database(path: Path) -> sqlite3.Connection:
+def _open_database(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     made = sqlite3.connect(path, timeout=5)
     made.execute(
@@ -227,10 +221,6 @@ def _database(path: Path) -> sqlite3.Connection:
 
 
 def _mark(line: EpisodeLine) -> str:
-    """What an attribution rests upon beside the episode, which never changes once it is over."""
+    """Return what an attribution rests upon beside the episode, which no longer changes."""
     said = sorted(f"{score.evaluator}={score.value}" for score in line.verdicts)
     return hashlib.sha256("\n".join((SOURCE, *said)).encode()).hexdigest()[:16]
-
-
-def _key(run: Run) -> str:
-    return hashlib.sha256(os.fsencode(run.path.resolve())).hexdigest()[:24]

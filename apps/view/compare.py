@@ -10,12 +10,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from apps.report.charts import has_curve
-from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
-from apps.view.figures import benchmark_of, settings_of
+from apps.view.contents import EpisodeLine, EpisodeOutcome, Run
+from apps.view.figures import benchmark_of, read_settings
 from apps.view.pages import Pages
 from evaluators.statistics import Interval, difference, wilson
 from loop.summary import Summary
-from loop.summary.format import format_points
+from loop.summary.format import format_difference, format_points
 from loop.summary.measure import task_name
 from webagent.errors import SetupError
 
@@ -69,7 +69,7 @@ class ComparedTask:
 
 
 def routes(pages: Pages) -> list[BaseRoute]:
-    """`/compare/runs?a=NAME&b=NAME`, with `arm_a` and `arm_b` where others are meant."""
+    """Return `/compare/runs?a=NAME&b=NAME`, with `arm_a` and `arm_b` where others are meant."""
 
     def compare(request: Request) -> Response:
         request.state.version = pages.all_runs()["version"]
@@ -79,22 +79,45 @@ def routes(pages: Pages) -> list[BaseRoute]:
             raise SetupError("there is one run here; two are needed to compare: name their folder")
         first = asked.get("a") or names[0]
         second = asked.get("b") or next(name for name in names if name != first)
-        a = _side(pages, first, asked.get("arm_a", ""))
-        b = _side(pages, second, asked.get("arm_b", ""))
+        a = _read_side(pages, first, asked.get("arm_a", ""))
+        b = _read_side(pages, second, asked.get("arm_b", ""))
         crumbs = (("Compare", ""),)
-        content = _beside(a, b)
+        outcomes = [{k: line.value or 0.0 for k, line in side.lines.items()} for side in (a, b)]
+        found = difference(outcomes[1], outcomes[0])
+        both = sorted(a.lines.keys() & b.lines.keys(), key=lambda place: (place[1], place[2]))
+        pairs = [(a.lines[place], b.lines[place]) for place in both]
+        flips = [pair for pair in pairs if pair[0].outcome is not pair[1].outcome]
+        claim = "nothing was measured that could be compared"
+        if found:
+            claim = format_difference("B", "A", found)
+        content: dict[str, Any] = {
+            "shared": len(both),
+            "warnings": _list_warnings(a, b),
+            "claim": claim[0].upper() + claim[1:] + ".",
+            "difference": found,
+            "tasks": _compare_tasks(a.lines.values(), b.lines.values()),
+            "flips": flips[:_FLIPS],
+            "flipped": len(flips),
+            "settings": _list_differing(a.settings, b.settings),
+        }
         return pages.show(request, "compare_runs.html", crumbs, names=names, a=a, b=b, **content)
 
     return [Route("/compare/runs", compare)]
 
 
-def _side(pages: Pages, name: str, arm: str) -> ComparedRun:
+def _read_side(pages: Pages, name: str, arm: str) -> ComparedRun:
     run = pages.archive.run(name)
     contents = pages.shelf.contents(run)
     summary = pages.accountant.figures(run, contents).summary
-    arms = _measured_arms(contents)
+    measured = [line for line in contents.lines if line.is_measured]
+    arms = sorted({line.entry.arm for line in measured})
     chosen = arm if arm in arms else "self" if "self" in arms else arms[-1] if arms else ""
-    number, lines = _last_round(contents, chosen)
+    number = max((line.entry.round for line in measured if line.entry.arm == chosen), default=0)
+    lines = {
+        (line.entry.repeat, line.entry.task, line.entry.seed): line
+        for line in measured
+        if (line.entry.arm, line.entry.round) == (chosen, number)
+    }
     curves = summary if summary and summary["arms"] and has_curve(summary) else None
     return ComparedRun(
         run,
@@ -104,34 +127,15 @@ def _side(pages: Pages, name: str, arm: str) -> ComparedRun:
         lines,
         curves,
         bool(summary),
-        _settings(run),
+        _read_settings(run),
         benchmark_of(contents),
         contents.judge,
     )
 
 
-def _measured_arms(contents: Contents) -> list[str]:
-    return sorted({line.entry.arm for line in contents.lines if _is_measured(line)})
-
-
-def _is_measured(line: EpisodeLine) -> bool:
-    scored = line.outcome in (EpisodeOutcome.SUCCEEDED, EpisodeOutcome.FAILED)
-    return line.entry.phase == "evaluate" and scored
-
-
-def _last_round(contents: Contents, arm: str) -> tuple[int, dict[Place, EpisodeLine]]:
-    own = [line for line in contents.lines if _is_measured(line) and line.entry.arm == arm]
-    number = max((line.entry.round for line in own), default=0)
-    return number, {
-        (line.entry.repeat, line.entry.task, line.entry.seed): line
-        for line in own
-        if line.entry.round == number
-    }
-
-
-def _settings(run: Run) -> dict[str, str]:
-    """The run's settings by dotted name, with commit and command."""
-    found, _ = settings_of(run)
+def _read_settings(run: Run) -> dict[str, str]:
+    """Return the run's settings by dotted name, with commit and command."""
+    found, _ = read_settings(run)
     flat: dict[str, str] = {}
     _flatten(found.get("config"), "", flat)
     origins = found.get("origins")
@@ -149,24 +153,7 @@ def _flatten(value: Any, name: str, into: dict[str, str]) -> None:
         into[name] = ", ".join(map(str, value)) if listed else "" if value is None else str(value)
 
 
-def _beside(a: ComparedRun, b: ComparedRun) -> dict[str, Any]:
-    """What the page shows of the two together."""
-    outcomes = [{k: line.value or 0.0 for k, line in side.lines.items()} for side in (a, b)]
-    found = difference(outcomes[1], outcomes[0])
-    flips = _flips(a, b)
-    return {
-        "shared": len(a.lines.keys() & b.lines.keys()),
-        "warnings": _warnings(a, b),
-        "claim": _claim(found),
-        "difference": found,
-        "tasks": _tasks(a.lines.values(), b.lines.values()),
-        "flips": flips[:_FLIPS],
-        "flipped": len(flips),
-        "settings": _differing(a.settings, b.settings),
-    }
-
-
-def _warnings(a: ComparedRun, b: ComparedRun) -> list[str]:
+def _list_warnings(a: ComparedRun, b: ComparedRun) -> list[str]:
     """Return why a difference between the two need not be one between their agents."""
     if not (a.lines and b.lines):
         return []
@@ -183,19 +170,8 @@ def _warnings(a: ComparedRun, b: ComparedRun) -> list[str]:
     return found
 
 
-def _claim(found: Interval | None) -> str:
-    if found is None:
-        return "Nothing was measured that could be compared."
-    value, low, high = found
-    told = f"95 % interval {format_points(low)} to {format_points(high)}"
-    if round(100 * low, 1) > 0 or round(100 * high, 1) < 0:
-        side = "above" if value > 0 else "below"
-        return f"B is {format_points(abs(value))} points {side} A ({told})."
-    return f"No difference is shown ({format_points(value, signed=True)} points, {told})."
-
-
-def _tasks(a: Iterable[EpisodeLine], b: Iterable[EpisodeLine]) -> list[ComparedTask]:
-    """The tasks both have measured, those that differ most first."""
+def _compare_tasks(a: Iterable[EpisodeLine], b: Iterable[EpisodeLine]) -> list[ComparedTask]:
+    """Return the tasks both have measured, those that differ most first."""
     values: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
     for lines, into in zip((a, b), values, strict=True):
         for line in lines:
@@ -210,15 +186,8 @@ def _tasks(a: Iterable[EpisodeLine], b: Iterable[EpisodeLine]) -> list[ComparedT
     return sorted(rows, key=lambda row: (-abs(row.b - row.a), row.name))
 
 
-def _flips(a: ComparedRun, b: ComparedRun) -> list[tuple[EpisodeLine, EpisodeLine]]:
-    """Episodes on the same repeat, task and seed that came out otherwise."""
-    both = sorted(a.lines.keys() & b.lines.keys(), key=lambda place: (place[1], place[2]))
-    pairs = [(a.lines[place], b.lines[place]) for place in both]
-    return [pair for pair in pairs if pair[0].outcome is not pair[1].outcome]
-
-
-def _differing(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Settings with other values, and those that one of the two does not have."""
+def _list_differing(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return settings with other values, and those that one of the two does not have."""
     names = sorted((a.keys() | b.keys()) - {"name", "resume"})
     rows = [(name, a.get(name, "–"), b.get(name, "–")) for name in names]
     return [row for row in rows if row[1] != row[2]]

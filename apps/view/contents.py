@@ -78,11 +78,16 @@ class Run:
 
     def version(self) -> str:
         """Changes whenever something was stored; empty where there is no store."""
-        try:
-            stats = [_stat(self.path / f"run.sqlite{end}") for end in ("", "-wal")]
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be read: {error}") from error
-        return "-".join(filter(None, stats))
+        stamps = []
+        for name in ("run.sqlite", "run.sqlite-wal"):
+            try:
+                found = (self.path / name).stat()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise StoreError(f"{self.path} cannot be read: {error}") from error
+            stamps.append(f"{found.st_mtime_ns:x}.{found.st_size:x}")
+        return "-".join(stamps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,65 +97,54 @@ class Archive:
     folder: Path
 
     def runs(self) -> list[Run]:
-        """All runs there are now, the one that was changed last first."""
-        found = sorted(self._found(), key=lambda run: (-run.changed(), run.name))
-        return found
+        """Return all runs there are now, the one that was changed last first."""
+        return sorted(self._find_runs(), key=lambda run: (-run.changed(), run.name))
 
     def run(self, name: str) -> Run:
-        """The run of this name. Raises `SetupError` where there is none."""
-        for run in self._found():
-            if run.name == name:
-                return run
-        raise unknown_name("run", name, [run.name for run in self._found()])
+        """Return the run of this name. Raises `SetupError` where there is none."""
+        found = {run.name: run for run in self._find_runs()}
+        if name not in found:
+            raise unknown_name("run", name, list(found))
+        return found[name]
 
     def check(self) -> None:
-        """Raises `SetupError` where there is nothing to show."""
+        """Raise `SetupError` where there is nothing to show."""
         if not self.folder.is_dir():
             raise SetupError(f"{self.folder} is no folder; name a run folder or one that has some")
-        if not self.runs():
+        if not any(self._find_runs()):
             raise SetupError(
                 f"{self.folder} holds no run, {_DEPTH} levels down; a run folder has a run.sqlite:"
                 " make one with `webagent benchmark` or `webagent improve`"
             )
 
-    def _found(self) -> Iterator[Run]:
+    def _find_runs(self) -> Iterator[Run]:
         root = self.folder.resolve()
         if _is_run(root):
             yield Run(root.name or "run", root)
             return
-        for path in _folders(root, _DEPTH):
+        for path in _list_folders(root, _DEPTH):
             if _is_run(path):
                 yield Run(_SEPARATOR.join(path.relative_to(root).parts), path)
 
 
-def _folders(folder: Path, depth: int) -> Iterator[Path]:
-    """Folders below, those of runs not entered."""
+def _list_folders(folder: Path, depth: int) -> Iterator[Path]:
+    """Return the folders below, those of runs not entered."""
     try:
-        inside = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
+        inside = sorted(Path(entry) for entry in os.scandir(folder) if entry.is_dir())
     except OSError:  # a folder that may not be read has nothing to show
         return
-    for name in inside:
-        path = Path(name)
-        if path.name.startswith("."):
-            continue
-        yield path
-        if depth > 1 and not _is_run(path):
-            yield from _folders(path, depth - 1)
+    for path in inside:
+        if not path.name.startswith("."):
+            yield path
+            if depth > 1 and not _is_run(path):
+                yield from _list_folders(path, depth - 1)
 
 
 def _is_run(path: Path) -> bool:
     return any((path / name).is_file() for name in _FILES)
 
 
-def _stat(path: Path) -> str:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return ""
-    return f"{found.st_mtime_ns:x}.{found.st_size:x}"
-
-
-_HALF = 0.5
+_PASSES = 0.5
 
 
 class EpisodeOutcome(StrEnum):
@@ -180,13 +174,26 @@ class EpisodeLine:
     """All scores named `success`."""
 
     @property
+    def is_scored(self) -> bool:
+        """Whether the judge has said how well it went."""
+        return self.outcome in (EpisodeOutcome.SUCCEEDED, EpisodeOutcome.FAILED)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it counts in the success of its arm and round."""
+        return self.entry.phase == "evaluate" and self.is_scored
+
+    @property
     def doubts(self) -> tuple[Score, ...]:
         """Verdicts of other judges that contradict the last word."""
         if self.value is None:
             return ()
-        said = self.value >= _HALF
-        others = (score for score in self.verdicts if score.value is not None)
-        return tuple(score for score in others if ((score.value or 0.0) >= _HALF) is not said)
+        is_good = self.value >= _PASSES
+        return tuple(
+            score
+            for score in self.verdicts
+            if score.value is not None and (score.value >= _PASSES) is not is_good
+        )
 
 
 @dataclass(frozen=True)
@@ -216,13 +223,11 @@ class Contents:
             line
             for line in self.of_policy
             if line.outcome in (EpisodeOutcome.FAILED, EpisodeOutcome.BROKEN)
+            or (line.outcome is EpisodeOutcome.UNSCORED and line.verdicts)
         ]
-        wrong += [
-            line
-            for line in self.of_policy
-            if line.outcome is EpisodeOutcome.UNSCORED and line.verdicts
-        ]
-        return tuple(line.entry.id for line in sorted(wrong, key=lambda one: -one.entry.started))
+        # Those without a word of the run's judge come last: they may turn out not to have failed.
+        wrong.sort(key=lambda one: (one.outcome is EpisodeOutcome.UNSCORED, -one.entry.started))
+        return tuple(line.entry.id for line in wrong)
 
     @cached_property
     def counts(self) -> Mapping[EpisodeOutcome, int]:
@@ -237,11 +242,29 @@ class Contents:
 
 
 def read_contents(store: Store, version: str) -> Contents:
-    """The contents as they are stored now. Raises `StoreError`."""
-    entries, scores = store.entries("any"), store.scores("any")
+    """Return the contents as they are stored now. Raises `StoreError`."""
+    scores = store.scores("any")
     judge = choose_judge(read_judge_id(store), scores)
-    lines = tuple(_line(entry, scores.get(entry.id, ()), judge) for entry in entries)
+    lines = tuple(
+        _read_line(entry, scores.get(entry.id, ()), judge) for entry in store.entries("any")
+    )
     return Contents(version, judge, lines)
+
+
+def _read_line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> EpisodeLine:
+    verdicts = tuple(score for score in scores if score.name == "success")
+    said = next((score for score in verdicts if score.evaluator.startswith(judge)), None)
+    value = said.value if said else None
+    if entry.ending is None:
+        outcome = EpisodeOutcome.RUNNING
+    elif entry.ending.is_infrastructure:
+        outcome = EpisodeOutcome.BROKEN
+    elif value is None:
+        outcome = EpisodeOutcome.UNSCORED
+    else:
+        outcome = EpisodeOutcome.SUCCEEDED if value >= _PASSES else EpisodeOutcome.FAILED
+    reason = said.reason if said else ""
+    return EpisodeLine(entry, task_name(entry.task), outcome, value, reason, verdicts)
 
 
 _REST = 10.0
@@ -249,8 +272,8 @@ _REST = 10.0
 
 
 @dataclass(slots=True)
-class _Place:
-    """A run on the shelf."""
+class _CachedRun:
+    """A run's contents as they were read last."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     contents: Contents | None = None
@@ -258,66 +281,41 @@ class _Place:
     seconds: float = 0.0
     """That reading took."""
 
+    def version(self, run: Run) -> str:
+        if self.contents and time.monotonic() - self.read_at < _REST * self.seconds:
+            return self.contents.version
+        return run.version()
+
 
 class ContentsCache:
     """The contents of the runs that were asked for, read again only after a change."""
 
     def __init__(self) -> None:
-        self._places: dict[str, _Place] = {}
+        self._cached: dict[str, _CachedRun] = {}
         self._lock = threading.Lock()
 
     def contents(self, run: Run) -> Contents:
-        """The run's contents as they are, or were a moment ago. Raises `StoreError`."""
-        place = self._place(run)
-        with place.lock:
-            version = self._version(run, place)
-            if place.contents is None or place.contents.version != version:
+        """Return the run's contents as they are, or were a moment ago. Raises `StoreError`."""
+        cached = self._find(run)
+        with cached.lock:
+            version = cached.version(run)
+            if cached.contents is None or cached.contents.version != version:
                 began = time.monotonic()
                 with run.store() as store:
-                    place.contents = read_contents(store, version)
-                place.read_at = time.monotonic()
-                place.seconds = place.read_at - began
-            return place.contents
+                    cached.contents = read_contents(store, version)
+                cached.read_at = time.monotonic()
+                cached.seconds = cached.read_at - began
+            return cached.contents
 
     def has(self, run: Run) -> bool:
-        """Whether the run's contents can be had at once."""
-        place = self._place(run)
-        kept = place.contents
-        return kept is not None and kept.version == self._version(run, place)
+        """Return whether the run's contents can be had at once."""
+        cached = self._find(run)
+        return cached.contents is not None and cached.contents.version == cached.version(run)
 
     def version(self, run: Run) -> str:
-        """Changes whenever other contents would be given. Raises `StoreError`."""
-        return self._version(run, self._place(run))
+        """Return what changes whenever other contents would be given. Raises `StoreError`."""
+        return self._find(run).version(run)
 
-    def _place(self, run: Run) -> _Place:
+    def _find(self, run: Run) -> _CachedRun:
         with self._lock:
-            return self._places.setdefault(run.name, _Place())
-
-    def _version(self, run: Run, place: _Place) -> str:
-        if place.contents and time.monotonic() - place.read_at < _REST * place.seconds:
-            return place.contents.version
-        return run.version()
-
-
-def _line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> EpisodeLine:
-    verdicts = tuple(score for score in scores if score.name == "success")
-    said = next((score for score in verdicts if score.evaluator.startswith(judge)), None)
-    value = said.value if said else None
-    return EpisodeLine(
-        entry=entry,
-        task=task_name(entry.task),
-        outcome=_outcome(entry, value),
-        value=value,
-        reason=said.reason if said else "",
-        verdicts=verdicts,
-    )
-
-
-def _outcome(entry: EpisodeSummary, value: float | None) -> EpisodeOutcome:
-    if entry.ending is None:
-        return EpisodeOutcome.RUNNING
-    if entry.ending.is_infrastructure:
-        return EpisodeOutcome.BROKEN
-    if value is None:
-        return EpisodeOutcome.UNSCORED
-    return EpisodeOutcome.SUCCEEDED if value >= _HALF else EpisodeOutcome.FAILED
+            return self._cached.setdefault(run.name, _CachedRun())

@@ -28,7 +28,10 @@ _TOKEN = re.compile(
     r'(?P<minus>-?)(?:(?P<word>[a-zA-Z]+):)?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]*))'
 )
 _RANGE = re.compile(r"(?:(<=|>=|<|>)?\s*(-?\d+(?:\.\d+)?)|(-?\d+)?\.\.(-?\d+)?)")
-_HALF = 0.5
+_PASSES = 0.5
+_NUMBERS = ("round", "repeat", "seed", "steps", "seconds")
+_MOST_NAMES = 16
+"""Names listed where another was expected."""
 
 WORDS: Mapping[str, str] = {
     "at": "what a failure was put down to: at:grounding",
@@ -57,14 +60,12 @@ PLAIN: Mapping[str, str] = {
     "policy": "played by a policy: no baseline, nothing recorded for one, nothing imagined",
 }
 """Words that stand alone."""
-_JUDGE = ("wrong", "lenient", "strict")
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeFilter:
     """A filter that has been read: all of its tests must hold."""
 
-    text: str
     tests: tuple[Test, ...]
     needs_causes: bool
     """Whether it asks what failures were put down to."""
@@ -72,13 +73,11 @@ class EpisodeFilter:
     """Words that are looked for in the texts."""
 
     def chosen(self, contents: Contents, causes: Causes) -> list[EpisodeLine]:
-        """The episodes for which all of it holds, in their order."""
-        if not self.tests:
-            return list(contents.lines)
+        """Return the episodes for which all of it holds, in their order."""
         return [line for line in contents.lines if all(test(line, causes) for test in self.tests)]
 
     def hint(self) -> str:
-        """What may have been meant, where nothing was found."""
+        """Return what may have been meant, where nothing was found."""
         for word in self.free:
             if close := get_close_matches(word.casefold(), PLAIN, n=1, cutoff=0.7):
                 return f"“{word}” was looked for in the texts; did you mean {close[0]}?"
@@ -96,74 +95,92 @@ def read_filter(text: str, contents: Contents) -> EpisodeFilter:
         word = (found["word"] or "").lower()
         value = found["quoted"] if found["quoted"] is not None else found["bare"]
         if word:
-            test = _worded(word, value, contents)
+            test = _read_condition(word, value, contents)
             needs_causes |= word in ("at", "kind")
         elif not value:
             continue
         elif found["quoted"] is None and value.lower() in PLAIN:
-            test = _plain(value.lower())
+            test = _read_plain(value.lower())
         else:
             free.append(value)
-            test = _mentions(value.casefold())
-        tests.append(_negated(test) if found["minus"] else test)
-    return EpisodeFilter(text, tuple(tests), needs_causes, tuple(free))
+            test = _find_in_texts(value.casefold())
+        tests.append(_negate(test) if found["minus"] else test)
+    return EpisodeFilter(tuple(tests), needs_causes, tuple(free))
 
 
-def _worded(word: str, value: str, contents: Contents) -> Test:
-    """The test behind `word:value`."""
+def _negate(test: Test) -> Test:
+    return lambda line, found: not test(line, found)
+
+
+def _read_condition(word: str, value: str, contents: Contents) -> Test:
+    """Return the test behind `word:value`. Raises `SetupError`."""
     if word not in WORDS:
         close = get_close_matches(word, WORDS, n=1, cutoff=0.5)
-        meant = f"did you mean {close[0]}:?" if close else f"there are {_listed(WORDS)}"
+        meant = f"did you mean {close[0]}:?" if close else f"there are {_list_names(list(WORDS))}"
         raise SetupError(
             f'there is no word {word}: to choose by; {meant} Text with a colon goes in "quotes"'
         )
-    if word in ("round", "repeat", "seed", "steps", "seconds"):
-        ranges = [_range(word, part) for part in value.split(",")]
-
-        def test(line: EpisodeLine, found: Causes) -> bool:
-            number = float(getattr(line.entry, word))
-            return any(low <= number <= high for low, high in ranges)
-
-        return test
+    if word in _NUMBERS:
+        ranges = [_read_range(word, part) for part in value.split(",")]
+        return lambda line, found: any(
+            low <= getattr(line.entry, word) <= high for low, high in ranges
+        )
     parts = [part for part in value.split(",") if part]
     if not parts:
         raise SetupError(f"{word}: wants a value: {WORDS[word]}")
     if word in ("task", "id"):
-        return _named(word, parts)
-    if word == "judge":
-        return _judged(_known("judge", parts, _JUDGE))
-    if word == "at":
-        causes = set(_known("at", parts, list(Cause)))
-        return lambda line, found: (
-            (one := found.get(line.entry.id)) is not None and (str(one.cause) in causes)
+        patterns = [part.casefold() for part in parts]
+        return lambda line, found: any(
+            fnmatchcase(name.casefold(), pattern)
+            for name in _names_of(line, word)
+            for pattern in patterns
         )
     if word == "kind":
         return lambda line, found: (
             (one := found.get(line.entry.id)) is not None
             and any(fnmatchcase(one.kind, part) for part in parts)
         )
-    if word == "ending":
-        endings = set(_known("ending", parts, list(Ending)))
-        return lambda line, found: str(line.entry.ending) in endings
-    wanted = set(_known(word, parts, contents.values(word)))
-    return lambda line, found: getattr(line.entry, word) in wanted
+    known = {
+        "judge": ("wrong", "lenient", "strict"),
+        "at": list(Cause),
+        "ending": list(Ending),
+    }.get(word) or contents.values(word)
+    wanted = _choose_known(word, parts, known)
+    if word == "judge":
+        return lambda line, found: bool(wanted & _doubts_of(line))
+    if word == "at":
+        return lambda line, found: cause_of(line, found) in wanted
+    return lambda line, found: str(getattr(line.entry, word)) in wanted
 
 
-def _known(word: str, parts: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The values as they are written in the run, `*` for anything. Raises `SetupError`."""
-    chosen = []
+def _names_of(line: EpisodeLine, word: str) -> tuple[str, ...]:
+    entry = line.entry
+    return (entry.id,) if word == "id" else (line.task, entry.task, entry.task.split("@")[0])
+
+
+def _doubts_of(line: EpisodeLine) -> set[str]:
+    """Return how other judges contradict the verdict: `lenient`, `strict`, and either `wrong`."""
+    kinds = {"lenient" if (score.value or 0.0) >= _PASSES else "strict" for score in line.doubts}
+    return {*kinds, "wrong"} if kinds else kinds
+
+
+def _choose_known(word: str, parts: Sequence[str], known: Sequence[str]) -> set[str]:
+    """Return the values as they are written in the run, `*` for anything. Raises `SetupError`."""
+    chosen = set[str]()
     for part in parts:
-        fitting = [name for name in known if fnmatchcase(name.lower(), part.lower())]
+        fitting = [str(name) for name in known if fnmatchcase(name.lower(), part.lower())]
         if not fitting:
             close = get_close_matches(part, known, n=1, cutoff=0.5)
-            meant = f"did you mean {_quoted(close[0])}?" if close else f"there is {_listed(known)}"
+            meant = (
+                f"did you mean {_list_names(close)}?" if close else f"there is {_list_names(known)}"
+            )
             raise SetupError(f"{word}:{part} fits nothing; {meant}")
-        chosen += fitting
+        chosen.update(fitting)
     return chosen
 
 
-def _range(word: str, part: str) -> tuple[float, float]:
-    """The least and the greatest number. Raises `SetupError`."""
+def _read_range(word: str, part: str) -> tuple[float, float]:
+    """Return the least and the greatest number. Raises `SetupError`."""
     read = _RANGE.fullmatch(part.strip())
     if read is None or part.strip() == "..":
         raise SetupError(f"{word}:{part} is no number; write {WORDS[word]}")
@@ -180,27 +197,7 @@ def _range(word: str, part: str) -> tuple[float, float]:
     }[sign]
 
 
-def _named(word: str, parts: Sequence[str]) -> Test:
-    patterns = [part.casefold() for part in parts]
-
-    def test(line: EpisodeLine, found: Causes) -> bool:
-        entry = line.entry
-        names = (entry.id,) if word == "id" else (line.task, entry.task, entry.task.split("@")[0])
-        lowered = [name.casefold() for name in names]
-        return any(fnmatchcase(name, pattern) for name in lowered for pattern in patterns)
-
-    return test
-
-
-def _judged(kinds: Sequence[str]) -> Test:
-    def test(line: EpisodeLine, found: Causes) -> bool:
-        said = {"lenient" if (score.value or 0.0) >= _HALF else "strict" for score in line.doubts}
-        return bool(said) if "wrong" in kinds else bool(said & set(kinds))
-
-    return test
-
-
-def _plain(word: str) -> Test:
+def _read_plain(word: str) -> Test:
     if word == "disputed":
         return lambda line, found: bool(line.doubts)
     if word == "policy":
@@ -210,28 +207,19 @@ def _plain(word: str) -> Test:
     return lambda line, found: line.outcome == word
 
 
-def _mentions(text: str) -> Test:
+def _find_in_texts(text: str) -> Test:
     def test(line: EpisodeLine, found: Causes) -> bool:
-        entry = line.entry
-        texts = (entry.goal, entry.task, line.reason, entry.error, entry.id, entry.arm)
-        cause = found.get(entry.id)
-        return any(text in said.casefold() for said in texts) or (
-            cause is not None and text in cause.reason.casefold()
-        )
+        entry, cause = line.entry, found.get(line.entry.id)
+        texts = [entry.goal, entry.task, line.reason, entry.error, entry.id, entry.arm]
+        texts += [cause.reason] if cause else []
+        return any(text in said.casefold() for said in texts)
 
     return test
 
 
-def _negated(test: Test) -> Test:
-    return lambda line, found: not test(line, found)
-
-
-def _listed(names: Mapping[str, str] | Sequence[str]) -> str:
-    return ", ".join(_quoted(name) for name in list(names)[:16]) or "none in this run"
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"' if " " in name or not name else name
+def _list_names(names: Sequence[str]) -> str:
+    quoted = [f'"{name}"' if " " in name or not name else name for name in names[:_MOST_NAMES]]
+    return ", ".join(quoted) or "none in this run"
 
 
 PER_PAGE = 100
@@ -250,21 +238,6 @@ _KEYS: Mapping[str, Callable[[EpisodeLine, Causes], Any]] = {
     "began": lambda line, found: line.entry.started,
 }
 """What each column is sorted by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A head that sorts."""
-
-    name: str
-    address: str
-    """Of the list sorted by it, the other way round where it is sorted by it already."""
-    sorted: str
-    """`ascending`, `descending` or `none`, as ARIA has it."""
-    kind: str
-    """Classes of its cells."""
-
-
 _KINDS = {
     "verdict": "words",
     "task": "words task",
@@ -276,21 +249,42 @@ _KINDS = {
     "seconds": "spare",
     "began": "spare",
 }
+_MOST_FIRST = ("steps", "seconds", "round", "began")
+"""Columns whose first sort has the greatest on top."""
+
+
+@dataclass(frozen=True, slots=True)
+class SortableColumn:
+    """A head that sorts."""
+
+    name: str
+    address: str
+    """Of the list sorted by it, the other way round where it is sorted by it already."""
+    sorted: str
+    """`ascending`, `descending` or `none`, as ARIA has it."""
+    kind: str
+    """Classes of its cells."""
 
 
 def routes(pages: Pages) -> list[BaseRoute]:
-    """`/run/NAME/episodes?q=…&sort=-steps&page=2`."""
+    """Return `/run/NAME/episodes?q=…&sort=-steps&page=2`."""
 
     def episodes(request: Request) -> Response:
         run = pages.run(request)
         contents = pages.shelf.contents(run)
         known = pages.archivist.known(run, contents)
         asked = dict(request.query_params)
-        question, problem = _read(asked.get("q", ""), contents)
+        question, problem = None, ""
+        try:
+            question = read_filter(asked.get("q", ""), contents)
+        except SetupError as error:
+            problem = str(error)
         chosen = question.chosen(contents, known.found) if question else []
-        lines = _sorted(chosen, asked.get("sort", _NEWEST), known.found)
-        number = _number(asked.get("page", "1"), len(lines))
-        shown = lines[(number - 1) * PER_PAGE : number * PER_PAGE]
+        by = asked.get("sort", _NEWEST)
+        key = _KEYS.get(by.lstrip("-")) or _KEYS["began"]
+        chosen.sort(key=lambda line: key(line, known.found), reverse=by.startswith("-"))
+        page = _paginate(asked, len(chosen), run.address)
+        shown = chosen[(page["number"] - 1) * PER_PAGE : page["number"] * PER_PAGE]
         return pages.show(
             request,
             "episodes.html",
@@ -302,39 +296,21 @@ def routes(pages: Pages) -> list[BaseRoute]:
             known=known,
             waits=bool(question and question.needs_causes and known.pending),
             lines=[(line, cause_of(line, known.found)) for line in shown],
-            tally=count_outcomes(lines),
+            tally=count_outcomes(chosen),
             total=len(contents.lines),
-            columns=_columns(asked, run.address),
+            columns=_list_columns(asked, run.address),
             chips=list_chips(contents, known.found),
             words={**{f"{word}:": help for word, help in WORDS.items()}, **PLAIN},
-            page=_page(asked, number, len(lines), run.address),
+            page=page,
         )
 
     return [Route("/run/{run}/episodes", episodes)]
 
 
 def cause_of(line: EpisodeLine, found: Causes) -> str:
-    """What the failure was put down to; empty where it is not known or there is none."""
+    """Return what the failure was put down to; empty where it is not known or there is none."""
     cause = found.get(line.entry.id)
     return str(cause.cause) if cause else ""
-
-
-def _read(text: str, contents: Contents) -> tuple[EpisodeFilter | None, str]:
-    try:
-        return read_filter(text, contents), ""
-    except SetupError as error:
-        return None, str(error)
-
-
-def _sorted(lines: Sequence[EpisodeLine], by: str, found: Causes) -> list[EpisodeLine]:
-    key = _KEYS.get(by.lstrip("-")) or _KEYS["began"]
-    return sorted(lines, key=lambda line: key(line, found), reverse=by.startswith("-"))
-
-
-def _number(text: str, count: int) -> int:
-    """The page that is meant, among those there are."""
-    number = int(text) if text.isdecimal() and len(text) < 9 else 1
-    return max(1, min(number, -(-count // PER_PAGE)))
 
 
 def count_outcomes(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
@@ -342,39 +318,32 @@ def count_outcomes(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
 
     Where none is of the policy, as in a list of baselines, the rate is that of all of them.
     """
-    of_policy = [line for line in lines if line.entry.is_of_policy]
-    counted = of_policy or lines
+    counted = [line for line in lines if line.entry.is_of_policy] or lines
     counts = Counter(line.outcome for line in counted)
-    scored = counts[EpisodeOutcome.SUCCEEDED] + counts[EpisodeOutcome.FAILED]
-    low, high = wilson(counts[EpisodeOutcome.SUCCEEDED], scored)
+    good = counts[EpisodeOutcome.SUCCEEDED]
+    scored = good + counts[EpisodeOutcome.FAILED]
+    low, high = wilson(good, scored)
     return {
         "count": len(lines),
         "apart": len(lines) - len(counted),
         "steps": sum(line.entry.steps for line in lines),
         "scored": scored,
-        "success": counts[EpisodeOutcome.SUCCEEDED] / scored if scored else 0.0,
+        "success": good / scored if scored else 0.0,
         "low": low,
         "high": high,
     }
 
 
-def _columns(asked: Mapping[str, str], address: str) -> list[Column]:
+def _list_columns(asked: Mapping[str, str], address: str) -> list[SortableColumn]:
     by = asked.get("sort", _NEWEST)
-    made = []
+    columns = []
     for name in _KEYS:
-        descending = by == f"-{name}"
-        ascending = by == name
-        other = (
-            name
-            if descending
-            else f"-{name}"
-            if ascending
-            else (f"-{name}" if name in ("steps", "seconds", "round", "began") else name)
-        )
-        way = "descending" if descending else "ascending" if ascending else "none"
+        is_up, is_down = by == name, by == f"-{name}"
+        other = f"-{name}" if is_up or (name in _MOST_FIRST and not is_down) else name
+        order = "descending" if is_down else "ascending" if is_up else "none"
         link = _address(asked, address, sort=other, page="")
-        made.append(Column(name, link, way, _KINDS.get(name, "")))
-    return made
+        columns.append(SortableColumn(name, link, order, _KINDS.get(name, "")))
+    return columns
 
 
 def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
@@ -391,8 +360,10 @@ def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
     return [*chips, *((f"at {name}", f"at:{name}", n) for name, n in causes.most_common())]
 
 
-def _page(asked: Mapping[str, str], number: int, count: int, address: str) -> dict[str, Any]:
-    last = max(1, -(-count // PER_PAGE))
+def _paginate(asked: Mapping[str, str], count: int, address: str) -> dict[str, Any]:
+    """Return the page that is meant, among those there are, and the links to its neighbours."""
+    text, last = asked.get("page", "1"), max(1, -(-count // PER_PAGE))
+    number = max(1, min(int(text) if text.isdecimal() and len(text) < 9 else 1, last))
     return {
         "number": number,
         "last": last,

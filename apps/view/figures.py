@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,10 +47,9 @@ class _Work:
 class FigureCache:
     """Works out the figures of runs, and keeps them until the runs change."""
 
-    def __init__(self, is_busy: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self) -> None:
         self._works: dict[str, _Work] = {}
         self._lock = threading.Lock()
-        self._is_busy = is_busy
 
     def figures(self, run: Run, contents: Contents) -> RunFigures:
         """The run's figures, waited for a moment; those of a moment ago while new ones are made."""
@@ -79,7 +78,7 @@ class FigureCache:
     def _work_out(self, run: Run, contents: Contents, work: _Work) -> None:
         began = time.monotonic()
         try:
-            summary, problem = _summed_up(run, contents)
+            summary, problem = _read_or_summarize(run, contents)
             figures = RunFigures(summary, True, problem)
         except StoreError as error:
             figures = RunFigures(work.figures.summary, True, str(error))
@@ -91,75 +90,63 @@ class FigureCache:
         work.ready.set()
 
 
-def settings_of(run: Run) -> tuple[dict[str, Any], str]:
-    """What `run.json` holds, and why it could not be read where it could not."""
-    folder = RunFolder(run.path)
+def read_settings(run: Run) -> tuple[dict[str, Any], str]:
+    """Return what `run.json` holds, and why it could not be read where it could not."""
     if not (run.path / "run.json").is_file():
         return {}, "run.json is missing: what the run was made with is not known"
     try:
-        return folder.settings(), ""
+        return RunFolder(run.path).settings(), ""
     except StoreError as error:
         return {}, str(error)
 
 
-def _summed_up(run: Run, contents: Contents) -> tuple[Summary, str]:
-    """The summary the run wrote when it was finished, else one made of what it has stored."""
-    written, problem = _written(run)
+def _read_or_summarize(run: Run, contents: Contents) -> tuple[Summary, str]:
+    """Return the summary that the run wrote when it was finished, else one of what it has stored,
+    and why the written one could not be read where it could not."""
+    written, problem = None, ""
+    try:
+        written = read_summary(run.path) if (run.path / FILE).is_file() else None
+    except StoreError as error:
+        problem = str(error)
     if written is not None and run.is_finished():
         return written, problem
-    with run.store() as store:
-        summary = summarize(store, _meta(run, contents, written))
-    if written is not None:
-        for name in _CARRIED:
-            if name in written:
-                summary[name] = written[name]  # type: ignore[literal-required]
-    return summary, problem
-
-
-def _written(run: Run) -> tuple[Summary | None, str]:
-    if not (run.path / FILE).is_file():
-        return None, ""
-    try:
-        return read_summary(run.path), ""
-    except StoreError as error:
-        return None, str(error)
-
-
-def _meta(run: Run, contents: Contents, written: Summary | None) -> RunMeta:
-    """What the store does not know of the run, from whatever file knows it."""
-    settings, _ = settings_of(run)
-    tasks = tuple(dict.fromkeys(line.task for line in contents.of_policy))
-    command = settings.get("command")
-    config = settings.get("config")
+    settings, _ = read_settings(run)
+    command, config = settings.get("command"), settings.get("config")
     split = str(config.get("split", "")) if isinstance(config, Mapping) else ""
-    return RunMeta(
+    tasks = dict.fromkeys(line.task for line in contents.of_policy)
+    meta = RunMeta(
         benchmark=written["benchmark"] if written else benchmark_of(contents),
-        tasks=tuple(written["tasks"]) if written else tasks,
+        tasks=tuple(written["tasks"] if written else tasks),
         command=" ".join(map(str, command)) if isinstance(command, list) else "",
-        origins=_origins(settings),
+        origins=_read_origins(settings),
         judge=contents.judge,
         split=written["split"] if written else split or "test",
     )
+    with run.store() as store:
+        summary = summarize(store, meta)
+    for name in _CARRIED:
+        if written is not None and name in written:
+            summary[name] = written[name]  # type: ignore[literal-required]
+    return summary, problem
 
 
 def benchmark_of(contents: Contents) -> str:
-    """Name and version of the suite most tasks are of, by their ids."""
-    for line in contents.lines:
-        head, _, rest = line.entry.task.partition("/")
-        version = rest.rpartition("@")[2]
-        return f"{head}@{version}" if rest else head
-    return "nothing played yet"
+    """Return name and version of the suite that was played, by the first task's id."""
+    if not contents.lines:
+        return "nothing played yet"
+    name, _, rest = contents.lines[0].entry.task.partition("/")
+    return f"{name}@{rest.rpartition('@')[2]}" if rest else name
 
 
-def _origins(settings: Mapping[str, Any]) -> tuple[Origin, ...]:
+def _read_origins(settings: Mapping[str, Any]) -> tuple[Origin, ...]:
     found = settings.get("origins")
-    if isinstance(found, list) and found and all(isinstance(one, dict) for one in found):
-        return tuple(
-            Origin(
-                commit=str(one.get("commit", "")),
-                modified=bool(one.get("modified")),
-                versions=dict(one.get("versions") or {}),
-            )
-            for one in found
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        found = []
+    return tuple(
+        Origin(
+            commit=str(one.get("commit", "")),
+            modified=bool(one.get("modified")),
+            versions=dict(one.get("versions") or {}),
         )
-    return (Origin(commit="", modified=False, versions={}),)
+        for one in found or [{}]
+    )

@@ -2,7 +2,6 @@
 
 import mimetypes
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,20 +10,24 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from apps.report.page import format_spans
-from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
-from apps.view.figures import RunFigures, benchmark_of, settings_of
+from apps.view.contents import Contents, EpisodeOutcome, Run
+from apps.view.figures import benchmark_of, read_settings
 from apps.view.pages import Pages, crumbs_of, moment
-from evaluators.attribution import Cause, FailureSummary, summarize
+from evaluators.attribution import summarize
 from evaluators.statistics import wilson
 from loop.folder import read_warnings
 from loop.summary import Summary, format_headline
-from loop.summary.format import SPENT_HEAD, format_macro, format_models, format_sources
-from loop.summary.format import format_spending_rows as cells_of_cost
+from loop.summary.format import (
+    SPENT_HEAD,
+    format_macro,
+    format_models,
+    format_sources,
+    format_spending_rows,
+)
 from webagent.errors import StoreError
 
 _PATIENCE = 0.6
 """Seconds for reading runs that were not read before; the rest follows while the page is shown."""
-_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +81,18 @@ class RunRow:
         return moment(min(line.entry.started for line in self.contents.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class CauseRow:
-    """What some failures were put down to."""
-
-    cause: Cause
-    count: int
-    share: float
-    low: float
-    high: float
-    kinds: str
-    tasks: str
-
-
 def routes(pages: Pages) -> list[BaseRoute]:
-    """`/`, `/run/NAME` and the pictures of its episodes."""
+    """Return `/`, `/run/NAME` and the pictures of its episodes."""
 
     def runs(request: Request) -> Response:
         request.state.version = pages.all_runs()["version"]
         until = time.monotonic() + _PATIENCE
-        rows = [_row(pages, run, until) for run in pages.archive.runs()]
+        rows = [_read_row(pages, run, until) for run in pages.archive.runs()]
         return pages.show(request, "runs.html", rows=rows, folder=pages.archive.folder.resolve())
 
     def run(request: Request) -> Response:
         chosen = pages.run(request)
-        contents = pages.shelf.contents(chosen)
-        figures = pages.accountant.figures(chosen, contents)
-        content = _glance(pages, chosen, contents, figures)
+        content = _describe_run(pages, chosen)
         return pages.show(request, "run.html", crumbs_of(chosen), run=chosen, **content)
 
     def image(request: Request) -> Response:
@@ -124,13 +112,8 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
 
 def standing(contents: Contents) -> LatestSuccess | None:
-    """The last round of the arm `self`, else of the last arm that was measured."""
-    measured = [
-        line
-        for line in contents.lines
-        if line.entry.phase == "evaluate"
-        and line.outcome in (EpisodeOutcome.SUCCEEDED, EpisodeOutcome.FAILED)
-    ]
+    """Return the last round of the arm `self`, else of the last arm that was measured."""
+    measured = [line for line in contents.lines if line.is_measured]
     arms = [line.entry.arm for line in measured]
     if not arms:
         return None
@@ -141,71 +124,53 @@ def standing(contents: Contents) -> LatestSuccess | None:
     return LatestSuccess(arm, number, good / len(own), *wilson(good, len(own)), len(own))
 
 
-def cause_rows(summary: FailureSummary) -> list[CauseRow]:
-    """The causes, the most frequent first."""
-    return [
-        CauseRow(
-            row.cause,
-            row.count,
-            *row.share,
-            kinds=_named(row.kinds),
-            tasks=_named([(task.rsplit("/", 1)[-1].split("@")[0], n) for task, n in row.by_task]),
-        )
-        for row in summary.causes
-    ]
-
-
-def _row(pages: Pages, run: Run, until: float) -> RunRow:
+def _read_row(pages: Pages, run: Run, until: float) -> RunRow:
     state = pages.state(run)
     try:
-        if not pages.shelf.has(run) and time.monotonic() > until:
-            pages.read_later(run)
-            return RunRow(run, state, None)
-        return RunRow(run, state, pages.shelf.contents(run))
+        if pages.shelf.has(run) or time.monotonic() <= until:
+            return RunRow(run, state, pages.shelf.contents(run))
+        pages.read_later(run)
+        return RunRow(run, state, None)
     except StoreError as error:
         return RunRow(run, state, None, str(error))
 
 
-def _glance(pages: Pages, run: Run, contents: Contents, figures: RunFigures) -> dict[str, Any]:
-    """What the page of a run shows."""
+def _describe_run(pages: Pages, run: Run) -> dict[str, Any]:
+    """Return what the page of a run shows."""
+    contents = pages.shelf.contents(run)
+    figures = pages.accountant.figures(run, contents)
     summary = figures.summary
-    settings, problem = settings_of(run)
+    settings, problem = read_settings(run)
     known = pages.archivist.known(run, contents)
     failures = summarize(known.found.values())
     with run.store() as store:
         warnings = read_warnings(store)
-    notices = [text for text in (problem, figures.problem, known.problem, *warnings) if text]
-    return {
+    examples = [id for row in failures.causes[:2] for id in row.examples[:2]]
+    content = {
         "contents": contents,
         "facts": _facts(contents),
         "figures": figures,
-        "summary": summary if summary and summary["arms"] else None,
+        "summary": None,
         "headline": format_headline(summary) if summary else "",
-        "notices": notices,
+        "notices": [text for text in (problem, figures.problem, known.problem, *warnings) if text],
         "known": known,
-        "causes": cause_rows(failures),
+        "causes": failures.causes,
         "first": failures.first.partition(" See ")[0],
-        "examples": [
-            contents.by_id[id]
-            for id in [id for row in failures.causes[:2] for id in row.examples[:2]]
-            if id in contents.by_id
-        ],
+        "examples": [contents.by_id[id] for id in examples if id in contents.by_id],
         "others": [one.name for one in pages.archive.runs() if one.name != run.name],
         "origin": _origin(run, settings, summary),
-        **(_drawn(summary) if summary and summary["arms"] else {}),
     }
-
-
-def _drawn(summary: Summary) -> dict[str, Any]:
-    """Return what stands beside the summary's charts and tables."""
-    spent = summary.get("spent")
-    return {
-        "beside": [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
-        "spent_head": SPENT_HEAD,
-        "spent": cells_of_cost(spent) if spent else [],
-        "asked": format_models(spent) if spent else [],
-        "stopped": spent["stopped"] if spent else "",
-    }
+    if summary and summary["arms"]:
+        spent = summary.get("spent")
+        content |= {
+            "summary": summary,
+            "beside": [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
+            "spent_head": SPENT_HEAD,
+            "spent": format_spending_rows(spent) if spent else [],
+            "asked": format_models(spent) if spent else [],
+            "stopped": spent["stopped"] if spent else "",
+        }
+    return content
 
 
 def _facts(contents: Contents) -> dict[str, str]:
@@ -218,22 +183,18 @@ def _facts(contents: Contents) -> dict[str, str]:
         "imagined": f"{imagined:,}",
         "set apart": f"{len(contents.lines) - len(lines) - imagined:,}",
         "under way": f"{contents.counts[EpisodeOutcome.RUNNING]:,}",
-        "took": _span(lines),
+        "took": "",
     }
+    if lines:
+        begun = min(line.entry.started for line in lines)
+        ended = max(line.entry.started + line.entry.seconds for line in lines)
+        hours, minutes = divmod(round((ended - begun) / 60), 60)
+        facts["took"] = f"{hours} h {minutes} min" if hours else f"{minutes} min"
     return {name: value for name, value in facts.items() if value not in ("0", "")}
 
 
-def _span(lines: Sequence[EpisodeLine]) -> str:
-    if not lines:
-        return ""
-    begun = min(line.entry.started for line in lines)
-    seconds = max(line.entry.started + line.entry.seconds for line in lines) - begun
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
-
-
 def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict[str, str]:
-    """What the run was made with, by name."""
+    """Return what the run was made with, by name."""
     command = settings.get("command")
     facts = {"folder": str(run.path)}
     if isinstance(command, list):
@@ -253,9 +214,3 @@ def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict
             "set aside": ", ".join(f"{n:,} {name}" for name, n in summary["failures"].items() if n),
         }
     return {name: value for name, value in facts.items() if value}
-
-
-def _named(counts: Sequence[tuple[str, int]]) -> str:
-    shown = [f"{name or 'no kind'} {count}" for name, count in counts[:_NAMED]]
-    more = len(counts) - len(shown)
-    return ", ".join([*shown, f"{more} more"] if more > 0 else shown)

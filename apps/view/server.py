@@ -34,37 +34,37 @@ _HEARTBEAT_SECONDS = 10.0
 
 
 def live_routes(pages: Pages, ending: Callable[[], bool] = lambda: False) -> list[BaseRoute]:
-    """`state` for who asks and `events` for who listens, of all runs and of each."""
+    """Return `state` for who asks and `events` for who listens, of all runs and of each."""
 
-    def asked(request: Request) -> Callable[[], State]:
+    def finder(request: Request) -> Callable[[], State]:
         if "run" not in request.path_params:
             return pages.all_runs
         run = pages.archive.run(request.path_params["run"])
         return lambda: pages.state(run)
 
     def state(request: Request) -> Response:
-        return JSONResponse(asked(request)())
+        return JSONResponse(finder(request)())
 
     async def events(request: Request) -> Response:
-        find = await run_in_threadpool(asked, request)
-        return StreamingResponse(_events(find, ending), media_type="text/event-stream")
+        find = await run_in_threadpool(finder, request)
+        return StreamingResponse(_follow(find, ending), media_type="text/event-stream")
 
     return [
-        Route("/state", state),
-        Route("/events", events),
-        Route("/run/{run}/state", state),
-        Route("/run/{run}/events", events),
+        Route(f"{place}/{name}", answer)
+        for place in ("", "/run/{run}")
+        for name, answer in (("state", state), ("events", events))
     ]
 
 
-async def _events(find: Callable[[], State], ending: Callable[[], bool]) -> AsyncIterator[str]:
-    told: State = {}
+async def _follow(find: Callable[[], State], ending: Callable[[], bool]) -> AsyncIterator[str]:
+    """Yield an event for each state that differs from the one before."""
+    sent: State = {}
     last = 0.0
     while not ending():
         now = time.monotonic()
         state = await run_in_threadpool(find)
-        if state != told and now - last >= _LEAST_SECONDS:
-            told, last = state, now
+        if state != sent and now - last >= _LEAST_SECONDS:
+            sent, last = state, now
             yield f"event: state\ndata: {json.dumps(state)}\n\n"
         elif now - last > _HEARTBEAT_SECONDS:
             last = now
@@ -85,7 +85,7 @@ _HEADERS = {
 def make_app(
     pages: Pages, hosts: Iterable[str] = LOCAL, ending: Callable[[], bool] = lambda: False
 ) -> ASGIApp:
-    """The viewer of these runs, for browsers that ask for one of these hosts.
+    """Return the viewer of these runs, for browsers that ask for one of these hosts.
 
     `ending` says when the server is to end, so that pages which follow a run let go.
     """
@@ -146,22 +146,18 @@ class RequestFilter:
             self._traffic.pages -= not lasts
 
     def _refusal(self, request: Request) -> str:
-        """Why the request is not answered; empty where it is."""
+        """Return why the request is not answered; empty where it is."""
         host = request.headers.get("host", "")
-        if _name(host) not in self._hosts:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            name = ""
+        if name not in self._hosts:
             known = ", ".join(sorted(self._hosts))
             return f"this viewer answers for {known}, not for {host!r}; name it with --host"
         origin = request.headers.get("origin")
         if request.method not in ("GET", "HEAD") and origin and urlsplit(origin).netloc != host:
             return f"a page of {origin} may not change anything here"
-        return ""
-
-
-def _name(host: str) -> str:
-    """A host without its port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
         return ""
 
 
@@ -193,20 +189,21 @@ def serve(archive: Archive, host: str, listening: socket.socket) -> None:
 
 
 def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None) -> uvicorn.Server:
-    """A server for these runs; `run(sockets=[listening])` keeps it until `should_exit`.
+    """Return a server for these runs; `run(sockets=[listening])` keeps it until `should_exit`.
 
     What it works out lies in the folder `cache`, else in the user's.
     """
     app = make_app(Pages.of(archive, cache), names_of(host), lambda: server.should_exit)
-    settings = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2
+        )
     )
-    server = uvicorn.Server(settings)
     return server
 
 
 def names_of(host: str) -> set[str]:
-    """What browsers may call this machine when it listens at this address."""
+    """Return what browsers may call this machine when it listens at this address."""
     if host in LOCAL:
         return set(LOCAL)
     own = socket.gethostname()
@@ -219,41 +216,31 @@ def names_of(host: str) -> set[str]:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket at this port, or with port 0 at the first free one from 7777 on.
+    """Return a listening socket at this port, or with port 0 at the first free one from 7777 on.
 
     Raises `UsageError` for what is no port, `SetupError` where it is taken or cannot be had.
     """
     wanted = [port] if port else list(range(FIRST_PORT, FIRST_PORT + _TRIED))
     for number in wanted:
+        made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
         try:
-            return _bound(host, number)
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE and not port:
-                continue
-            raise SetupError(_sentence(host, number, error)) from error
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind((host, number))
+            made.listen(128)
+            return made
         except OverflowError as error:
+            made.close()
             raise UsageError(f"--port {port} is no port; expected 1 to 65535") from error
+        except OSError as error:
+            made.close()
+            reason = f"port {number} of {host} cannot be listened at: {error.strerror or error}"
+            if error.errno == errno.EADDRINUSE:
+                if not port:
+                    continue
+                reason = (
+                    f"port {number} of {host} is in use, perhaps by another viewer;"
+                    " name another with --port, or none to get the next free one"
+                )
+            raise SetupError(reason) from error
     last = wanted[-1]
     raise SetupError(f"ports {FIRST_PORT} to {last} are all in use; name a free one with --port")
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(128)
-    except (OSError, OverflowError):
-        made.close()
-        raise
-    return made
-
-
-def _sentence(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return (
-            f"port {port} of {host} is in use, perhaps by another viewer;"
-            " name another with --port, or none to get the next free one"
-        )
-    return f"port {port} of {host} cannot be listened at: {error.strerror or error}"

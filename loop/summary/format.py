@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
+from evaluators.statistics import Interval
 from loop.folder import Origin
 from loop.summary.schema import (
     ArmComparison,
@@ -182,22 +183,22 @@ def _format_model(asked: ModelSpending) -> str:
     return f"{said}; {'own weights' if asked['price'] == 'own weights' else 'price unknown'}"
 
 
-def is_difference_shown(comparison: ArmComparison) -> bool:
-    """Whether the interval, as it is written with one decimal, leaves zero out."""
-    return round(100 * comparison["low"], 1) > 0 or round(100 * comparison["high"], 1) < 0
+def format_difference(a: str, b: str, found: Interval) -> str:
+    """Return one sentence on how much higher a's rate is than b's."""
+    value, low, high = found
+    interval = f"95 % interval {format_points(low)} to {format_points(high)}"
+    # As they are written, with one decimal: what rounds to zero shows no difference.
+    if round(100 * low, 1) > 0 or round(100 * high, 1) < 0:
+        side = "above" if value > 0 else "below"
+        return f"{a} is {format_points(abs(value))} points {side} {b} ({interval})"
+    points = format_points(value, signed=True)
+    return f"no difference between {a} and {b} is shown ({points}, {interval})"
 
 
 def format_comparison(comparison: ArmComparison) -> str:
-    """One sentence on one comparison."""
-    a, b, value = comparison["a"], comparison["b"], comparison["difference"]
-    interval = (
-        f"95 % interval {format_points(comparison['low'])} to {format_points(comparison['high'])}"
-    )
-    if is_difference_shown(comparison):
-        side = "above" if value > 0 else "below"
-        return f"{a} is {format_points(abs(value))} points {side} {b} ({interval})"
-    difference = format_points(value, signed=True)
-    return f"no difference between {a} and {b} is shown ({difference}, {interval})"
+    """Return one sentence on one comparison."""
+    found = Interval(comparison["difference"], comparison["low"], comparison["high"])
+    return format_difference(comparison["a"], comparison["b"], found)
 
 
 def format_comparison_here(comparison: ArmComparison) -> str:

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -25,8 +25,8 @@ class ParsedCall:
 
 
 def read_calls(text: str) -> list[ParsedCall]:
-    """Every call whose arguments are strings, numbers, lists, dictionaries, `True`, `False` or
-    `None`; what stands between calls is skipped, comments too.
+    """Return every call whose arguments are literals: strings, numbers, lists, dictionaries,
+    `True`, `False` or `None`; what stands between calls is skipped, comments too.
 
     Of a text of more than 20,000 characters only the first are read.
     """
@@ -36,7 +36,7 @@ def read_calls(text: str) -> list[ParsedCall]:
         if start[1] is None:
             continue
         end = _end_of_call(text, place)
-        call = _read(text[start.start() : end]) if end else None
+        call = _read_call(text[start.start() : end]) if end else None
         if call is not None:
             found.append(call)
             place = end
@@ -44,7 +44,7 @@ def read_calls(text: str) -> list[ParsedCall]:
 
 
 def _end_of_call(text: str, place: int) -> int:
-    """Where the bracket that was opened before `place` has been closed; 0 where it never is."""
+    """Return where the bracket that was opened before `place` is closed; 0 where it never is."""
     depth = 1
     while place < len(text):
         if quote := _QUOTE.match(text, place):
@@ -67,7 +67,7 @@ def _end_of_string(text: str, place: int, quote: str) -> int:
     return 0
 
 
-def _read(source: str) -> ParsedCall | None:
+def _read_call(source: str) -> ParsedCall | None:
     try:
         node = ast.parse("".join(_on_one_line(source)), mode="eval").body
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -81,7 +81,7 @@ def _read(source: str) -> ParsedCall | None:
 
 
 def _on_one_line(source: str) -> Iterator[str]:
-    """The source with line ends inside strings as `\\n`: BrowserGym lets strings go over lines."""
+    """Yield the source with line ends inside strings, which BrowserGym allows, as `\\n`."""
     place = 0
     while quote := _QUOTE.search(source, place):
         end = _end_of_string(source, quote.end(), quote[0]) or len(source)
@@ -91,9 +91,7 @@ def _on_one_line(source: str) -> Iterator[str]:
     yield source[place:]
 
 
-_Texts: TypeAlias = list[str]
 _COORDINATES = ("x", "y", "dx", "dy", "from_x", "from_y", "to_x", "to_y")
-_CALLS: dict[str, Callable[..., _Texts]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +103,11 @@ class UserMessage:
     """`assistant`, or `infeasible` for the end of a task that cannot be done."""
 
 
-Deed: TypeAlias = Action | UserMessage
+TranslatedAction: TypeAlias = Action | UserMessage
 
 
-def translate(text: str, scale: float = 1.0) -> list[Deed]:
-    """What a text says to do, in order.
+def translate(text: str, scale: float = 1.0) -> list[TranslatedAction]:
+    """Return what a text says to do, in order.
 
     `scale` is how many pixels of the screenshot make up one of the page; coordinates are divided by
     it. Raises `ActionError` where the text holds no call, an unknown one, or one that is not right.
@@ -117,10 +115,10 @@ def translate(text: str, scale: float = 1.0) -> list[Deed]:
     calls = read_calls(text)
     if not calls:
         raise ActionError("Received an empty action.")
-    return [deed for call in calls for deed in _actions(call, scale)]
+    return [_translate_call(call, scale) for call in calls]
 
 
-def _actions(call: ParsedCall, scale: float) -> Sequence[Deed]:
+def _translate_call(call: ParsedCall, scale: float) -> TranslatedAction:
     if call.name not in _CALLS:
         raise ActionError(f"Invalid action type '{call.name}'; known: {', '.join(sorted(_CALLS))}.")
     function = _CALLS[call.name]
@@ -131,219 +129,87 @@ def _actions(call: ParsedCall, scale: float) -> Sequence[Deed]:
     for name in _COORDINATES:
         if isinstance(bound.arguments.get(name), int | float):
             bound.arguments[name] = round(bound.arguments[name] / scale)
-    if call.name in ("send_msg_to_user", "report_infeasible"):
-        return [_message(call.name, next(iter(bound.arguments.values())))]
-    return [parse_action(each) for each in function(*bound.args, **bound.kwargs)]
+    made = function(*bound.args, **bound.kwargs)
+    if isinstance(made, UserMessage):
+        if not isinstance(made.text, str):
+            raise ActionError(f"Forbidden value: {made.text} is not a string")
+        return made
+    name, *arguments = made
+    return parse_action(f"{name}({', '.join(map(repr, arguments))})")
 
 
-def _message(name: str, text: Any) -> UserMessage:
-    if not isinstance(text, str):
-        raise ActionError(f"Forbidden value: {text} is not a string")
-    return UserMessage(text, "assistant" if name == "send_msg_to_user" else "infeasible")
-
-
-def _call(function: Callable[..., _Texts]) -> Callable[..., _Texts]:
-    _CALLS[function.__name__] = function
-    return function
-
-
-def _own_action(name: str, *arguments: Any) -> _Texts:
-    return [f"{name}({', '.join(map(repr, arguments))})"]
-
-
-def _several(value: Any) -> list[Any]:
+def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-@_call
-def send_msg_to_user(text: str) -> _Texts:
-    return []
+def _one_or_many(one: str, many: str, bid: str, chosen: Any) -> tuple[Any, ...]:
+    values = _listed(chosen)
+    return (one, bid, values[0]) if len(values) == 1 else (many, bid, values)
 
 
-@_call
-def report_infeasible(reason: str) -> _Texts:
-    return []
-
-
-@_call
-def noop(wait_ms: float = 1000) -> _Texts:
-    return _own_action("wait", wait_ms)
-
-
-@_call
-def fill(bid: str, value: str, enable_autocomplete_menu: bool = False) -> _Texts:
-    return _own_action("fill", bid, value)
-
-
-@_call
-def clear(bid: str) -> _Texts:
-    return _own_action("clear", bid)
-
-
-@_call
-def check(bid: str) -> _Texts:
-    return _own_action("check", bid)
-
-
-@_call
-def uncheck(bid: str) -> _Texts:
-    return _own_action("uncheck", bid)
-
-
-@_call
-def select_option(bid: str, options: str | list[str]) -> _Texts:
-    chosen = _several(options)
-    if len(chosen) == 1:
-        return _own_action("select_option", bid, chosen[0])
-    return _own_action("select_options", bid, chosen)
-
-
-@_call
-def click(bid: str, button: str = "left", modifiers: Sequence[str] = ()) -> _Texts:
+def _click(bid: str, button: str, modifiers: Any, count: int) -> tuple[Any, ...]:
     if modifiers:
-        return _own_action("click_with", bid, "+".join(map(str, _several(modifiers))), 1, button)
-    return _own_action("click", bid, button)
-
-
-@_call
-def dblclick(bid: str, button: str = "left", modifiers: Sequence[str] = ()) -> _Texts:
-    if modifiers:
-        return _own_action("click_with", bid, "+".join(map(str, _several(modifiers))), 2, button)
+        return ("click_with", bid, "+".join(map(str, _listed(modifiers))), count, button)
+    if count == 1:
+        return ("click", bid, button)
     if button != "left":
         raise ActionError(f"dblclick: only the left button is known here, found {button!r}")
-    return _own_action("dblclick", bid)
+    return ("dblclick", bid)
 
 
-@_call
-def hover(bid: str) -> _Texts:
-    return _own_action("hover", bid)
-
-
-@_call
-def press(bid: str, key_comb: str) -> _Texts:
-    return _own_action("press", bid, key_comb)
-
-
-@_call
-def focus(bid: str) -> _Texts:
-    return _own_action("focus", bid)
-
-
-@_call
-def drag_and_drop(from_bid: str, to_bid: str) -> _Texts:
-    return _own_action("drag_and_drop", from_bid, to_bid)
-
-
-@_call
-def upload_file(bid: str, file: str | list[str]) -> _Texts:
-    chosen = _several(file)
-    if len(chosen) == 1:
-        return _own_action("upload_file", bid, chosen[0])
-    return _own_action("upload_files", bid, chosen)
-
-
-@_call
-def mouse_upload_file(x: float, y: float, file: str | list[str]) -> _Texts:
-    chosen = _several(file)
+def _upload_at(x: float, y: float, file: Any) -> tuple[Any, ...]:
+    chosen = _listed(file)
     if len(chosen) != 1:
         raise ActionError(f"mouse_upload_file: one file at a time, found {len(chosen)}")
-    return _own_action("mouse_upload_file", x, y, chosen[0])
+    return ("mouse_upload_file", x, y, chosen[0])
 
 
-@_call
-def scroll(delta_x: float, delta_y: float) -> _Texts:
-    return _own_action("scroll", 0, delta_x, delta_y)
-
-
-@_call
-def scroll_at(x: int, y: int, dx: int, dy: int) -> _Texts:
-    return _own_action("scroll_at", x, y, dx, dy)
-
-
-@_call
-def mouse_move(x: float, y: float) -> _Texts:
-    return _own_action("mouse_move", x, y)
-
-
-@_call
-def mouse_up(x: float, y: float, button: str = "left") -> _Texts:
-    return _own_action("mouse_up", x, y, button)
-
-
-@_call
-def mouse_down(x: float, y: float, button: str = "left") -> _Texts:
-    return _own_action("mouse_down", x, y, button)
-
-
-@_call
-def mouse_click(x: float, y: float, button: str = "left") -> _Texts:
-    return _own_action("mouse_click", x, y, button)
-
-
-@_call
-def mouse_dblclick(x: float, y: float, button: str = "left") -> _Texts:
-    return _own_action("mouse_dblclick", x, y, button)
-
-
-@_call
-def mouse_drag_and_drop(from_x: float, from_y: float, to_x: float, to_y: float) -> _Texts:
-    return _own_action("mouse_drag", from_x, from_y, to_x, to_y)
-
-
-@_call
-def keyboard_press(key: str) -> _Texts:
-    return _own_action("press", 0, key)
-
-
-@_call
-def keyboard_up(key: str) -> _Texts:
-    return _own_action("keyboard_up", key)
-
-
-@_call
-def keyboard_down(key: str) -> _Texts:
-    return _own_action("keyboard_down", key)
-
-
-@_call
-def keyboard_type(text: str) -> _Texts:
-    return _own_action("keyboard_type", text)
-
-
-@_call
-def keyboard_insert_text(text: str) -> _Texts:
-    return _own_action("keyboard_insert_text", text)
-
-
-@_call
-def goto(url: str) -> _Texts:
-    return _own_action("goto", url)
-
-
-@_call
-def go_back() -> _Texts:
-    return _own_action("go_back")
-
-
-@_call
-def go_forward() -> _Texts:
-    return _own_action("go_forward")
-
-
-@_call
-def new_tab() -> _Texts:
-    return _own_action("new_tab")
-
-
-@_call
-def tab_close() -> _Texts:
-    return _own_action("tab_close")
-
-
-@_call
-def tab_focus(index: int) -> _Texts:
-    return _own_action("tab_focus", index)
-
-
+_CALLS: dict[str, Callable[..., tuple[Any, ...] | UserMessage]] = {
+    "send_msg_to_user": lambda text: UserMessage(text, "assistant"),
+    "report_infeasible": lambda reason: UserMessage(reason, "infeasible"),
+    "noop": lambda wait_ms=1000: ("wait", wait_ms),
+    "fill": lambda bid, value, enable_autocomplete_menu=False: ("fill", bid, value),
+    "clear": lambda bid: ("clear", bid),
+    "check": lambda bid: ("check", bid),
+    "uncheck": lambda bid: ("uncheck", bid),
+    "select_option": lambda bid, options: _one_or_many(
+        "select_option", "select_options", bid, options
+    ),
+    "click": lambda bid, button="left", modifiers=(): _click(bid, button, modifiers, 1),
+    "dblclick": lambda bid, button="left", modifiers=(): _click(bid, button, modifiers, 2),
+    "hover": lambda bid: ("hover", bid),
+    "press": lambda bid, key_comb: ("press", bid, key_comb),
+    "focus": lambda bid: ("focus", bid),
+    "drag_and_drop": lambda from_bid, to_bid: ("drag_and_drop", from_bid, to_bid),
+    "upload_file": lambda bid, file: _one_or_many("upload_file", "upload_files", bid, file),
+    "mouse_upload_file": lambda x, y, file: _upload_at(x, y, file),
+    "scroll": lambda delta_x, delta_y: ("scroll", 0, delta_x, delta_y),
+    "scroll_at": lambda x, y, dx, dy: ("scroll_at", x, y, dx, dy),
+    "mouse_move": lambda x, y: ("mouse_move", x, y),
+    "mouse_up": lambda x, y, button="left": ("mouse_up", x, y, button),
+    "mouse_down": lambda x, y, button="left": ("mouse_down", x, y, button),
+    "mouse_click": lambda x, y, button="left": ("mouse_click", x, y, button),
+    "mouse_dblclick": lambda x, y, button="left": ("mouse_dblclick", x, y, button),
+    "mouse_drag_and_drop": lambda from_x, from_y, to_x, to_y: (
+        "mouse_drag",
+        from_x,
+        from_y,
+        to_x,
+        to_y,
+    ),
+    "keyboard_press": lambda key: ("press", 0, key),
+    "keyboard_up": lambda key: ("keyboard_up", key),
+    "keyboard_down": lambda key: ("keyboard_down", key),
+    "keyboard_type": lambda text: ("keyboard_type", text),
+    "keyboard_insert_text": lambda text: ("keyboard_insert_text", text),
+    "goto": lambda url: ("goto", url),
+    "go_back": lambda: ("go_back",),
+    "go_forward": lambda: ("go_forward",),
+    "new_tab": lambda: ("new_tab",),
+    "tab_close": lambda: ("tab_close",),
+    "tab_focus": lambda index: ("tab_focus", index),
+}
+"""BrowserGym's calls with their parameters, as our action's name and arguments; coordinates are
+those of the page."""
 CALLS = tuple(_CALLS)
 """The names of the calls that are understood."""

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 from PIL.Image import fromarray as from_pixels
 
-from apps.environment.browsergym.actions import Deed, UserMessage, translate
+from apps.environment.browsergym.actions import UserMessage, translate
 from apps.environment.browsergym.observation import (
     COSTLY,
     Calls,
@@ -21,7 +21,7 @@ from apps.environment.browsergym.observation import (
     extra_element_properties,
     observation_space,
 )
-from apps.environment.player import EpisodeRunner, Image, SharedBrowser, pixels
+from apps.environment.player import EpisodeRunner, SharedBrowser, pixels
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.rules import checks_hold
 from tasks.task import Task
@@ -32,6 +32,8 @@ from webagent.records import Ending, Observation, Trajectory
 
 _GREETING = "Hi! I am your UI assistant, I can perform web tasks for you. What can I help you with?"
 _NO_PAGE = Observation("", "", "", ())
+_NAMES = {"raw_reward": "RAW_REWARD_GLOBAL", "done": "DONE_GLOBAL", "reason": "REWARD_REASON"}
+"""Evidence under the names that BrowserGym's MiniWoB gives it."""
 Turn: TypeAlias = tuple[dict[str, Any], float, bool, bool, dict[str, Any]]
 """Gymnasium's: observation, reward, terminated, truncated, information."""
 
@@ -61,25 +63,21 @@ class _Talk:
     def say(self, role: str, text: str) -> None:
         self.messages.append({"role": role, "timestamp": time.time(), "message": text})
 
-    @property
-    def asks_for_answer(self) -> bool:
-        return any(check.evidence == "episode.answer" for check in self.task.checks)
-
 
 class BrowserGymPlayer:
     """Plays one episode after another in a context of the browser."""
 
-    def __init__(self, browser: Browser, manner: BrowserGymOptions) -> None:
-        self._stage = EpisodeRunner(browser)
-        self._manner = manner
-        self._score = checks_hold(manner.score)
+    def __init__(self, browser: Browser, options: BrowserGymOptions) -> None:
+        self._runner = EpisodeRunner(browser)
+        self._options = options
+        self._score = checks_hold(options.score)
         self._talk: _Talk | None = None
         self._page: Observation | None = None
         self._seen: dict[str, Any] = {}
 
     async def reset(self, task: Task) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
-        page = await self._stage.begin(task)
+        page = await self._runner.begin(task)
         self._talk = talk = _Talk(task, time.time())
         talk.say("assistant", _GREETING)
         talk.say("user", page.goal)
@@ -102,33 +100,32 @@ class BrowserGymPlayer:
 
     async def close(self) -> None:
         """Leave the browser; it stays open for others."""
-        await self._stage.close()
+        await self._runner.close()
 
     async def _do(self, text: str, talk: _Talk) -> Observation | Trajectory:
+        """Do what the text says, and nothing but wait where it says nothing that can be done."""
         result: Observation | Trajectory | None = None
         try:
-            for deed in translate(text, self._manner.scale):
-                result = await self._do_one(deed, talk) or result
+            for action in translate(text, self._options.scale):
+                if isinstance(action, UserMessage):
+                    talk.say(action.role, action.text)
+                    if action.role == "infeasible":
+                        result = await self._runner.act(GiveUp(action.text))
+                    elif any(check.evidence == "episode.answer" for check in talk.task.checks):
+                        result = await self._runner.act(Answer(action.text))
+                else:
+                    result = await self._runner.act(action)
                 if isinstance(result, Trajectory):
                     return result
-                if self._stage.world.refusal:
-                    talk.last_error = f"Error: {self._stage.world.refusal}"
+                if self._runner.world.refusal:
+                    talk.last_error = f"Error: {self._runner.world.refusal}"
                     break
         except ActionError as error:
             talk.last_error = f"ValueError: {error}"
-        return result or await self._stage.act(Wait(0), "unreadable")
-
-    async def _do_one(self, deed: Deed, talk: _Talk) -> Observation | Trajectory | None:
-        """What came of it; None for words that end nothing."""
-        if not isinstance(deed, UserMessage):
-            return await self._stage.act(deed)
-        talk.say(deed.role, deed.text)
-        if deed.role == "infeasible":
-            return await self._stage.act(GiveUp(deed.text))
-        return await self._stage.act(Answer(deed.text)) if talk.asks_for_answer else None
+        return result or await self._runner.act(Wait(0), "unreadable")
 
     async def _end(self, whole: Trajectory, talk: _Talk, info: dict[str, Any]) -> Turn:
-        """The last turn. A world that failed gives no reward, not even none: not a number."""
+        """Return the last turn; the reward of a world that failed is not a number."""
         self._talk = None
         score = await self._score(whole)
         has_failed = whole.ending is not None and whole.ending.is_infrastructure
@@ -139,14 +136,14 @@ class BrowserGymPlayer:
         else:
             seen = await self._dictionary(whole.last or self._page or _NO_PAGE, talk)
         info |= {"ending": str(whole.ending), "success": score.value == 1.0}
-        info["task_info"] = _task_info(whole.evidence)
+        info["task_info"] = {_NAMES.get(key, key): value for key, value in whole.evidence.items()}
         is_cut = has_failed or whole.ending is Ending.STEP_LIMIT
         return seen, reward, not is_cut, is_cut, info
 
     async def _dictionary(self, page: Observation, talk: _Talk) -> dict[str, Any]:
-        """The page with the costly fields that are wanted; the questions travel together."""
+        """Return the page with the costly fields that are wanted; the questions travel together."""
         self._page = page
-        wanted, scale, world = self._manner.fields, self._manner.scale, self._stage.world
+        wanted, scale, world = self._options.fields, self._options.scale, self._runner.world
         source = world.source()
         known = self._known(page, talk)
         needs_members = set(wanted) - {"screenshot"}
@@ -160,7 +157,12 @@ class BrowserGymPlayer:
         if members is not None:
             known["focused_element_bid"] = str(members.focus or "")
         if image is not None:
-            known["screenshot"] = _enlarged(pixels(image), scale)
+            shown = pixels(image)
+            if scale != 1.0:
+                # Chromium could draw it at this size, at twice the time.
+                height, width = round(shown.shape[0] * scale), round(shown.shape[1] * scale)
+                shown = np.asarray(from_pixels(shown).resize((width, height)))
+            known["screenshot"] = shown
         if members is not None and nodes is not None:
             known["axtree_object"] = axtree_object(nodes, members)
         if members is not None and document is not None:
@@ -172,7 +174,7 @@ class BrowserGymPlayer:
         return known
 
     def _known(self, page: Observation, talk: _Talk) -> dict[str, Any]:
-        """The fields that need no question to the browser."""
+        """Return the fields that need no question to the browser."""
         return {
             "chat_messages": tuple(dict(message) for message in talk.messages),
             "goal": page.goal,
@@ -188,22 +190,8 @@ class BrowserGymPlayer:
         }
 
 
-def _enlarged(image: Image, scale: float) -> Image:
-    """The picture at so many times its size. Chromium could draw it so, at twice the time."""
-    if scale == 1.0:
-        return image
-    height, width = round(image.shape[0] * scale), round(image.shape[1] * scale)
-    return np.asarray(from_pixels(image).resize((width, height)))
-
-
 async def _if(wanted: Collection[str] | bool, ask: Any) -> Any:
     return await ask() if wanted else None
-
-
-def _task_info(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """The evidence under the names that BrowserGym's MiniWoB gives it, where it has them."""
-    names = {"raw_reward": "RAW_REWARD_GLOBAL", "done": "DONE_GLOBAL", "reason": "REWARD_REASON"}
-    return {names.get(name, name): value for name, value in evidence.items()}
 
 
 SCORES = ("success", "raw_positive")
@@ -256,9 +244,9 @@ class BrowserGymEnv(gymnasium.Env[dict[str, Any], str]):
             tuple(fields), (round(width * scale), round(height * scale))
         )
         self.action_space = Calls()
-        self._supply: SharedBrowser | None = SharedBrowser.lease(guard)
-        self._session = BrowserGymPlayer(
-            self._supply.browser, BrowserGymOptions(tuple(fields), reward, scale)
+        self._shared: SharedBrowser | None = SharedBrowser.lease(guard)
+        self._player = BrowserGymPlayer(
+            self._shared.browser, BrowserGymOptions(tuple(fields), reward, scale)
         )
 
     def reset(
@@ -267,21 +255,21 @@ class BrowserGymEnv(gymnasium.Env[dict[str, Any], str]):
         """Begin an episode on a fresh page. Raises `WorldError` when it cannot be opened."""
         super().reset(seed=seed)
         drawn = seed if seed is not None else int(self.np_random.integers(_PAGE_SEEDS))
-        return self._open().run(self._session.reset(self._draw(drawn)))
+        return self._open().run(self._player.reset(self._draw(drawn)))
 
     def step(self, action: str) -> Turn:
         """Do what the calls in the text say; what could not be done is in `last_action_error`."""
-        return self._open().run(self._session.step(action))
+        return self._open().run(self._player.step(action))
 
     def close(self) -> None:
         """Close the page, and the browser with the last environment; safe to call twice."""
-        supply, self._supply = self._supply, None
-        if supply is not None:
-            supply.run(self._session.close())
-            supply.release()
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            shared.run(self._player.close())
+            shared.release()
 
     def _draw(self, seed: int) -> Task:
-        """The task on a seed; a MiniWoB++ page gets the number that BrowserGym draws from it."""
+        """Return the task on a seed; a MiniWoB++ page gets the number BrowserGym draws from it."""
         if isinstance(self._task, str):
             number = int(np.random.RandomState(seed).randint(0, _PAGE_SEEDS))
             task = replace(miniwob.load().make(self._task, number, {}), viewport=_VIEWPORT)
@@ -290,6 +278,6 @@ class BrowserGymEnv(gymnasium.Env[dict[str, Any], str]):
         return replace(task, max_steps=self._max_steps)
 
     def _open(self) -> SharedBrowser:
-        if self._supply is None:
+        if self._shared is None:
             raise RuntimeError("the environment was closed")
-        return self._supply
+        return self._shared

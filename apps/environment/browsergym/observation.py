@@ -22,64 +22,54 @@ class Calls(AnyText):
     """Calls as text, such as `click('12')`."""
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """A call that does nothing; masks and probabilities are not used."""
+        """Return a call that does nothing; masks and probabilities are not used."""
         return "noop(0)"
 
 
-class Tree(Space[dict[str, Any]]):
-    """A dictionary as the browser gives it, of any content."""
+class _Unflattened(Space[Any]):
+    """A space of values that are no arrays."""
 
     def __init__(self, seed: int | np.random.Generator | None = None) -> None:
         super().__init__(shape=None, dtype=None, seed=seed)
 
     @property
     def is_np_flattenable(self) -> bool:
-        """A tree has no fixed size."""
+        """Return that it has no fixed size."""
         return False
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Tree(_Unflattened):
+    """A dictionary as the browser gives it, of any content."""
+
     def sample(self, mask: Any = None, probability: Any = None) -> dict[str, Any]:
-        """An empty tree."""
+        """Return an empty tree."""
         return {}
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a dictionary."""
+        """Return whether it is a dictionary."""
         return isinstance(x, dict)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree)
 
-    def __repr__(self) -> str:
-        return "Tree()"
-
-
-class Number(Space[float]):
+class Number(_Unflattened):
     """A number."""
 
-    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
-        super().__init__(shape=None, dtype=None, seed=seed)
-
-    @property
-    def is_np_flattenable(self) -> bool:
-        """A single number is not an array."""
-        return False
-
     def sample(self, mask: Any = None, probability: Any = None) -> float:
-        """A number from 0 to 1."""
+        """Return a number from 0 to 1."""
         return float(self.np_random.random())
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a number."""
+        """Return whether it is a number."""
         return isinstance(x, int | float)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Number)
-
-    def __repr__(self) -> str:
-        return "Number()"
 
 
 def observation_space(fields: tuple[str, ...], size: tuple[int, int]) -> Dict:
-    """The dictionary with those of the costly fields that were asked for; `size` is the
+    """Return the dictionary with those of the costly fields that were asked for; `size` is the
     screenshot's width and height in pixels."""
     message = Dict({"role": AnyText(), "timestamp": Number(), "message": AnyText()})
     costly: dict[str, Space[Any]] = {
@@ -108,15 +98,21 @@ _ELEMENT = 1
 
 
 def bids(members: PageElements) -> dict[int, str]:
-    """Backend node id to bid, for elements that are part of the task."""
+    """Return backend node id to bid, for elements that are part of the task."""
     return {node: str(each.mark) for node, each in members.by_node.items() if each.mark}
 
 
 def axtree_object(nodes: Sequence[dict[str, Any]], members: PageElements) -> dict[str, Any]:
-    """The accessibility tree with bids as `browsergym_id`, without what is no part of the task."""
+    """Return the accessibility tree with bids as `browsergym_id`, of the task's elements alone."""
     named = bids(members)
     outside = {node for node, each in members.by_node.items() if each.outside}
-    gone = _below(nodes, outside)
+    children = {node["nodeId"]: node.get("childIds", ()) for node in nodes}
+    waiting = [node["nodeId"] for node in nodes if node.get("backendDOMNodeId") in outside]
+    gone: set[str] = set()
+    while waiting:
+        if (name := waiting.pop()) not in gone:
+            gone.add(name)
+            waiting.extend(children.get(name, ()))
     kept = [node for node in nodes if node["nodeId"] not in gone]
     for node in kept:
         node.setdefault("childIds", [])
@@ -126,25 +122,12 @@ def axtree_object(nodes: Sequence[dict[str, Any]], members: PageElements) -> dic
     return {"nodes": kept}
 
 
-def _below(nodes: Sequence[Mapping[str, Any]], roots: Collection[int]) -> set[str]:
-    """The ids of the nodes of these elements and of all below them."""
-    children = {node["nodeId"]: node.get("childIds", ()) for node in nodes}
-    waiting = [node["nodeId"] for node in nodes if node.get("backendDOMNodeId") in roots]
-    found: set[str] = set()
-    while waiting:
-        node = waiting.pop()
-        if node not in found:
-            found.add(node)
-            waiting.extend(children.get(node, ()))
-    return found
-
-
 def extra_element_properties(
     members: PageElements, lines: Collection[int], scale: float = 1.0
 ) -> dict[str, dict[str, Any]]:
-    """By bid: `visibility` (share in view, 0 to 1), `bbox` (left, top, width, height in pixels of
-    the screenshot; None without a box), `clickable`, and `set_of_marks`, true for what is in view
-    and has a line of its own in our observation."""
+    """Return by bid: `visibility` (share in view, 0 to 1), `bbox` (left, top, width, height in
+    pixels of the screenshot; None without a box), `clickable`, and `set_of_marks`, true for what is
+    in view and has a line of its own in our observation."""
     found = {}
     for each in members.by_node.values():
         if each.mark:
@@ -159,16 +142,16 @@ def extra_element_properties(
 
 
 def dom_object(document: dict[str, Any], members: PageElements) -> dict[str, Any]:
-    """The DOM snapshot with `bid`, `value` and `checked` among the attributes.
+    """Return the DOM snapshot with `bid`, `value` and `checked` among the attributes.
 
     What is no part of the task is left as empty comments, since nodes are numbered by their place.
     """
-    strings = _Strings(document["strings"])
+    strings = StringTable(document["strings"])
     named = bids(members)
     outside = {node for node, each in members.by_node.items() if each.outside}
     for each in document["documents"]:
         nodes = each["nodes"]
-        live = _live(nodes)
+        live = _current_values(nodes)
         hidden: set[int] = set()
         for place, backend in enumerate(nodes["backendNodeId"]):
             if backend in outside or nodes["parentIndex"][place] in hidden:
@@ -198,7 +181,7 @@ def dom_object(document: dict[str, Any], members: PageElements) -> dict[str, Any
     return document
 
 
-class _Strings:
+class StringTable:
     """The snapshot's table of strings, which can grow."""
 
     def __init__(self, table: list[str]) -> None:
@@ -206,19 +189,15 @@ class _Strings:
         self._places = {text: place for place, text in enumerate(table)}
 
     def number(self, text: str) -> int:
-        """Its number, a new one where it is not there yet."""
+        """Return its number, a new one where it is not there yet."""
         if text not in self._places:
             self._places[text] = len(self._table)
             self._table.append(text)
         return self._places[text]
 
-    def text(self, number: int) -> str:
-        """The string of this number."""
-        return self._table[number]
 
-
-def _live(nodes: Mapping[str, Any]) -> dict[int, dict[str, int]]:
-    """By place: the values that fields have now, as numbers of strings; -1 for no value."""
+def _current_values(nodes: Mapping[str, Any]) -> dict[int, dict[str, int]]:
+    """Return by place the values that fields have now, as numbers of strings; -1 for no value."""
     values: dict[int, dict[str, int]] = {}
     for key in ("inputValue", "textValue"):
         rare = nodes.get(key, {"index": [], "value": []})

@@ -1,6 +1,6 @@
 """An episode as a strip of frames, and two episodes aligned step by step."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -12,7 +12,7 @@ from loop.costs import RunPrices
 from webagent.action import format_action
 from webagent.observation.render import render_node
 from webagent.policy.past_actions import MARK_FIELDS, marks_of
-from webagent.records import Candidate, Node, Observation, Step, Trajectory
+from webagent.records import Observation, Step, Trajectory
 from worldmodel.delta import difference
 
 HasImage = Callable[[str], bool]
@@ -91,9 +91,11 @@ class Film:
         return sum(not frame.is_last for frame in self.frames)
 
 
-def film_of(trajectory: Trajectory, has_image: HasImage, till: RunPrices) -> Film:
-    """The strip of an episode, finished or under way."""
-    frames = [_frame(trajectory, index, has_image, till) for index in range(len(trajectory.steps))]
+def film_of(trajectory: Trajectory, has_image: HasImage, prices: RunPrices) -> Film:
+    """Return the strip of an episode, finished or under way."""
+    frames = [
+        _make_frame(trajectory, index, has_image, prices) for index in range(len(trajectory.steps))
+    ]
     last = trajectory.last
     if last is not None:
         picture = picture_of(last, None, has_image=has_image(last.screenshot))
@@ -102,30 +104,38 @@ def film_of(trajectory: Trajectory, has_image: HasImage, till: RunPrices) -> Fil
         frames=tuple(frames),
         tokens=(sum(f.tokens[0] for f in frames), sum(f.tokens[1] for f in frames)),
         seconds=(sum(f.seconds[0] for f in frames), sum(f.seconds[1] for f in frames)),
-        money=_money(*till.episode(trajectory)),
+        money=_format_money(*prices.episode(trajectory)),
     )
 
 
 def page_after(trajectory: Trajectory, index: int) -> Observation | None:
-    """The page that the action of this step led to, where it was seen."""
+    """Return the page that the action of this step led to, where it was seen."""
     if index + 1 < len(trajectory.steps):
         return trajectory.steps[index + 1].observation
     return trajectory.last
 
 
 def considered_actions(step: Step) -> tuple[ConsideredAction, ...]:
-    """What was chosen among, best first as the policy had it; the one taken is marked."""
+    """Return what was chosen among, best first as the policy had it; the one taken is marked."""
     candidates = step.decision.candidates
     taken = format_action(step.decision.action)
-    shares = _shares(candidates)
+    most = max((candidate.log_prob for candidate in candidates), default=0.0)
+    total = sum(exp(candidate.log_prob - most) for candidate in candidates)
     return tuple(
-        ConsideredAction(c.action, c.log_prob, share, c.value, c.expected, c.action == taken)
-        for c, share in zip(candidates, shares, strict=True)
+        ConsideredAction(
+            c.action,
+            c.log_prob,
+            exp(c.log_prob - most) / total,
+            c.value,
+            c.expected,
+            c.action == taken,
+        )
+        for c in candidates
     )
 
 
 def changed_lines(before: Observation, after: Observation) -> tuple[tuple[str, str], ...]:
-    """What became of the page, as (sign, line): `+` came, `−` went, `~` became another."""
+    """Return what became of the page, as (sign, line): `+` came, `−` went, `~` became another."""
     signs = {"add": "+", "remove": "−"}
     return tuple(
         (signs.get(edit.kind, "~"), render_node(edit.node).strip())
@@ -133,45 +143,35 @@ def changed_lines(before: Observation, after: Observation) -> tuple[tuple[str, s
     )
 
 
-def _frame(trajectory: Trajectory, index: int, has_image: HasImage, till: RunPrices) -> FilmFrame:
+def _make_frame(
+    trajectory: Trajectory, index: int, has_image: HasImage, prices: RunPrices
+) -> FilmFrame:
     step = trajectory.steps[index]
     page, decision = step.observation, step.decision
     after = page_after(trajectory, index)
+    targets = []
+    for mark in marks_of(decision.action):
+        node = page.node(mark)
+        if node is None:
+            targets.append(f"[{mark}], which is not on the page" if mark else "the page")
+        else:
+            targets.append(f"{node.role} “{node.name}”" if node.name else node.role)
     usage = decision.usage
     return FilmFrame(
         number=index + 1,
         page=page,
         picture=picture_of(page, decision.action, has_image=has_image(page.screenshot)),
         action=format_action(decision.action),
-        target=_target(step),
+        target=" → ".join(targets),
         source=SOURCES.get(decision.source, "" if decision.source == "policy" else decision.source),
         outcome=after.outcome if after is not None else "",
         tokens=(usage.get("input_tokens", 0), usage.get("output_tokens", 0)),
         seconds=(decision.seconds, step.seconds),
-        money=_money(*till.step(decision)),
+        money=_format_money(*prices.step(decision)),
     )
 
 
-def _target(step: Step) -> str:
-    """The elements acted on, as the page calls them."""
-    said = []
-    for mark in marks_of(step.decision.action):
-        node = step.observation.node(mark)
-        if node is None:
-            said.append(f"[{mark}], which is not on the page" if mark else "the page")
-        else:
-            said.append(f"{node.role} “{node.name}”" if node.name else node.role)
-    return " → ".join(said)
-
-
-def _shares(candidates: Sequence[Candidate]) -> list[float]:
-    """Probabilities among those considered."""
-    most = max((candidate.log_prob for candidate in candidates), default=0.0)
-    weights = [exp(candidate.log_prob - most) for candidate in candidates]
-    return [weight / sum(weights) for weight in weights]
-
-
-def _money(amount: float | None, currency: str | None) -> str:
+def _format_money(amount: float | None, currency: str | None) -> str:
     return "" if amount is None else f"{amount:.4g} {currency or ''}".strip()
 
 
@@ -188,42 +188,33 @@ class StepPair:
 
 
 def pair_steps(left: Trajectory, right: Trajectory) -> tuple[StepPair, ...]:
-    """The steps of both in their order, equal deeds beside each other.
+    """Return the steps of both in their order, equal ones beside each other.
 
-    Deeds are equal when they do the same to an element of the same role and name: marks differ
-    from episode to episode. Between equal deeds steps stand beside each other as they come.
+    Steps are equal when they do the same to an element of the same role and name: marks differ
+    from episode to episode. Between equal ones steps stand beside each other as they come.
     """
-    matcher = SequenceMatcher(None, _deeds(left), _deeds(right), autojunk=False)
-    return tuple(pair for opcode in matcher.get_opcodes() for pair in _beside(*opcode))
+    a, b = ([_unmark(step) for step in one.steps] for one in (left, right))
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    pairs = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        for i, j in zip_longest(range(i1, i2), range(j1, j2)):
+            likeness: Likeness = "the same" if tag == "equal" else "different"
+            if i is None or j is None:
+                likeness = "only there" if i is None else "only here"
+            pairs.append(StepPair(i, j, likeness))
+    return tuple(pairs)
 
 
 def first_difference(pairs: tuple[StepPair, ...]) -> int | None:
-    """Index of the first pair that is not the same; None where all are."""
+    """Return the index of the first pair that is not the same; None where all are."""
     return next((i for i, pair in enumerate(pairs) if pair.likeness != "the same"), None)
 
 
-def _beside(tag: str, i1: int, i2: int, j1: int, j2: int) -> Iterator[StepPair]:
-    for i, j in zip_longest(range(i1, i2), range(j1, j2)):
-        if i is None:
-            yield StepPair(None, j, "only there")
-        elif j is None:
-            yield StepPair(i, None, "only here")
-        else:
-            yield StepPair(i, j, "the same" if tag == "equal" else "different")
-
-
-def _deeds(trajectory: Trajectory) -> list[tuple[str, ...]]:
-    return [_deed(step) for step in trajectory.steps]
-
-
-def _deed(step: Step) -> tuple[str, ...]:
-    """The action with its elements' roles and names in place of their marks."""
-    action = step.decision.action
-    nodes = [(mark, step.observation.node(mark)) for mark in marks_of(action)]
-    named = [part for mark, node in nodes for part in _called(mark, node)]
+def _unmark(step: Step) -> tuple[str, ...]:
+    """Return the action with its elements' roles and names in place of their marks."""
+    action, named = step.decision.action, list[str]()
+    for mark in marks_of(action):
+        node = step.observation.node(mark)
+        named += (node.role, node.name) if node is not None else ("", str(mark))
     values = [str(getattr(action, f.name)) for f in fields(action) if f.name not in MARK_FIELDS]
     return (type(action).__name__, *named, *values)
-
-
-def _called(mark: int, node: Node | None) -> tuple[str, str]:
-    return (node.role, node.name) if node is not None else ("", str(mark))

@@ -26,7 +26,6 @@ SIGNS: dict[Standing, str] = {
 }
 """A sign for each, so that colour alone has to tell nothing."""
 _WHOLE = 10_000
-_Place: TypeAlias = tuple[str, int, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class Foresight:
 def foresee_step(
     before: Observation, after: Observation | None, outcome: Outcome, page: Observation
 ) -> Foreseen:
-    """The prediction held against the page that came, if one was seen.
+    """Return the prediction held against the page that came, if one was seen.
 
     Counts are those of `worldmodel.accuracy`: lines without capitals, spacing and focus. Where the
     page ended the episode only that is compared, since nobody acts on a page that is over.
@@ -122,7 +121,7 @@ def foresee_step(
     return Foreseen(
         outcome=outcome,
         page=page,
-        rows=_rows(before, difference(before, page), difference(before, after)),
+        rows=_align_edits(before, difference(before, page), difference(before, after)),
         happened=seen.total(),
         expected=thought.total(),
         both=(seen & thought).total(),
@@ -130,7 +129,7 @@ def foresee_step(
 
 
 def sum_foresight(told: Sequence[Foreseen]) -> Foresight:
-    """The figures over the steps of an episode."""
+    """Return the figures over the steps of an episode."""
     known = [one for one in told if one.is_known]
     happened, expected = sum(one.happened for one in known), sum(one.expected for one in known)
     both = sum(one.both for one in known)
@@ -142,46 +141,43 @@ def sum_foresight(told: Sequence[Foreseen]) -> Foresight:
     )
 
 
-def _rows(
+def _align_edits(
     before: Observation, expected: Sequence[Edit], happened: Sequence[Edit]
 ) -> tuple[ForeseenPlace, ...]:
-    """Edits of the same place side by side, in the order of the page."""
-    left, right = _placed(expected), _placed(happened)
+    """Return edits of the same place side by side, in the order of the page.
+
+    A place is a line of the page before, or a line that came with its words; equal lines that come
+    in one place are one row.
+    """
+    left, right = (
+        {
+            (edit.kind, edit.line, _words(edit.node) if edit.kind == "add" else ()): edit
+            for edit in edits
+        }
+        for edits in (expected, happened)
+    )
     rows = []
     for place in sorted(left.keys() | right.keys(), key=lambda place: (place[1], place)):
         thought, seen = left.get(place), right.get(place)
+        standing: Standing = "as expected"
+        if thought is None:
+            standing = "not expected"
+        elif seen is None:
+            standing = "did not happen"
+        elif thought.kind not in ("remove", "add") and _result(thought) != _result(seen):
+            standing = "otherwise"
         rows.append(
             ForeseenPlace(
-                _change(before, thought) if thought else None,
-                _change(before, seen) if seen else None,
-                _standing(thought, seen),
+                _describe_edit(before, thought) if thought else None,
+                _describe_edit(before, seen) if seen else None,
+                standing,
             )
         )
     return tuple(rows)
 
 
-def _placed(edits: Sequence[Edit]) -> dict[_Place, Edit]:
-    """Edits by what they are about: a line of the page before, or a line that came with its words.
-
-    Equal lines that come in one place are one row.
-    """
-    return {
-        (edit.kind, edit.line, _words(edit.node) if edit.kind == "add" else ()): edit
-        for edit in edits
-    }
-
-
-def _standing(thought: Edit | None, seen: Edit | None) -> Standing:
-    if thought is None:
-        return "not expected"
-    if seen is None:
-        return "did not happen"
-    same = thought.kind in ("remove", "add") or _told(thought) == _told(seen)
-    return "as expected" if same else "otherwise"
-
-
-def _told(edit: Edit) -> tuple[str, ...]:
-    """What the line has become, in the words that the model reads."""
+def _result(edit: Edit) -> tuple[str, ...]:
+    """Return what the line has become, in the words that the model reads."""
     if edit.kind == "states":
         return tuple(sorted(state for state in edit.node.states if state != "focused"))
     return keys_of(getattr(edit.node, edit.kind), _WHOLE)
@@ -191,20 +187,20 @@ def _words(node: Node) -> tuple[str, ...]:
     return (node.role, *keys_of(node.name, _WHOLE), "=", *keys_of(node.value, _WHOLE))
 
 
-def _change(before: Observation, edit: Edit) -> ForeseenLine:
+def _describe_edit(before: Observation, edit: Edit) -> ForeseenLine:
     if edit.kind == "add":
         return ForeseenLine("+", render_node(edit.node).strip())
     old = before.nodes[edit.line]
     if edit.kind == "remove":
         return ForeseenLine("−", render_node(old).strip())
-    was, now = (_shown(getattr(node, edit.kind)) for node in (old, edit.node))
+    was, now = (_format_value(getattr(node, edit.kind)) for node in (old, edit.node))
     named = f"[{old.mark}] {old.role}" if old.mark else "text"
     if edit.kind != "name" and old.name:
         named += f' "{old.name}"'
     return ForeseenLine("~", f"{named}: {edit.kind} {was} → {now}")
 
 
-def _shown(value: str | tuple[str, ...]) -> str:
+def _format_value(value: str | tuple[str, ...]) -> str:
     if isinstance(value, str):
         return f'"{value}"' if value else "empty"
     return " ".join(state for state in value if state != "focused") or "none"
@@ -229,7 +225,7 @@ class StoredWorldModel:
 
 
 def stored_world_models(run: Path) -> list[StoredWorldModel]:
-    """All world models of a run, in the order of arm, repeat and round."""
+    """Return all world models of a run, in the order of arm, repeat and round."""
     found = []
     for folder in sorted(run.glob(f"weights/*/*/{_PART}")):
         arm, _, repeat = folder.parent.parent.name.rpartition("-")
@@ -241,7 +237,7 @@ def stored_world_models(run: Path) -> list[StoredWorldModel]:
 def nearest_world_model(
     place: Provenance, known: list[StoredWorldModel]
 ) -> StoredWorldModel | None:
-    """The one that stands nearest to the episode; None where there is none.
+    """Return the one that is nearest to the episode; None where there is none.
 
     First by arm, the episode's own or the one whose weights it is measured with, then by repeat;
     then the latest that had not been trained when the episode was collected, else the first after.
@@ -261,10 +257,10 @@ def nearest_world_model(
     )
 
 
-def has_met(seer: StoredWorldModel, place: Provenance) -> bool:
-    """Whether the episode is among what this model may have been trained on."""
-    collected = place.phase == "collect" and seer.round >= place.round
-    return (seer.arm, seer.repeat) == (place.arm, place.repeat) and collected
+def has_met(world_model: StoredWorldModel, place: Provenance) -> bool:
+    """Return whether the episode is among what this model may have been trained on."""
+    is_own = (world_model.arm, world_model.repeat) == (place.arm, place.repeat)
+    return is_own and place.phase == "collect" and world_model.round >= place.round
 
 
 _BATCH = 16
@@ -287,24 +283,29 @@ class EpisodePrediction:
     total: Foresight
 
 
-def predict(trajectory: Trajectory, seer: StoredWorldModel) -> EpisodePrediction:
-    """Every step foreseen, kept in mind for the next time. Takes about a second; thread-safe.
+def predict(trajectory: Trajectory, world_model: StoredWorldModel) -> EpisodePrediction:
+    """Return every step foreseen, kept in mind for the next time.
 
-    Raises `ModelError` for weights that cannot be read.
+    Takes about a second; thread-safe. Raises `ModelError` for weights that cannot be read.
     """
-    key = (seer.folder, trajectory.id, len(trajectory.steps))
+    key = (world_model.folder, trajectory.id, len(trajectory.steps))
     with _ONE_AT_A_TIME:
         if key not in _kept or trajectory.ending is None:
-            _kept[key] = _foresee(trajectory, _loaded(seer.folder))
+            _kept[key] = _foresee(trajectory, _load(world_model.folder))
         _kept.move_to_end(key)
         while len(_kept) > _MOST:
             _kept.popitem(last=False)
         steps = _kept[key]
-    return EpisodePrediction(seer.title, _caution(trajectory, seer), steps, sum_foresight(steps))
+    place, caution = trajectory.provenance, ""
+    if place.phase == "collect" and place.arm != world_model.arm:
+        caution = "It was trained on other episodes than this arm's."
+    elif has_met(world_model, place) and not is_held_back(trajectory):
+        caution = "It was trained on this episode, too, so that its accuracy here says little."
+    return EpisodePrediction(world_model.title, caution, steps, sum_foresight(steps))
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: Path) -> WorldModel:
+def _load(folder: Path) -> WorldModel:
     return WorldModel.load(folder)
 
 
@@ -323,12 +324,3 @@ def _foresee(trajectory: Trajectory, world: WorldModel) -> tuple[Foreseen, ...]:
             after = page_after(trajectory, len(told))
             told.append(foresee_step(situation.observation, after, outcome, page))
     return tuple(told)
-
-
-def _caution(trajectory: Trajectory, seer: StoredWorldModel) -> str:
-    place = trajectory.provenance
-    if place.arm != seer.arm and place.phase == "collect":
-        return "It was trained on other episodes than this arm's."
-    if has_met(seer, place) and not is_held_back(trajectory):
-        return "It was trained on this episode, too, so that its accuracy here says little."
-    return ""

@@ -22,7 +22,7 @@ from apps.view.episode.film import (
 from apps.view.episode.foresight import StoredWorldModel, nearest_world_model, stored_world_models
 from apps.view.episode.verdicts import Findings, findings
 from evaluators.judge.findings import appears_in
-from evaluators.labels import FILE, Label, add_label, read_labels
+from evaluators.labels import FILE, Label, read_labels
 from evaluators.steps import StepJudgement, load_episode_judgements
 from loop.costs import RunPrices
 from loop.failures import read_written
@@ -54,25 +54,15 @@ class EpisodeLabels:
         return next((label for label in self.labels if label.annotator == annotator), None)
 
 
-def labels_of_episode(run: Path, episode: str) -> EpisodeLabels:
-    """The labels that a run folder holds of an episode."""
-    try:
-        return EpisodeLabels(
-            tuple(label for label in read_all_labels(run) if label.episode == episode)
-        )
-    except SetupError as error:
-        return EpisodeLabels(trouble=str(error))
-
-
 def read_all_labels(run: Path) -> tuple[Label, ...]:
-    """All success labels of a run. Raises `SetupError` for a file that cannot be read."""
+    """Return all success labels of a run. Raises `SetupError` for a file that cannot be read."""
     if not (run / FILE).is_file():
         return ()
     return tuple(label for label in read_labels(run) if label.score == "success")
 
 
 def label_from(form: Mapping[str, object], trajectory: Trajectory) -> Label:
-    """The label that a form holds. Raises `SetupError` saying what is missing or not right."""
+    """Return the label that a form holds. Raises `SetupError` saying what is missing or wrong."""
     if not secrets.compare_digest(str(form.get("token", "")).encode(), TOKEN.encode()):
         raise SetupError(
             "the label did not come from a page of this viewer, or the viewer was started anew"
@@ -87,6 +77,9 @@ def label_from(form: Mapping[str, object], trajectory: Trajectory) -> Label:
     note = str(form.get("note", "")).strip()
     if len(note) > _LONGEST_NOTE:
         raise SetupError(f"the note has {len(note):,} letters; up to {_LONGEST_NOTE:,} are kept")
+    wrong, count = str(form.get("first_error", "")).strip(), len(trajectory.steps)
+    if wrong and not (wrong.isdecimal() and 1 <= int(wrong) <= count):
+        raise SetupError(f"the first wrong step is {wrong!r}; expected a number from 1 to {count}")
     task = trajectory.task.id
     return Label(
         trajectory.id,
@@ -96,22 +89,8 @@ def label_from(form: Mapping[str, object], trajectory: Trajectory) -> Label:
         benchmark=task.rpartition("/")[0],
         agent=trajectory.provenance.arm,
         task=task,
-        first_error=_step(str(form.get("first_error", "")), len(trajectory.steps)),
+        first_error=int(wrong) - 1 if wrong else None,
     )
-
-
-def keep_label(run: Path, label: Label) -> Label:
-    """Add it to the run's labels; an earlier one of the same person no longer counts."""
-    return add_label(run, label)
-
-
-def _step(text: str, steps: int) -> int | None:
-    """The index of the step that the form names by its number."""
-    if not text.strip():
-        return None
-    if not text.strip().isdecimal() or not 1 <= int(text) <= steps:
-        raise SetupError(f"the first wrong step is {text!r}; expected a number from 1 to {steps}")
-    return int(text) - 1
 
 
 _MOST_KEPT = 24
@@ -120,8 +99,12 @@ _lock = threading.Lock()
 
 
 def load_episode(run: Run, store: Store, episode: str) -> Trajectory | None:
-    """The episode as it is now; None where there is none. Raises `StoreError`."""
-    key = (run.path, _file(run), episode)
+    """Return the episode as it is now; None where there is none. Raises `StoreError`."""
+    try:
+        file = (run.path / "run.sqlite").stat().st_ino
+    except OSError:  # the store has just been opened, and says better what is wrong
+        file = 0
+    key = (run.path, file, episode)  # the file tells a run from one made anew in its folder
     with _lock:
         if key in _held:
             _held.move_to_end(key)
@@ -133,14 +116,6 @@ def load_episode(run: Run, store: Store, episode: str) -> Trajectory | None:
             while len(_held) > _MOST_KEPT:
                 _held.popitem(last=False)
     return trajectory
-
-
-def _file(run: Run) -> int:
-    """Tells a run from one that was made anew in its folder."""
-    try:
-        return (run.path / "run.sqlite").stat().st_ino
-    except OSError:  # the store has just been opened, and says better what is wrong
-        return 0
 
 
 _OPEN = 40
@@ -181,16 +156,16 @@ class PageText:
 
 
 def whole_text(page: Observation, before: Observation | None = None) -> str:
-    """Every line of the page; those new since the page before begin with `*`."""
+    """Return every line of the page; those new since the page before begin with `*`."""
     return render(page, _EVERYTHING, before=before)
 
 
 def read_page_text(
     page: Observation, before: Observation | None, targets: Sequence[int], quote: str = ""
 ) -> PageText:
-    """The page's text with its marked lines; a quote that is folded away unfolds nothing."""
+    """Return the page's text with its marked lines; a quote that is folded away unfolds nothing."""
     written = whole_text(page, before).split("\n") if page.nodes else []
-    lines = [_line(text, targets, quote) for text in written[:_MOST]]
+    lines = [_mark_line(text, targets, quote) for text in written[:_MOST]]
     first = _OPEN if len(lines) > _OPEN + 5 else len(lines)
     return PageText(
         shown=tuple(lines[:first]),
@@ -200,21 +175,18 @@ def read_page_text(
     )
 
 
-def _line(text: str, targets: Sequence[int], quote: str) -> TextLine:
+def _mark_line(text: str, targets: Sequence[int], quote: str) -> TextLine:
     bare = text.lstrip(" ").removeprefix("*")
+    words = bare.partition("] ")[2] or bare
+    # A judge's quote stands in the line, or the line in a quote of several.
+    is_long = len(words.strip()) >= _LEAST_QUOTED
+    is_part = bool(quote) and (appears_in(quote, bare) or (is_long and appears_in(words, quote)))
     return TextLine(
         text=text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…",
         is_target=any(bare.startswith(f"[{mark}] ") for mark in targets if mark),
-        is_quoted=bool(quote) and _is_part(quote, bare),
+        is_quoted=is_part,
         is_new=text.lstrip(" ").startswith("*"),
     )
-
-
-def _is_part(quote: str, line: str) -> bool:
-    """Whether the quote stands in the line, or the line in a quote of several."""
-    words = line.partition("] ")[2] or line
-    is_long = len(words.strip()) >= _LEAST_QUOTED
-    return appears_in(quote, line) or (is_long and appears_in(words, quote))
 
 
 _MOST_OTHERS = 40
@@ -232,7 +204,7 @@ class OpenedEpisode:
     @property
     def address(self) -> str:
         """Where its page is."""
-        return address_of(self.run, self.trajectory.id)
+        return f"{self.run.address}/episode/{quote(self.trajectory.id, safe='')}"
 
     @property
     def is_under_way(self) -> bool:
@@ -246,7 +218,7 @@ class OpenedEpisode:
         return (episode, int(step) + 1) if episode and step.isdigit() else None
 
     def number(self, text: str | None) -> int:
-        """The step that an address names, held to those there are; the first without a name.
+        """Return the step that an address names, held to those there are; the first without a name.
 
         `last` is the newest.
         """
@@ -257,7 +229,7 @@ class OpenedEpisode:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class StepView:
     """One step of an episode with everything that is known of it."""
 
     frame: FilmFrame
@@ -285,7 +257,7 @@ class Neighbours:
 
 
 def open_episode(run: Run, store: Store, episode: str) -> OpenedEpisode:
-    """The episode with this id. Raises `SetupError` where there is none, `StoreError`."""
+    """Return the episode with this id. Raises `SetupError` where there is none, `StoreError`."""
     trajectory = load_episode(run, store, episode)
     if trajectory is None:
         raise SetupError(
@@ -296,16 +268,16 @@ def open_episode(run: Run, store: Store, episode: str) -> OpenedEpisode:
     )
 
 
-def scene_of(exhibit: OpenedEpisode, number: int, quote: str = "") -> Scene | None:
-    """The step of this number; None for an episode without any."""
-    if not exhibit.film.frames:
+def scene_of(opened: OpenedEpisode, number: int, quote: str = "") -> StepView | None:
+    """Return the step of this number; None for an episode without any."""
+    if not opened.film.frames:
         return None
-    frame = exhibit.film.frames[number - 1]
-    trajectory, index = exhibit.trajectory, number - 1
+    frame = opened.film.frames[number - 1]
+    trajectory, index = opened.trajectory, number - 1
     step = trajectory.steps[index] if index < len(trajectory.steps) else None
     before = trajectory.steps[index - 1].observation if index else None
     after = page_after(trajectory, index) if step else None
-    return Scene(
+    return StepView(
         frame=frame,
         decision=step.decision if step else None,
         considered=considered_actions(step) if step else (),
@@ -318,18 +290,18 @@ def scene_of(exhibit: OpenedEpisode, number: int, quote: str = "") -> Scene | No
     )
 
 
-def findings_of(exhibit: OpenedEpisode, store: Store, labels: EpisodeLabels) -> Findings:
-    """What was said of the episode; what cannot be read is among its troubles.
+def findings_of(opened: OpenedEpisode, store: Store, labels: EpisodeLabels) -> Findings:
+    """Return what was said of the episode; what cannot be read is among its troubles.
 
     Raises `StoreError` when the store itself cannot be read.
     """
-    trajectory, troubles = exhibit.trajectory, list(filter(None, [labels.trouble]))
+    trajectory, troubles = opened.trajectory, list(filter(None, [labels.trouble]))
     scores = store.scores("any", id=trajectory.id).get(trajectory.id, ())
     judgements: Sequence[StepJudgement] = ()
     written = None
     try:
         judgements = load_episode_judgements(store, trajectory.id)
-        written = read_written(exhibit.run.path).get(trajectory.id)
+        written = read_written(opened.run.path).get(trajectory.id)
     except StoreError as error:
         troubles.append(str(error))
     judge = choose_judge(read_judge_id(store), {trajectory.id: scores})
@@ -337,14 +309,18 @@ def findings_of(exhibit: OpenedEpisode, store: Store, labels: EpisodeLabels) -> 
     return replace(found, troubles=(*troubles, *found.troubles))
 
 
-def labels_of(exhibit: OpenedEpisode) -> EpisodeLabels:
-    """What people said of it."""
-    return labels_of_episode(exhibit.run.path, exhibit.trajectory.id)
+def labels_of(opened: OpenedEpisode) -> EpisodeLabels:
+    """Return what people said of it."""
+    try:
+        labels = read_all_labels(opened.run.path)
+    except SetupError as error:
+        return EpisodeLabels(trouble=str(error))
+    return EpisodeLabels(tuple(one for one in labels if one.episode == opened.trajectory.id))
 
 
-def neighbours(exhibit: OpenedEpisode, store: Store) -> Neighbours:
-    """Those before and after it in its plan, and those of the same task. Raises `StoreError`."""
-    trajectory = exhibit.trajectory
+def neighbours(opened: OpenedEpisode, store: Store) -> Neighbours:
+    """Return those next to it in its plan, and those of the same task. Raises `StoreError`."""
+    trajectory = opened.trajectory
     place = trajectory.provenance
     ids = store.ids(
         "any",
@@ -365,19 +341,12 @@ def neighbours(exhibit: OpenedEpisode, store: Store) -> Neighbours:
     )
 
 
-def world_model_of(exhibit: OpenedEpisode) -> StoredWorldModel | None:
-    """The world model to ask about the episode; None for one that was imagined."""
-    place = exhibit.trajectory.provenance
+def world_model_of(opened: OpenedEpisode) -> StoredWorldModel | None:
+    """Return the world model to ask about the episode; None for one that was imagined."""
+    place = opened.trajectory.provenance
     return (
-        None
-        if place.imagined
-        else nearest_world_model(place, stored_world_models(exhibit.run.path))
+        None if place.imagined else nearest_world_model(place, stored_world_models(opened.run.path))
     )
-
-
-def address_of(run: Run, episode: str) -> str:
-    """Where the page of an episode is."""
-    return f"{run.address}/episode/{quote(episode, safe='')}"
 
 
 def _has_image(store: Store) -> HasImage:

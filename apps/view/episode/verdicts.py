@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.rules import run_each_check
@@ -84,7 +84,7 @@ class Findings:
     """What could not be worked out, and why."""
 
     def judged(self, index: int) -> list[tuple[str, JudgedStep]]:
-        """What each source says of this step, those that abstain left out."""
+        """Return what each source says of this step, those that abstain left out."""
         return [
             (one.source, one.steps[index])
             for one in self.steps
@@ -106,14 +106,14 @@ def findings(
     Whether it failed says the judge whose id begins with `judge`; only failures of the policy have
     a cause.
     """
-    truth, by = _truth(scores, labels)
+    truth, by = _find_truth(scores, labels)
     over = trajectory.ending is not None
     is_real = not trajectory.provenance.imagined
     known = tuple(judgements)
     if over and is_real and not known:
         succeeded = None if truth is None else truth >= _PASSES
         known = (judge_by_rules(trajectory, succeeded=succeeded),)
-    checks, trouble = _checks(trajectory) if over and is_real else ((), "")
+    checks, trouble = _run_checks(trajectory) if over and is_real else ((), "")
     cause, place = written, trajectory.provenance
     counts = over and is_of_policy(place.phase, place.world)
     if cause is None and counts and has_failed(trajectory, scores, judge):
@@ -121,7 +121,7 @@ def findings(
     return Findings(
         truth=truth,
         truth_by=by,
-        said=tuple(_said(score, truth) for score in scores),
+        said=tuple(_describe_verdict(score, truth) for score in scores),
         checks=checks,
         steps=known,
         cause=cause,
@@ -131,56 +131,52 @@ def findings(
 
 
 def pieces_of(reason: str) -> tuple[ReasonPart, ...]:
-    """The reason with the pages that it names told apart, so that they can be gone to."""
-    return tuple(_pieces(reason))
+    """Return the reason with the pages that it names told apart, so that they can be gone to."""
+    pieces, end = [], 0
+    for found in _PLACE.finditer(reason):
+        if found.start() > end:
+            pieces.append(ReasonPart(reason[end : found.start()]))
+        quote = found["quote"] or ""
+        try:
+            quote = str(ast.literal_eval(quote)) if quote else ""
+        except (ValueError, SyntaxError):  # not as Python writes it
+            quote = quote[1:-1]
+        pieces.append(ReasonPart(found[0], int(found["number"]), quote))
+        end = found.end()
+    if reason[end:]:
+        pieces.append(ReasonPart(reason[end:]))
+    return tuple(pieces)
 
 
 def word_of(value: float | None) -> str:
-    """A verdict in a word; a value between is a number."""
+    """Return a verdict in a word; a value between is a number."""
     if value is None:
         return "abstains"
     return {1.0: "success", 0.0: "failure"}.get(value, f"{value:.2f}")
 
 
-def _pieces(reason: str) -> Iterator[ReasonPart]:
-    end = 0
-    for found in _PLACE.finditer(reason):
-        if found.start() > end:
-            yield ReasonPart(reason[end : found.start()])
-        yield ReasonPart(found[0], int(found["number"]), _unquoted(found["quote"]))
-        end = found.end()
-    if reason[end:]:
-        yield ReasonPart(reason[end:])
-
-
-def _unquoted(quote: str | None) -> str:
-    """The text between quotation marks, as Python writes it."""
-    if not quote:
-        return ""
-    try:
-        return str(ast.literal_eval(quote))
-    except (ValueError, SyntaxError):
-        return quote[1:-1]
-
-
-def _said(score: Score, truth: float | None) -> GivenVerdict:
+def _describe_verdict(score: Score, truth: float | None) -> GivenVerdict:
     value = score.value
-    speaks = score.name == "success" and value is not None and truth is not None
+    is_success = score.name == "success"
+    departs = False
+    if is_success and value is not None and truth is not None:
+        departs = (value >= _PASSES) != (truth >= _PASSES)
     return GivenVerdict(
         score=score.name,
         who=score.evaluator,
         value=value,
         pieces=pieces_of(score.reason),
-        is_trusted=score.name == "success" and score.evaluator.startswith(CHECKS),
-        departs=speaks and ((value or 0.0) >= _PASSES) != ((truth or 0.0) >= _PASSES),
+        is_trusted=is_success and score.evaluator.startswith(CHECKS),
+        departs=departs,
     )
 
 
-def _truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | None, str]:
-    """By the task's checks; where those say nothing by most of the people that were sure."""
+def _find_truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | None, str]:
+    """Return the verdict by the task's checks; where those say nothing, by most of the people that
+    were sure."""
     for score in scores:
-        is_trusted = score.name == "success" and score.evaluator.startswith(CHECKS)
-        if is_trusted and score.value is not None:
+        is_check = score.name == "success" and score.evaluator.startswith(CHECKS)
+        if is_check and score.value is not None:
             return float(score.value >= _PASSES), score.evaluator
     values = [label.value for label in labels if label.value is not None]
     sure = [value > _PASSES for value in values if value != _PASSES]
@@ -189,7 +185,7 @@ def _truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | No
     return None, ""
 
 
-def _checks(trajectory: Trajectory) -> tuple[tuple[CheckedRule, ...], str]:
+def _run_checks(trajectory: Trajectory) -> tuple[tuple[CheckedRule, ...], str]:
     if trajectory.ending is None or trajectory.ending.is_infrastructure:
         return (), ""
     try:

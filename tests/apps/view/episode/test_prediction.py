@@ -25,23 +25,23 @@ def met(tmp_path: Path) -> tuple[Trajectory, StoredWorldModel]:
 
 
 def test_every_step_has_its_prediction_and_what_was_trained_on_is_said(met) -> None:
-    episode, seer = met
-    told = predict(episode, seer)
+    episode, world_model = met
+    told = predict(episode, world_model)
     assert len(told.steps) == len(episode.steps) == told.total.steps
     assert all(0 <= one.outcome.succeeds <= 1 for one in told.steps)
     assert told.steps[-1].ended
     assert told.caution.startswith("It was trained on this episode, too")
-    assert predict(episode, replace(seer, round=0)).caution == ""
+    assert predict(episode, replace(world_model, round=0)).caution == ""
 
 
 def test_an_episode_is_predicted_once(met, monkeypatch: pytest.MonkeyPatch) -> None:
-    episode, seer = met
-    first = predict(episode, seer)
-    monkeypatch.setattr(foresight, "_loaded", lambda folder: pytest.fail("asked again"))
-    assert predict(episode, seer).steps is first.steps
+    episode, world_model = met
+    first = predict(episode, world_model)
+    monkeypatch.setattr(foresight, "_load", lambda folder: pytest.fail("asked again"))
+    assert predict(episode, world_model).steps is first.steps
 
 
 def test_weights_that_cannot_be_read_are_an_error_with_a_name(met, tmp_path: Path) -> None:
-    episode, seer = met
+    episode, world_model = met
     with pytest.raises(ModelError, match="no built-in model can be loaded"):
-        predict(episode, replace(seer, folder=tmp_path / "nothing"))
+        predict(episode, replace(world_model, folder=tmp_path / "nothing"))
