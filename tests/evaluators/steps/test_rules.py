@@ -37,11 +37,8 @@ def test_a_straight_way_to_a_success_is_correct_and_shares_the_outcome() -> None
     assert (found.first_error, found.redundant, found.abstained) == (None, (), ())
 
 
-def test_of_what_changed_the_page_nothing_is_said_where_the_outcome_is_not_known() -> None:
+def test_where_the_outcome_is_not_known_or_bad_what_changed_the_page_is_left_open() -> None:
     assert judged(*WAY).abstained == (0, 1, 2)
-
-
-def test_a_wrong_end_is_an_error_and_what_went_before_is_left_open() -> None:
     found = judged(*WAY, succeeded=False)
     assert labels(found) == [None, None, "incorrect"]
     assert found.first_error == 2
@@ -82,17 +79,14 @@ def test_a_note_beside_a_page_that_changed_is_no_failure() -> None:
     assert labels(found) == ["correct", "correct"]
 
 
-def test_a_way_there_and_back_is_redundant() -> None:
-    found = judged((HOME, Click(2)), (CHAIRS, GoBack()), *WAY, succeeded=True)
+def test_a_way_there_and_back_is_redundant_and_incorrect_the_second_time() -> None:
+    circle = ((HOME, Click(2)), (CHAIRS, GoBack()))
+    found = judged(*circle, *WAY, succeeded=True)
     assert labels(found) == ["neutral", "neutral", "correct", "correct", "correct"]
     assert found.redundant == (0, 1)
     assert "the same again before step 3" in found.steps[0].reason
-
-
-def test_gone_round_again_is_incorrect_the_second_time() -> None:
-    circle = ((HOME, Click(2)), (CHAIRS, GoBack()))
-    found = judged(*circle, *circle, *WAY, succeeded=True)
-    assert labels(found)[:4] == ["neutral", "neutral", "incorrect", "incorrect"]
+    again = judged(*circle, *circle, *WAY, succeeded=True)
+    assert labels(again)[:4] == ["neutral", "neutral", "incorrect", "incorrect"]
 
 
 def test_a_field_filled_anew_was_filled_for_nothing() -> None:

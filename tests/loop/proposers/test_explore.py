@@ -1,4 +1,6 @@
+import asyncio
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from loop.proposers.explorer import ObservedTransition, by_novelty, by_predictio
 from loop.proposers.goals import GrammarWriter, ModelWriter
 from loop.proposers.labelling import Pruning
 from loop.proposers.verification import EpisodePlayer
+from tasks.proposal import Proposal
 from tasks.task import Task
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.errors import SetupError, WorldError
@@ -72,49 +75,46 @@ async def test_exploration_goes_on_where_it_stopped(tmp_path: Path) -> None:
         assert found.steps > 60
 
 
-async def test_tasks_come_with_goals_checks_and_solutions_that_are_proven() -> None:
-    made = await propose_by_exploration(TERRITORY, player(), 0, FEW)
-    taken = [each for each in made if not each.refusals]
+@pytest.fixture(scope="module")
+def proposed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Proposal], Store]]:
+    """What an exploration of 120 steps proposes, with the run that it is kept in."""
+    with Store.open(tmp_path_factory.mktemp("explored") / "run", create=True) as store:
+        yield asyncio.run(propose_by_exploration(TERRITORY, player(store), 0, FEW)), store
+
+
+def test_tasks_come_with_goals_checks_and_solutions_that_are_proven(proposed) -> None:
+    taken = [each for each in proposed[0] if not each.refusals]
     goals = [each.task.goal for each in taken]
     assert len(taken) >= 8
     assert len(set(goals)) == len(goals)
-    assert any(goal.startswith('Open a new ticket titled "') for goal in goals)
-    assert any(goal.startswith("Change the new status to ") for goal in goals)
-    assert any(goal.startswith("What is the ") for goal in goals)
+    for start in ('Open a new ticket titled "', "Change the new status to ", "What is the "):
+        assert any(goal.startswith(start) for goal in goals)
     for each in taken:
-        assert each.source == "exploration"
-        assert each.solution
-        assert each.task.checks
-        assert each.task.site == "desk@1"
+        assert (each.source, each.task.site) == ("exploration", "desk@1")
+        assert each.solution and each.task.checks
 
 
-async def test_no_check_holds_a_key_or_a_time_of_a_new_row() -> None:
-    made = await propose_by_exploration(TERRITORY, player(), 0, FEW)
+def test_no_check_holds_a_key_or_a_time_of_a_new_row(proposed) -> None:
+    checks = [check for each in proposed[0] for check in each.task.checks]
+    changes = [str(check.expected) for check in checks if check.rule == "changes_are"]
+    assert changes
+    assert not any(name in each for each in changes for name in ("uuid", "mtime", "noise"))
+
+
+async def test_a_kept_solution_passes_its_own_checks(proposed) -> None:
+    made, store = proposed
     for each in made:
-        for check in each.task.checks:
-            if check.rule == "changes_are":
-                assert "uuid" not in str(check.expected)
-                assert "mtime" not in str(check.expected)
-                assert "noise" not in str(check.expected)
-
-
-async def test_a_kept_solution_passes_its_own_checks(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "run", create=True) as store:
-        made = await propose_by_exploration(TERRITORY, player(store), 0, FEW)
-        taken = [each for each in made if not each.refusals]
-        assert taken
-        for each in taken:
+        if not each.refusals:
             episode = store.load(each.solution)
             assert episode is not None
             assert episode.task.id == each.task.id
             assert (await checks_hold()(episode)).value == 1.0
 
 
-async def test_what_describes_nothing_new_is_pruned() -> None:
+async def test_what_describes_nothing_new_is_pruned(proposed) -> None:
     settings = ExplorationSettings(steps=120, pruning=Pruning(most=1))
-    many = await propose_by_exploration(TERRITORY, player(), 0, FEW)
     few = await propose_by_exploration(TERRITORY, player(), 0, settings)
-    assert len(few) < len(many)
+    assert len(few) < len(proposed[0])
     assert settings.pruning.pruned > 0
 
 
@@ -160,29 +160,27 @@ async def test_a_model_that_writes_no_usable_task_makes_none() -> None:
     assert GrammarWriter().name == "grammar"
 
 
+async def first_transitions() -> tuple[ObservedTransition, ObservedTransition]:
+    """The first transition of an exploration, and one that stayed on its page."""
+    found = await explore(TERRITORY, player(), 0, ExplorationSettings(steps=12))
+    first, second = found.episodes[0].steps[:2]
+    moved, stayed = (
+        ObservedTransition((), first.observation, first.decision.action, after)
+        for after in (second.observation, first.observation)
+    )
+    return moved, stayed
+
+
 async def test_a_world_model_is_surprised_by_what_it_did_not_predict() -> None:
     from worldmodel.accuracy import CopyPage
     from worldmodel.model import Outcome
 
-    found = await explore(TERRITORY, player(), 0, ExplorationSettings(steps=12))
-    steps = found.episodes[0].steps
-    moved = ObservedTransition(
-        (), steps[0].observation, steps[0].decision.action, steps[1].observation
-    )
-    stayed = ObservedTransition(
-        (), steps[0].observation, steps[0].decision.action, steps[0].observation
-    )
     copying = by_prediction(CopyPage(Outcome(0.0, 1.0, 0.0)))
-    assert copying(moved) == 1.0
-    assert copying(stayed) == 0.0
+    assert [copying(each) for each in await first_transitions()] == [1.0, 0.0]
 
 
 async def test_the_same_again_surprises_less() -> None:
-    found = await explore(TERRITORY, player(), 0, ExplorationSettings(steps=12))
-    step = found.episodes[0].steps[0]
-    moved = ObservedTransition(
-        (), step.observation, step.decision.action, found.episodes[0].steps[1].observation
-    )
+    moved, _ = await first_transitions()
     novelty = by_novelty()
     assert novelty(moved) > novelty(moved) > novelty(moved)
 
