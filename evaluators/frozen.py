@@ -119,8 +119,7 @@ def add_frozen(path: Path, judges: Iterable[FrozenJudge]) -> tuple[FrozenJudge, 
 
 
 def read_frozen(path: Path) -> tuple[FrozenJudge, ...]:
-    """Return the records of a run folder. Raises `SetupError` when the file is not readable as
-    such."""
+    """Return the records of a run folder. Raises `SetupError` for a file of another kind."""
     try:
         return tuple(FrozenJudge(**judge) for judge in json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:

@@ -27,8 +27,7 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: float, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the score interval for a rate, which stays inside [0, 1] and holds at 0 and n
-    successes.
+    """Return the score interval for a rate, which stays in [0, 1] and holds at 0 and n successes.
 
     Wilson, "Probable inference, the law of succession, and statistical inference" (JASA 1927).
     It treats the n episodes as independent, so it speaks of the agents that were measured and not
@@ -69,8 +68,7 @@ def student_quantile(freedom: int) -> float:
 def cluster_interval(
     groups: Sequence[Sequence[float]], *, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """Return the mean over groups of their means, with a 95 % interval that speaks of other such
-    groups.
+    """Return the mean of groups' means, with a 95 % interval that speaks of other such groups.
 
     Tasks of one template stand or fall together, so whole groups are drawn, as many as there are;
     what lies within one is part of the spread between them (Davison and Hinkley, "Bootstrap
@@ -138,19 +136,19 @@ def difference(
     tasks = sorted({task for _, task, _ in keys})
     one, other = _table(a, repeats, tasks), _table(b, repeats, tasks)
     rng = np.random.default_rng(seed)
-    draw = _episodes_drawn if fixed_tasks else _tasks_drawn
+    draw = _resample_episodes if fixed_tasks else _resample_tasks
     size = max(one.values.size, other.values.size)
     chunks = [draw(one, other, n, rng, bool(shared)) for n in _chunks(resamples, size)]
     drawn = np.concatenate(chunks)
     low, high = np.nanpercentile(drawn, (2.5, 97.5))
     value = float(one.sums.sum() / one.counts.sum() - other.sums.sum() / other.counts.sum())
     if low == high and {*a.values(), *b.values()} <= {0.0, 1.0}:
-        half = _unseen_half(a, b, fixed_tasks=fixed_tasks, is_paired=bool(shared))
+        half = _bound_unseen(a, b, fixed_tasks=fixed_tasks, is_paired=bool(shared))
         low, high = max(-1.0, value - half), min(1.0, value + half)
     return Interval(value, float(low), float(high))
 
 
-def _unseen_half(a: Outcomes, b: Outcomes, *, fixed_tasks: bool, is_paired: bool) -> float:
+def _bound_unseen(a: Outcomes, b: Outcomes, *, fixed_tasks: bool, is_paired: bool) -> float:
     """Return half the width of the interval of a difference whose resamples all agree.
 
     What none of n tasks (with `fixed_tasks`: episodes) has shown may still happen as often as
@@ -196,36 +194,39 @@ def _table(outcomes: Outcomes, repeats: Sequence[int], tasks: Sequence[str]) -> 
     return _Table(values, counts)
 
 
-def _tasks_drawn(
+def _resample_tasks(
     one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
 ) -> Array:
-    """Return differences over drawn repeats and drawn tasks; arms that share no episodes meet
-    anew."""
-    repeats, tasks = _drawn_repeats(one, count, rng), one.counts.shape[1]
+    """Return differences over resampled repeats and tasks; unpaired arms are paired anew."""
+    repeats, tasks = _resample_repeats(one, count, rng), one.counts.shape[1]
     columns = rng.integers(tasks, size=(count, tasks))
     cells = repeats[:, :, None], columns[:, None, :]
-    again = cells if paired else (_drawn_repeats(one, count, rng)[:, :, None], columns[:, None, :])
+    again = (
+        cells if paired else (_resample_repeats(one, count, rng)[:, :, None], columns[:, None, :])
+    )
     return _rate(one.sums[cells], one.counts[cells]) - _rate(other.sums[again], other.counts[again])
 
 
-def _episodes_drawn(
+def _resample_episodes(
     one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
 ) -> Array:
     """Return differences over drawn repeats, all tasks, and drawn episodes of each."""
     every = np.arange(one.counts.shape[1])[None, None, :]
-    cells = _drawn_repeats(one, count, rng)[:, :, None], every
-    again = cells if paired else (_drawn_repeats(one, count, rng)[:, :, None], every)
+    cells = _resample_repeats(one, count, rng)[:, :, None], every
+    again = cells if paired else (_resample_repeats(one, count, rng)[:, :, None], every)
     luck = rng.random((*np.broadcast_shapes(*(part.shape for part in cells)), one.width))
     other_luck = luck if paired else rng.random((*luck.shape[:3], other.width))
-    return _rate(*_drawn(one, cells, luck)) - _rate(*_drawn(other, again, other_luck))
+    return _rate(*_sum_resampled(one, cells, luck)) - _rate(
+        *_sum_resampled(other, again, other_luck)
+    )
 
 
-def _drawn_repeats(table: _Table, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _resample_repeats(table: _Table, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     repeats = table.counts.shape[0]
     return rng.integers(repeats, size=(count, max(1, repeats - 1)))
 
 
-def _drawn(table: _Table, cells: Cells, luck: Array) -> tuple[Array, NDArray[np.int64]]:
+def _sum_resampled(table: _Table, cells: Cells, luck: Array) -> tuple[Array, NDArray[np.int64]]:
     """Return sums and counts of the cells, with as many episodes drawn from each as it has."""
     counts = table.counts[cells]
     places = (luck * counts[..., None]).astype(np.int64)

@@ -145,10 +145,10 @@ async def measure_pass_rates(
     for case in load_corpus() if corpus is None else corpus:
         value = (await evaluate(case.trajectory)).value
         is_pass = value is not None and value >= 0.5
-        said = CaseTally(
+        tally = CaseTally(
             (case.id,) * is_pass, int(value is not None and not is_pass), value is None
         )
-        kinds[case.kind] = _together((kinds.get(case.kind, CaseTally()), said))
+        kinds[case.kind] = _together((kinds.get(case.kind, CaseTally()), tally))
     return AdversarialResult(evaluate.id, kinds)
 
 

@@ -175,8 +175,7 @@ def kappa(table: Array) -> Array:
 
 
 def cohen_kappa(table: Array, kinds: int) -> Array:
-    """Return agreement beyond what chance gives: Cohen (Educational and Psychological Measurement
-    1960).
+    """Return agreement beyond chance: Cohen (Educational and Psychological Measurement 1960).
 
     `table` holds (..., kinds * kinds) counts of what the first said by what the second said. nan
     where both always say the same one thing, so that chance alone would have them agree. Written

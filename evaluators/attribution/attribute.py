@@ -38,23 +38,27 @@ _MISSING = re.compile(r"\b404\b|page (was |could )?not (be )?found|no such page"
 
 def find_failed_ending(trajectory: Trajectory) -> CauseFinding | None:
     """Find an ending that is no fault of the agent, or for which there is but one cause."""
-    said = (trajectory.error,) if trajectory.error else ()
+    evidence = (trajectory.error,) if trajectory.error else ()
     last = len(trajectory.steps) - 1 if trajectory.steps else None
     match trajectory.ending:
         case Ending.WORLD_FAILED:
-            return CauseFinding(Cause.ENVIRONMENT, "world failed", last, "the browser failed", said)
+            return CauseFinding(
+                Cause.ENVIRONMENT, "world failed", last, "the browser failed", evidence
+            )
         case Ending.MODEL_FAILED:
-            return CauseFinding(Cause.ENVIRONMENT, "model failed", None, "the model failed", said)
+            return CauseFinding(
+                Cause.ENVIRONMENT, "model failed", None, "the model failed", evidence
+            )
         case Ending.CAPTCHA:
-            return CauseFinding(Cause.ACCESS, "captcha", last, "the site wanted a person", said)
+            return CauseFinding(Cause.ACCESS, "captcha", last, "the site wanted a person", evidence)
         case Ending.GUARD_REFUSED:
             reason = "a limit refused the action and ended the episode"
             return CauseFinding(
-                Cause.GUARD, "refused", last, reason, said or _refusals(trajectory)[:3]
+                Cause.GUARD, "refused", last, reason, evidence or _refusals(trajectory)[:3]
             )
         case Ending.POLICY_UNREADABLE:
             reason = "after the last step the agent gave no action that could be read"
-            return CauseFinding(Cause.PLANNING, "unreadable", None, reason, said)
+            return CauseFinding(Cause.PLANNING, "unreadable", None, reason, evidence)
     return None
 
 
@@ -100,9 +104,11 @@ def find_guard_refusal(trajectory: Trajectory) -> CauseFinding | None:
     is_stuck = hit[-1] >= len(steps) - 2 or 2 * len(hit) >= len(steps)
     if not gave_up and not is_stuck:
         return None
-    said = tuple(page.outcome for i in hit[:3] if (page := pages[i]))
+    evidence = tuple(page.outcome for i in hit[:3] if (page := pages[i]))
     reason = "the guard refused what the agent tried, and it did not get past that"
-    return CauseFinding(Cause.GUARD, "refused", hit[0], reason, said or _refusals(trajectory)[:3])
+    return CauseFinding(
+        Cause.GUARD, "refused", hit[0], reason, evidence or _refusals(trajectory)[:3]
+    )
 
 
 def find_site_error(trajectory: Trajectory) -> CauseFinding | None:
@@ -140,11 +146,8 @@ def find_doubtful_verdict(
     if not known:
         notes = trajectory.evidence.get("uncaptured")
         lost = tuple(f"{k}: {v}" for k, v in notes.items()) if isinstance(notes, dict) else ()
-        kind = (
-            "uncaptured"
-            if lost or any("not captured" in score.reason for score in scores)
-            else "no verdict"
-        )
+        is_uncaptured = lost or any("not captured" in score.reason for score in scores)
+        kind = "uncaptured" if is_uncaptured else "no verdict"
         reason = "the check could not be made: " + scores[0].reason
         return CauseFinding(
             Cause.JUDGE, kind, None, reason, lost or tuple(s.reason for s in scores)
@@ -154,8 +157,8 @@ def find_doubtful_verdict(
     passed = [score for score in known if (score.value or 0.0) >= 0.5]
     failed = [score for score in known if score not in passed]
     if passed and failed:
-        told = tuple(f"{s.evaluator}: {s.value:g}, {s.reason}" for s in (passed[0], failed[0]))
-        return CauseFinding(Cause.JUDGE, "disagreement", None, "evaluators disagree", told)
+        verdicts = tuple(f"{s.evaluator}: {s.value:g}, {s.reason}" for s in (passed[0], failed[0]))
+        return CauseFinding(Cause.JUDGE, "disagreement", None, "evaluators disagree", verdicts)
     return None
 
 
@@ -169,8 +172,7 @@ def _refusals(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def _find_last_page(trajectory: Trajectory) -> tuple[int | None, Observation] | None:
-    """Return the last page, with the step that led to it from a page at another address or
-    title."""
+    """Return the last page, with the step that led to it from another address or title."""
     pages = [step.observation for step in trajectory.steps]
     if trajectory.last is not None:
         pages.append(trajectory.last)
@@ -196,23 +198,22 @@ def _quote_line(text: str, match: re.Match[str]) -> str:
 
 
 SOURCE = "rules@1"
-_HALF = 0.5
 
 
 def has_failed(trajectory: Trajectory, scores: Sequence[Score], trusted: str = "") -> bool:
-    """Return whether there is a failure to explain: the world's or the model's, or a headline score
-    that says so, contradicts another, or could not be made. Not so where nothing was scored.
+    """Return whether there is a failure to explain; not so where nothing was scored.
 
-    Where evaluators whose ids begin with `trusted` have spoken, nobody else is heard.
+    That is one of the world or the model, or a headline score that says so, contradicts another, or
+    could not be made. Where evaluators whose ids begin with `trusted` have scored, no other counts.
     """
     if trajectory.ending is None or trajectory.ending is Ending.STOPPED:
         return False
     if trajectory.ending.is_infrastructure:
         return True
-    heard = select_headlines(scores)
-    final = [score for score in heard if trusted and score.evaluator.startswith(trusted)]
-    told = [score.value for score in final or heard]
-    return bool(told) and not all(value is not None and value >= _HALF for value in told)
+    headlines = select_headlines(scores)
+    final = [score for score in headlines if trusted and score.evaluator.startswith(trusted)]
+    values = [score.value for score in final or headlines]
+    return bool(values) and not all(value is not None and value >= 0.5 for value in values)
 
 
 def select_headlines(scores: Sequence[Score]) -> list[Score]:
@@ -237,22 +238,22 @@ def attribute(
     `trusted` has spoken. `judgement` names the step where the rules name none. `shown` is what the
     agent was shown of a page. Raises `ValueError` for an episode that has not failed.
     """
-    told = select_headlines(scores)
-    if not has_failed(trajectory, told, trusted):
+    headlines = select_headlines(scores)
+    if not has_failed(trajectory, headlines, trusted):
         raise ValueError(f"episode {trajectory.id} has not failed; there is nothing to attribute")
     finding = (
         find_failed_ending(trajectory)
         or find_access_wall(trajectory)
         or find_site_error(trajectory)
-        or find_doubtful_verdict(trajectory, told, trusted)
+        or find_doubtful_verdict(trajectory, headlines, trusted)
         or find_guard_refusal(trajectory)
         or _find_agent_fault(FailedEpisode(trajectory, shown))
         or CauseFinding(Cause.UNKNOWN, "", None, "no rule found what went wrong")
     )
     if finding.step is None and judgement is not None and judgement.first_error is not None:
         error = judgement.steps[judgement.first_error]
-        said = f"{judgement.source}: {error.reason}" if error.reason else ""
-        evidence = (*finding.evidence, said) if said else finding.evidence
+        reasons = (f"{judgement.source}: {error.reason}",) if error.reason else ()
+        evidence = (*finding.evidence, *reasons)
         finding = replace(finding, step=judgement.first_error, evidence=evidence)
     return build_attribution(trajectory, finding, SOURCE)
 

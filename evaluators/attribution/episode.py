@@ -56,8 +56,7 @@ def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
 
 
 def is_line_naming(node: Node, names: Iterable[str]) -> bool:
-    """Return whether the element's name is a line of several words with one of these names in
-    it."""
+    """Return whether the element's name is a line of several words with one of these names."""
     return len(node.name.split()) >= _SEVERAL and any(appears_in(name, node.name) for name in names)
 
 
@@ -106,8 +105,7 @@ def split_words(text: str) -> frozenset[str]:
 
 
 def is_same_text(one: str, other: str) -> bool:
-    """Return whether two texts are the same words, whatever their case and the space around
-    them."""
+    """Return whether two texts are the same words, whatever their case and spacing."""
     return _plain(one) == _plain(other)
 
 
@@ -186,7 +184,7 @@ class FailedEpisode:
         texts: list[str] = []
         for check in self.trajectory.task.checks:
             if check.score == "success" and "url" not in check.evidence + check.rule:
-                texts += _texts(check.expected, check.evidence == "episode.answer")
+                texts += _list_texts(check.expected, check.evidence == "episode.answer")
         return tuple(text for text in texts if "://" not in text)
 
     @property
@@ -248,9 +246,8 @@ def find_choosing_step(case: FailedEpisode, node: Node) -> int:
     return hits[-1] if hits else case.last_step
 
 
-def _texts(expected: object, numbers: bool) -> list[str]:
-    """Return the texts in a check's expectation of 2 to 80 characters, and where so asked its
-    numbers."""
+def _list_texts(expected: object, numbers: bool) -> list[str]:
+    """Return the texts of 2 to 80 characters in a check's expectation, and numbers if asked."""
     if isinstance(expected, str):
         return [expected] if 1 < len(expected.strip()) <= _LONGEST else []
     if isinstance(expected, bool | None):
@@ -260,7 +257,7 @@ def _texts(expected: object, numbers: bool) -> list[str]:
     values = list(expected.values()) if isinstance(expected, dict) else expected
     if not isinstance(values, list | tuple):
         return []
-    return [text for value in values for text in _texts(value, numbers)]
+    return [text for value in values for text in _list_texts(value, numbers)]
 
 
 TICKED = frozenset(("checked", "selected"))
@@ -268,14 +265,16 @@ TICKABLE = frozenset(("checkbox", "radio", "option", "switch"))
 
 
 def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
-    """Find another element of the same role and name beside which the goal's names stand, while
-    none stands beside this one."""
+    """Find another element of the same role and name that the goal's names stand beside.
+
+    None where they stand as much beside this one.
+    """
     twins = [n for n in page.nodes if n.mark and (n.role, n.name) == (node.role, node.name)]
     called = {one.name.casefold() for one in page.nodes if one.mark}
     names = [name for name in find_names(goal) if name.casefold() not in called]
     if len(twins) < 2 or not names:
         return None
-    beside = {twin.mark: _beside(page, twin, twins) for twin in twins}
+    beside = {twin.mark: _collect_beside(page, twin, twins) for twin in twins}
     counts = {mark: sum(appears_in(n, text) for n in names) for mark, text in beside.items()}
     best = max(twins, key=lambda twin: counts[twin.mark])
     if not counts[node.mark]:
@@ -285,28 +284,25 @@ def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
 
 
 def find_better_line(page: Observation, node: Node, goal: str) -> Node | None:
-    """Find the one line of the same role that has a name of the goal in it, while this line has
-    none."""
+    """Find the one line of the same role that has a name of the goal, where this line has none."""
     names = find_names(goal)
     if len(node.name.split()) < 2 or is_line_naming(node, names):
         return None
     alike = [one for one in page.nodes if one.mark and one.role == node.role]
     found = [one for one in alike if is_line_naming(one, names)]
-    return (
-        found[0] if len(found) == 1 and node.name.count("|") == found[0].name.count("|") else None
-    )
+    is_same_kind = len(found) == 1 and node.name.count("|") == found[0].name.count("|")
+    return found[0] if is_same_kind else None
 
 
 def find_wrong_choice(page: Observation, named: Iterable[Node]) -> Node | None:
-    """Find something ticked or chosen that the goal does not name, where it names others of its
-    role that are not."""
+    """Find something chosen that the goal does not name, while one that it names is not chosen."""
     missing = {n.role for n in named if n.role in TICKABLE and not TICKED & set(n.states)}
     marks = {node.mark for node in named}
     chosen = (n for n in page.nodes if n.role in missing and TICKED & set(n.states))
     return next((node for node in chosen if node.mark not in marks), None)
 
 
-def _beside(page: Observation, twin: Node, twins: Sequence[Node]) -> str:
+def _collect_beside(page: Observation, twin: Node, twins: Sequence[Node]) -> str:
     """Return what stands between the twin before this one and this one: its row, its heading."""
     marks = {one.mark for one in twins}
     lines: list[str] = []

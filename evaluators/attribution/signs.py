@@ -73,8 +73,7 @@ def find_unseen(case: FailedEpisode) -> CauseFinding | None:
 
 
 def find_wrong_element(case: FailedEpisode) -> CauseFinding | None:
-    """Find a click on the twin of what was meant, or at the end on something the goal does not name
-    while what it names was there."""
+    """Find a click on the twin of what was meant, or one that ended it beside what the goal names."""
     steps = case.trajectory.steps
     for index, step in enumerate(steps):
         action = step.decision.action
@@ -130,8 +129,7 @@ def _find_wrong_at_end(case: FailedEpisode) -> CauseFinding | None:
 
 
 def find_omission(case: FailedEpisode) -> CauseFinding | None:
-    """Find that the episode was ended with things undone that the goal names and that were
-    there."""
+    """Find that the episode was ended with things undone that the goal names."""
     if case.trajectory.ending not in (Ending.TASK_OVER, Ending.ANSWERED) or not case.seen:
         return None
     page = case.seen[-1]

@@ -91,13 +91,11 @@ def match_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Mat
         np.stack([known[owners == n].mean(axis=0) for n in range(len(metrics))])
     )
     near = vectors.transform([aspect.text for aspect in held_out]) @ middles.T >= enough
-    said = [
-        (aspect.episode, place == 0)
-        for aspect, row in zip(held_out, near, strict=True)
-        for place in range(int(row.sum()))
-    ]
-    covered = [(aspect, bool(row.any())) for aspect, row in zip(held_out, near, strict=True)]
-    return Matched(tuple(covered), tuple(said))
+    covered, traits = [], []
+    for aspect, row in zip(held_out, near, strict=True):
+        covered.append((aspect, bool(row.any())))
+        traits += [(aspect.episode, place == 0) for place in range(int(row.sum()))]
+    return Matched(tuple(covered), tuple(traits))
 
 
 async def rate_episode(
@@ -137,7 +135,7 @@ async def match_by_model(
         theirs = [n for n, aspect in enumerate(aspects) if aspect.is_positive is sign]
         fitting = [n for n, trait in enumerate(traits) if sign in (None, trait.is_positive)]
         picked = [aspects[n] for n in theirs]
-        found = await _matches(model, metrics, [traits[n] for n in fitting], picked)
+        found = await _match_remarks(model, metrics, [traits[n] for n in fitting], picked)
         for n, place in zip(theirs, found, strict=True):
             covered[n] = place is not None
             used |= {fitting[place]} if place is not None else set()
@@ -159,11 +157,10 @@ def measure_quality(turns: Sequence[Matched]) -> MetricQuality:
     )
 
 
-async def _matches(
+async def _match_remarks(
     model: Model, metrics: Sequence[Metric], traits: Sequence[Trait], aspects: Sequence[Aspect]
 ) -> list[int | None]:
-    """Return for each remark the place of its trait; nobody is asked where there is nothing to
-    match."""
+    """Return for each remark the place of its trait; no model is asked where there are none."""
     if not aspects or not traits:
         return [None] * len(aspects)
     remarks = "\n".join(

@@ -52,8 +52,7 @@ class InducedMetrics:
 
 
 def choose_size(tried: Mapping[int, MetricQuality]) -> int:
-    """Return the number with the greatest coverage less redundancy; the fewest of those that do as
-    well within two points."""
+    """Return the fewest metrics within two points of the best coverage less redundancy."""
     most = max(found.worth for found in tried.values())
     return min(size for size, found in tried.items() if found.worth >= most - 0.02)
 
@@ -181,8 +180,7 @@ _ASPECT_FIELDS = ("episode", "step", "feedback", "behaviour", "is_positive")
 
 
 def format_markdown(induced: InducedMetrics) -> str:
-    """Return the metrics with their examples, then how many were tried and how good each number
-    was."""
+    """Return the metrics with their examples, then how good each number of them was."""
     lines = ["# Metrics from people's feedback", ""]
     for metric in induced.metrics:
         lines += [f"## {metric.name}", "", metric.definition, ""]

@@ -118,15 +118,15 @@ def read_comparisons(
 
     Agreement needs words that stand in the answer. Raises `UnusableError` with what is wrong.
     """
-    said = {each.point: each for each in read_form(text, _Comparisons).comparisons}
-    if set(said) != set(asked):
-        raise UnusableError(f"the points compared are {sorted(said)}; expected {sorted(asked)}")
-    for number, each in said.items():
+    given = {each.point: each for each in read_form(text, _Comparisons).comparisons}
+    if set(given) != set(asked):
+        raise UnusableError(f"the points compared are {sorted(given)}; expected {sorted(asked)}")
+    for number, each in given.items():
         if each.agreement == "agrees" and not appears_in(each.stated, answer):
             raise UnusableError(f"point {number}: {each.stated!r} does not stand in the answer")
     return tuple(
-        replace(point, agreement=said[number].agreement, stated=said[number].stated)
-        if number in said
+        replace(point, agreement=given[number].agreement, stated=given[number].stated)
+        if number in given
         else point
         for number, point in enumerate(found, start=1)
     )
@@ -210,7 +210,6 @@ def _overlaps(quote: str, line: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return the words alone: line ends as pages show them, quotation and direction marks left
-    out."""
+    """Return the words alone, in one case, without quotation and direction marks."""
     text = unicodedata.normalize("NFKC", text.replace("\\n", " ")).casefold()
     return " ".join(_UNSEEN.sub("", text).split())

@@ -158,8 +158,7 @@ def judge_variant(
     keep: Callable[[JudgementReport], None] | None = None,
     **settings: Any,
 ) -> FunctionEvaluator:
-    """Return the evaluator of that name in `VARIANTS`; settings are those of `JudgeSettings` it
-    takes.
+    """Return the evaluator of that name in `VARIANTS`, with those of `JudgeSettings` it takes.
 
     `images` looks a screenshot up by its reference, as a store's `images.get`. Raises `SetupError`
     for a name or a setting that the variant does not know.

@@ -61,8 +61,7 @@ class KeyPointFinder:
 
 
 def read_points(text: str) -> tuple[KeyPoint, ...]:
-    """Return the points of a numbered list, one a line. Raises `UnusableError` where there is
-    none."""
+    """Return the points of a numbered list, one a line. Raises `UnusableError` without any."""
     points = tuple(parse_point(match[1].strip("* ")) for match in _LINE.finditer(text))
     if not 1 <= len(points) <= _MOST:
         raise UnusableError(
@@ -177,8 +176,8 @@ def read_rating(text: str) -> Rating:
     found = list(_SCORE.finditer(text))
     if not found:
         raise UnusableError("there is no line 'Score: 1 to 5' in the reply")
-    said = text[: found[-1].start()].partition("Reasoning")[2].strip(" *:\n")
-    return Rating(int(found[-1][1]), " ".join(said.split("\n\n")[0].split()))
+    reason = text[: found[-1].start()].partition("Reasoning")[2].strip(" *:\n")
+    return Rating(int(found[-1][1]), " ".join(reason.split("\n\n")[0].split()))
 
 
 async def _rate_page(

@@ -31,8 +31,7 @@ _STEM = 4
 
 @dataclass(frozen=True, slots=True)
 class PageClaims:
-    """Finds, for one task, lines that claim something about the task; its own subject is no
-    claim."""
+    """Finds lines that claim something about a task; the task's own subject is no claim."""
 
     goal: str
     addressees: re.Pattern[str]

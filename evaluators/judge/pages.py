@@ -95,8 +95,7 @@ def format_pages(views: Sequence[EvidencePage]) -> str:
 def format_captions(views: Sequence[EvidencePage]) -> str:
     """Return which page each attached screenshot shows, in their order."""
     numbers = [each.number for each in views if each.image is not None]
-    said = [f"screenshot {number} shows page {number}" for number in numbers]
-    return "; ".join(said) or "none"
+    return "; ".join(f"screenshot {n} shows page {n}" for n in numbers) or "none"
 
 
 def collect_images(views: Sequence[EvidencePage]) -> tuple[bytes, ...]:

@@ -113,8 +113,7 @@ class JudgeSession:
     async def ask(
         self, messages: Sequence[Message], *, n: int = 1, temperature: float = 0.0
     ) -> tuple[Reply, ...]:
-        """Return the replies. Raises `ModelError`, also when the reply takes longer than
-        `timeout`."""
+        """Return the replies. Raises `ModelError`, also when one takes longer than `timeout`."""
         settings, start = self.context.settings, time.monotonic()
         completion = None
         try:
@@ -186,8 +185,7 @@ def seed_of(text: str) -> int:
 
 
 def choose_form(context: JudgeContext, published: Show) -> Show:
-    """Return the form that is shown: the one set, else the published one where the model can
-    look."""
+    """Return the form shown: the one set, else the published one where the model can look."""
     asked = context.settings.show
     if asked != "auto":
         return asked

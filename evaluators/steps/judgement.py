@@ -110,8 +110,7 @@ def load_judgements(store: Store, source: str = "") -> dict[str, StepJudgement]:
 
 
 def load_episode_judgements(store: Store, episode: str) -> tuple[StepJudgement, ...]:
-    """Return what the run holds of one episode, by the names of the sources. Raises
-    `StoreError`."""
+    """Return what the run holds of one episode, by source. Raises `StoreError`."""
     found = store.states(f"{_PREFIX}{episode}:")
     return tuple(_read(store, key, value) for key, value in found.items())
 
@@ -140,8 +139,7 @@ def label_steps(judgement: StepJudgement) -> dict[int, bool]:
 
 
 def weigh_steps(judgement: StepJudgement) -> tuple[float, ...]:
-    """Return how much imitation counts each step: 0 for mistakes and for what could be left out,
-    else 1.
+    """Return each step's weight in imitation: 0 for mistakes and for redundant steps, else 1.
 
     For `weights` of `webagent.training.language.rows.step_rows`.
     """

@@ -246,8 +246,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ObservedTransition:
-    """A transition of an exploration: what was seen, done, and seen then. What a world model trains
-    on says besides how the episode ended, which exploring does not."""
+    """What was seen, done and seen then; exploring does not say how the episode ended."""
 
     steps: tuple[Step, ...]
     before: Observation
