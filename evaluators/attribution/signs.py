@@ -73,7 +73,7 @@ def find_unseen(case: FailedEpisode) -> CauseFinding | None:
 
 
 def find_wrong_element(case: FailedEpisode) -> CauseFinding | None:
-    """Find a click on the twin of what was meant, or one that ended it beside what the goal names."""
+    """Find a click on the twin of what was meant, or an end beside what the goal names."""
     steps = case.trajectory.steps
     for index, step in enumerate(steps):
         action = step.decision.action
