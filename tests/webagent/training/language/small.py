@@ -7,25 +7,25 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from webagent.training.language.losses import token_log_probs
 from webagent.training.language.rows import TokenRow
 
 VOCABULARY = 97
+SIZES = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+}
 
 
 def llama(seed: int = 0, **changes: object) -> LlamaForCausalLM:
     """A Llama of 20,000 random weights."""
     torch.manual_seed(seed)
-    sizes = {
-        "vocab_size": VOCABULARY,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "initializer_range": 0.2,
-        "max_position_embeddings": 256,
-    }
-    return LlamaForCausalLM(LlamaConfig(**(sizes | changes)))
+    usual = SIZES | {"initializer_range": 0.2, "max_position_embeddings": 256}
+    return LlamaForCausalLM(LlamaConfig(**(usual | changes)))
 
 
 def row(prompt: Sequence[int], reply: Sequence[int], **fields: object) -> TokenRow:
@@ -34,6 +34,17 @@ def row(prompt: Sequence[int], reply: Sequence[int], **fields: object) -> TokenR
     weights = (0.0,) * start + (1.0,) * len(reply)
     places = {"steps": (0,), "spans": ((start, stop),)}
     return TokenRow(ids=(*prompt, *reply), weights=weights, **(places | fields))
+
+
+def log_probs(model: nn.Module, rows: Sequence[TokenRow], temperature: float = 1.0) -> Tensor:
+    """Of the taught ids of the rows in order, one forward pass a row."""
+    found = []
+    for each in rows:
+        logits = model(input_ids=torch.tensor([each.ids]), use_cache=False).logits[0]
+        places = torch.tensor([i for i, weight in enumerate(each.weights) if weight])
+        taught = torch.tensor(each.ids)[places]
+        found.append(token_log_probs(logits[places - 1], taught, temperature))
+    return torch.cat(found)
 
 
 def ids(dice: random.Random, count: int) -> list[int]:

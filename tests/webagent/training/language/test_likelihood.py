@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from transformers import Gemma2Config, Gemma2ForCausalLM, LlamaConfig, LlamaForCausalLM
+from transformers import Gemma2Config, Gemma2ForCausalLM
 
+from tests.webagent.training.language.small import SIZES, llama, row
 from webagent.errors import ModelError
 from webagent.training.language.likelihood import ForwardOptions, compute_log_probs
 from webagent.training.language.packing import Packing
@@ -16,27 +17,6 @@ from webagent.training.language.rows import TokenRow
 ALONE = Packing(tokens=1, tree=False)
 PADDED = Packing(tree=False)
 TREE = Packing(attention=10**9)
-
-
-def llama(seed: int = 0, **changes: object) -> LlamaForCausalLM:
-    """A small Llama with random weights."""
-    torch.manual_seed(seed)
-    sizes = {
-        "vocab_size": 97,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "initializer_range": 0.2,
-    }
-    return LlamaForCausalLM(LlamaConfig(**(sizes | changes)))
-
-
-def row(prompt: list[int], reply: list[int], **fields: object) -> TokenRow:
-    """A row that teaches the reply."""
-    ids = (*prompt, *reply)
-    return TokenRow(ids=ids, weights=(0.0,) * len(prompt) + (1.0,) * len(reply), **fields)
 
 
 def nested(seed: int = 0) -> list[TokenRow]:
@@ -102,17 +82,8 @@ def test_logits_made_piece_by_piece_change_nothing():
 
 def test_a_model_that_caps_its_logits_is_read_through_its_own_forward():
     torch.manual_seed(0)
-    config = Gemma2Config(
-        vocab_size=97,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=8,
-        final_logit_softcapping=0.5,
-        initializer_range=0.5,
-    )
+    extra = {"head_dim": 8, "final_logit_softcapping": 0.5, "initializer_range": 0.5}
+    config = Gemma2Config(**SIZES, **extra)
     model, rows = Gemma2ForCausalLM(config), nested()
     with torch.no_grad():
         found = compute_log_probs(model, rows, PADDED, ForwardOptions(logits=97 * 5))

@@ -1,7 +1,7 @@
 """Rows of one episode joined where one continues the other."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from perf.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
+from tests.webagent.training.language.small import log_probs
 from webagent.training.language.losses import (
     Clipping,
     TaughtTokens,
@@ -19,7 +20,6 @@ from webagent.training.language.losses import (
     sequence_sums,
     supervised,
     taught_tokens,
-    token_log_probs,
 )
 from webagent.training.language.rows import TokenRow, make_step_rows, merge_rows
 
@@ -92,11 +92,8 @@ def test_two_samples_for_one_prompt_are_not_joined() -> None:
 def test_rows_that_differ_in_kind_are_not_joined(fields: dict[str, object]) -> None:
     first, second = conversation(turns=2)
     assert len(merge_rows([first, replace(second, **fields)])) == 2  # type: ignore[arg-type]
-
-
-def test_rows_without_an_episode_are_not_joined() -> None:
-    rows = [replace(row, episode="") for row in conversation(turns=2)]
-    assert merge_rows(rows) == rows
+    nameless = [replace(row, episode="") for row in (first, second)]
+    assert merge_rows(nameless) == nameless
 
 
 def test_images_must_begin_alike_too() -> None:
@@ -154,16 +151,6 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> nn.Module:
     return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64)
 
 
-def log_probs(network: nn.Module, rows: Sequence[TokenRow]) -> Tensor:
-    """Of the taught ids in order, one forward pass a row."""
-    found = []
-    for row in rows:
-        logits = network(input_ids=torch.tensor([row.ids])).logits[0]
-        places = torch.tensor([i for i, weight in enumerate(row.weights) if weight])
-        found.append(token_log_probs(logits[places - 1], torch.tensor(row.ids)[places], 0.7))
-    return torch.cat(found)
-
-
 GSPO = Clipping(3.0, 4.0, "sequence", "sequence")
 LOSSES: dict[str, Callable[[Tensor, TaughtTokens], Tensor]] = {
     "supervised per token": lambda now, t: supervised(now, t.weights, t.sequences),
@@ -181,7 +168,7 @@ def test_losses_and_gradients_are_the_same_merged_or_not(network: nn.Module, nam
     for each in (rows, merge_rows(rows)):
         network.zero_grad()
         taught = taught_tokens(each, "step", torch.float64)
-        loss = LOSSES[name](log_probs(network, each), taught)
+        loss = LOSSES[name](log_probs(network, each, 0.7), taught)
         loss.backward()
         losses.append(float(loss.detach()))
         gradients.append([p.grad.clone() for p in network.parameters() if p.grad is not None])

@@ -204,15 +204,11 @@ def test_units_that_an_objective_cannot_learn_from_are_named(objective, units, w
         Trainer(llama(), objective, reference=llama()).update(units)
 
 
-def test_a_model_whose_weights_are_all_frozen_is_named():
+def test_a_frozen_model_and_a_reference_without_a_rows_figures_are_named():
     with pytest.raises(SetupError, match="all are frozen"):
         Trainer(llama().requires_grad_(False), Supervised())
-
-
-def test_a_reference_without_a_rows_figures_is_named():
-    trainer = Trainer(llama(), Regression(), reference={})
     with pytest.raises(SetupError, match="no figures for a row of episode e"):
-        trainer.update(SINGLE)
+        Trainer(llama(), Regression(), reference={}).update(SINGLE)
 
 
 def test_a_module_that_knows_no_attention_is_trained_without_a_tree_and_says_why():

@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from perf.fakes.tiny_models import llava
-from tests.webagent.training.language.small import Bigram, llama, row
+from tests.webagent.training.language.small import SIZES, Bigram, llama, row
 from webagent.errors import ModelError
 from webagent.store.images import ImageFolder
 from webagent.training.language.config import LoraSettings, TrainConfig
@@ -33,15 +33,6 @@ from webagent.training.language.objectives import Supervised
 from webagent.training.language.packing import Packing
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import TrainingUnit
-
-SIZES = {
-    "vocab_size": 97,
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-}
 
 
 def test_models_that_read_trees_are_known():

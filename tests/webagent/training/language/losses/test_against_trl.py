@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from perf.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import played, sampled
+from tests.webagent.training.language.small import log_probs
 from webagent.training.language.losses import (
     Clipping,
     Desirability,
@@ -24,7 +25,6 @@ from webagent.training.language.losses import (
     sequence_sums,
     supervised,
     taught_tokens,
-    token_log_probs,
 )
 from webagent.training.language.rows import TokenRow, make_step_rows, merge_rows
 from webagent.training.language.selection import compute_group_advantages, mismatch_replies
@@ -118,17 +118,6 @@ def split(row: TokenRow) -> tuple[list[int], list[int]]:
     """The first prompt, and all that follows."""
     start = row.spans[0][0]
     return list(row.ids[:start]), list(row.ids[start:])
-
-
-def log_probs(model: nn.Module, rows: Sequence[TokenRow], temperature: float = 1.0) -> Tensor:
-    """Of the taught ids of the rows in order, one forward pass a row."""
-    found = []
-    for row in rows:
-        logits = model(input_ids=torch.tensor([row.ids]), use_cache=False).logits[0]
-        places = torch.tensor([i for i, weight in enumerate(row.weights) if weight])
-        ids = torch.tensor(row.ids)[places]
-        found.append(token_log_probs(logits[places - 1], ids, temperature))
-    return torch.cat(found)
 
 
 def gradients(model: nn.Module) -> dict[str, Tensor]:

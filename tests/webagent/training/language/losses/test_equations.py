@@ -55,24 +55,25 @@ def by_sequence(values: Sequence[float]) -> list[list[float]]:
     return [[value for _, value in group] for _, group in groupby(pairs, key=lambda one: one[0])]
 
 
-def test_per_token_every_token_counts_alike() -> None:
-    expected = sum(w * v for w, v in zip(WEIGHTS, NOW, strict=True)) / 8
-    assert float(aggregate(tensor(NOW), tensor(WEIGHTS), NUMBERS)) == pytest.approx(expected)
+WEIGHTED = [weight * value for weight, value in zip(WEIGHTS, NOW, strict=True)]
+TOTAL = sum(WEIGHTED)
+PER_SEQUENCE = sum(sum(values) / len(values) for values in by_sequence(WEIGHTED)) / 3
 
 
-def test_per_sequence_every_sequence_counts_alike() -> None:
-    weighted = [w * v for w, v in zip(WEIGHTS, NOW, strict=True)]
-    expected = sum(sum(values) / len(values) for values in by_sequence(weighted)) / 3
-    found = aggregate(tensor(NOW), tensor(WEIGHTS), NUMBERS, "sequence")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), sum(WEIGHTED) / 8),
+        (("sequence",), PER_SEQUENCE),
+        (("constant", 50), sum(WEIGHTED) / 50),
+    ],
+    ids=["token", "sequence", "constant"],
+)
+def test_every_token_or_every_sequence_counts_alike(
+    options: tuple[object, ...], expected: float
+) -> None:
+    found = aggregate(tensor(NOW), tensor(WEIGHTS), NUMBERS, *options)  # type: ignore[arg-type]
     assert float(found) == pytest.approx(expected)
-
-
-def test_per_constant_length_changes_no_tokens_share() -> None:
-    expected = sum(w * v for w, v in zip(WEIGHTS, NOW, strict=True)) / 50
-    found = aggregate(tensor(NOW), tensor(WEIGHTS), NUMBERS, "constant", 50)
-    assert float(found) == pytest.approx(expected)
-    with pytest.raises(ValueError, match="denominator"):
-        aggregate(tensor(NOW), tensor(WEIGHTS), NUMBERS, "constant")
 
 
 @pytest.mark.parametrize(("per", "whole"), [("token", 8), ("sequence", 3), ("constant", 50)])
@@ -87,9 +88,11 @@ def test_parts_of_a_batch_add_up_to_the_whole(per: str, whole: float) -> None:
     assert float(sum(parts)) == pytest.approx(float(at_once))
 
 
-def test_no_tokens_have_no_loss() -> None:
+def test_no_tokens_have_no_loss_and_a_constant_needs_its_denominator() -> None:
     with pytest.raises(ValueError, match="no tokens"):
         aggregate(tensor([]), tensor([]), torch.tensor([], dtype=torch.int64))
+    with pytest.raises(ValueError, match="denominator"):
+        aggregate(tensor(NOW), tensor(WEIGHTS), NUMBERS, "constant")
 
 
 def test_sums_and_means_go_by_sequence() -> None:
