@@ -79,9 +79,9 @@ async def world(browser: Browser) -> AsyncIterator[BrowserWorld]:
 
 
 @pytest.fixture
-def local(world: BrowserWorld) -> LocalWorld:
+def local(world: BrowserWorld, tmp_path: Path) -> LocalWorld:
     """The world of the test, opened at local pages: `await local.open("form", clock="real")`."""
-    return LocalWorld(world)
+    return LocalWorld(world, tmp_path)
 
 
 @pytest.fixture

@@ -24,14 +24,22 @@ def mark_of(page: Observation, name: str) -> int:
 
 
 class LocalWorld:
-    """A world for one test, opened at local pages by their names."""
+    """A world for one test, opened at local pages by their names or at pages written for it."""
 
-    def __init__(self, world: BrowserWorld) -> None:
+    def __init__(self, world: BrowserWorld, folder: Path) -> None:
+        """Pages are written into the folder."""
         self._world = world
+        self._folder = folder
 
     async def open(self, name: str, **fields: Any) -> Observation:
         """Start a task on this page."""
         return await self._world.reset(make_page_task(name, **fields))
+
+    async def show(self, source: str, **fields: Any) -> Observation:
+        """Start a task on a page with this source."""
+        path = self._folder / "page.html"
+        path.write_text(source, encoding="utf-8")
+        return await self._world.reset(Task("page/shown@1", path.as_uri(), **fields))
 
     async def step(self, action: Action) -> Observation:
         """Do the action."""

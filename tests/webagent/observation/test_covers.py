@@ -1,61 +1,41 @@
 """What cannot be seen or used now is left out, and a line says that there is more."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tasks.task import Task
+from tests.local_pages import LocalWorld, mark_of
 from webagent.action import actions as act
-from webagent.browser import BrowserWorld
 from webagent.observation import render
 
 pytestmark = pytest.mark.browser
-MakePage = Callable[..., Task]
 
 PAGE = "<h1>Shop</h1><a href=#a>Offers</a><br><button>Buy</button><p>Long text of the shop</p>"
 WALL = """<div style='position: fixed; inset: 0; background: {}; z-index: 9'>
   <p>We use cookies</p>{}</div>"""
 
 
-@pytest.fixture
-def written(tmp_path: Path) -> MakePage:
-    """Makes a task on a page with this source."""
-
-    def make(source: str, **fields: Any) -> Task:
-        (tmp_path / "page.html").write_text(source, encoding="utf-8")
-        return Task("page/covers@1", (tmp_path / "page.html").as_uri(), **fields)
-
-    return make
-
-
-async def test_what_lies_behind_a_wall_is_left_out_until_it_is_gone(
-    world: BrowserWorld, written: MakePage
-) -> None:
+async def test_what_lies_behind_a_wall_is_left_out_until_it_is_gone(local: LocalWorld) -> None:
     wall = WALL.format("white", "<button onclick='this.parentNode.remove()'>Accept</button>")
-    seen = await world.reset(written(PAGE + wall))
+    seen = await local.show(PAGE + wall)
     elements = [node.name for node in seen.nodes if node.mark]
     assert elements == ["Accept"]
     assert "Shop" not in render(seen) and "Long text" not in render(seen)
     assert seen.nodes[-1].name == "behind other content: 2 elements"
-    accept = next(node.mark for node in seen.nodes if node.name == "Accept")
-    seen = await world.step(act.Click(accept))
+    seen = await local.step(act.Click(mark_of(seen, "Accept")))
     assert [node.name for node in seen.nodes] == ["Shop", "Offers", "Buy", "Long text of the shop"]
 
 
-async def test_what_shines_through_is_kept(world: BrowserWorld, written: MakePage) -> None:
-    seen = await world.reset(written(PAGE + WALL.format("rgba(0, 0, 0, 0.3)", "")))
+async def test_what_shines_through_is_kept(local: LocalWorld) -> None:
+    seen = await local.show(PAGE + WALL.format("rgba(0, 0, 0, 0.3)", ""))
     assert [node.name for node in seen.nodes if node.mark] == ["Offers", "Buy"]
 
 
-async def test_a_drawn_tick_over_a_real_one_hides_nothing(
-    world: BrowserWorld, written: MakePage
-) -> None:
+async def test_a_drawn_tick_over_a_real_one_hides_nothing(local: LocalWorld) -> None:
     drawn = """<label style="position: relative">
       <input type=checkbox style="width: 16px; height: 16px"><span style="position: absolute;
         left: 0; top: 0; width: 20px; height: 20px; background: blue"></span> Agree</label>"""
-    seen = await world.reset(written(drawn))
+    seen = await local.show(drawn)
     assert '[1] checkbox "Agree" unchecked' in render(seen)
 
 
@@ -69,10 +49,8 @@ async def test_a_drawn_tick_over_a_real_one_hides_nothing(
     ],
     ids=["dialog element", "aria-modal"],
 )
-async def test_the_page_behind_a_modal_dialog_is_one_line(
-    world: BrowserWorld, written: MakePage, dialog: str
-) -> None:
-    seen = await world.reset(written(PAGE + dialog))
+async def test_the_page_behind_a_modal_dialog_is_one_line(local: LocalWorld, dialog: str) -> None:
+    seen = await local.show(PAGE + dialog)
     behind = "behind the dialog: 2 elements that cannot be used now"
     assert render(seen).splitlines() == ["Sure?", '[1] button "Yes"' + focus_of(seen), behind]
 
@@ -82,11 +60,9 @@ def focus_of(seen: Any) -> str:
     return " focused" if seen.focus else ""
 
 
-async def test_a_dialog_that_claims_too_much_hides_nothing(
-    world: BrowserWorld, written: MakePage
-) -> None:
+async def test_a_dialog_that_claims_too_much_hides_nothing(local: LocalWorld) -> None:
     beside = "<div role=dialog aria-modal=true><p>Sure?</p><button>Yes</button></div>"
-    seen = await world.reset(written(PAGE + beside))
+    seen = await local.show(PAGE + beside)
     assert [node.name for node in seen.nodes if node.mark] == ["Offers", "Buy", "Yes"]
 
 
@@ -107,38 +83,30 @@ HIDDEN = (
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("source", HIDDEN)
-async def test_what_is_hidden_is_no_part_of_the_page(
-    world: BrowserWorld, written: MakePage, source: str
-) -> None:
-    seen = await world.reset(written(f"<button>Real</button>{source}"))
+async def test_what_is_hidden_is_no_part_of_the_page(local: LocalWorld, source: str) -> None:
+    seen = await local.show(f"<button>Real</button>{source}")
     assert "Ghost" not in render(seen)
     assert "Real" in render(seen)
 
 
-async def test_what_opens_is_seen_then(world: BrowserWorld, written: MakePage) -> None:
-    seen = await world.reset(
-        written("""<details><summary>More</summary><button>Inside</button></details>
+async def test_what_opens_is_seen_then(local: LocalWorld) -> None:
+    seen = await local.show("""<details><summary>More</summary><button>Inside</button></details>
           <button popovertarget=p>Menu</button><div popover id=p><a href=#x>Entry</a></div>""")
-    )
     assert render(seen) == '[1] button "More" collapsed\n[2] button "Menu"'
-    seen = await world.step(act.Click(1))
+    seen = await local.step(act.Click(1))
     assert '[1] button "More" expanded' in render(seen) and '"Inside"' in render(seen)
-    seen = await world.step(act.Click(2))
+    seen = await local.step(act.Click(2))
     assert 'link "Entry"' in render(seen)
 
 
-async def test_widgets_show_their_values_and_what_is_said_of_them(
-    world: BrowserWorld, written: MakePage
-) -> None:
-    seen = await world.reset(
-        written("""
+async def test_widgets_show_their_values_and_what_is_said_of_them(local: LocalWorld) -> None:
+    seen = await local.show("""
           <p><input aria-label=Code aria-describedby=hint aria-invalid=true></p>
           <i id=hint>Six digits</i>
           <p><select multiple aria-label=Many><option selected>A<option selected>B<option>C
           </select></p>
           <p><video controls aria-label=Film src=none.mp4></video></p>
           <p contenteditable aria-label=Note>Some words</p>""")
-    )
     lines = render(seen).splitlines()
     assert lines[0] == '[1] textbox "Code" invalid (Six digits)'
     assert lines[2] == '[2] listbox "Many" value="A, B"'
@@ -146,13 +114,11 @@ async def test_widgets_show_their_values_and_what_is_said_of_them(
     assert lines[7] == '[7] textbox "Note" value="Some words"'
 
 
-async def test_a_page_without_end_is_read_where_one_looks(
-    world: BrowserWorld, written: MakePage
-) -> None:
+async def test_a_page_without_end_is_read_where_one_looks(local: LocalWorld) -> None:
     many = """<script>
       for (let i = 0; i < 9000; i++) document.write(`<p><a href=#${i}>Link ${i}</a></p>`);
     </script>"""
-    seen = await world.reset(written(many + "<button>End</button>"))
+    seen = await local.show(many + "<button>End</button>")
     assert seen.nodes[-1].name.startswith("out of view: ")
-    seen = await world.step(act.Scroll(0, 0, 1_000_000))
+    seen = await local.step(act.Scroll(0, 0, 1_000_000))
     assert any(node.name == "End" for node in seen.nodes)

@@ -8,6 +8,8 @@ import pytest
 
 from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
+from tests.webagent.browser.evidence.shop import Shop
+from webagent.browser import BrowserWorld
 
 START = """<title>Start</title><h1>Welcome</h1><a href="/login">Log in</a>
 <button onclick="document.title = 'pressed'">Press</button>
@@ -39,6 +41,12 @@ async def site() -> AsyncIterator[Site]:
         running.page("/alert", "<title>A</title><script>alert(1); confirm(2);</script><p>After</p>")
         running.pages |= {"/login": login, "/account": account}
         yield running
+
+
+@pytest.fixture
+def shop(site: Site, world: BrowserWorld) -> Shop:
+    """The world of the test, at the shop."""
+    return Shop(site, world)
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from perf.fakes.site import Reply, Request, Site
-from tasks.task import Probe, Task
-from tests.local_pages import MakeTask
+from perf.fakes.site import Reply, Request
+from tests.local_pages import mark_of
+from tests.webagent.browser.evidence.shop import Shop, probe
 from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld
+from webagent.browser import Browser
 from webagent.browser.sessions import network
 from webagent.browser.sessions.network import har_events
 from webagent.browser.sessions.profile import Profile
@@ -45,24 +45,21 @@ def star(_: Request) -> Reply:
 
 
 @pytest.fixture
-def asking(site: Site) -> Site:
+def asking(shop: Shop) -> Shop:
     """The shop with a page that asks for much."""
+    site = shop.site
     site.page("/ask", PAGE)
     site.page("/order", "", 303, Location="/account")
     site.page("/count", "", 204)
     site.page("/upload", "kept")
     site.page("/raw", "kept")
     site.pages["/star"] = star
-    return site
+    return shop
 
 
-async def play(world: BrowserWorld, task: Task, *names: str) -> list[dict[str, Any]]:
+async def play(shop: Shop, *names: str, path: str = "/ask", **fields: Any) -> list[dict[str, Any]]:
     """The log after these elements were clicked."""
-    page = await world.reset(task)
-    for name in names:
-        mark = next(node.mark for node in page.nodes if node.name == name)
-        page = await world.step(act.Click(mark))
-    log = (await world.evidence(task))["network"]
+    log = (await shop.play(shop.task(path, records=("network",), **fields), *names))["network"]
     assert isinstance(log, list)
     return [each for each in log if isinstance(each, dict)]
 
@@ -73,14 +70,12 @@ def one(log: list[dict[str, Any]], ending: str) -> dict[str, Any]:
     return found
 
 
-async def test_a_form_and_its_redirect_are_two_requests_that_know_each_other(
-    world: BrowserWorld, shop_task: MakeTask, asking: Site
-) -> None:
-    log = await play(world, shop_task("/ask", records=("network",)), "Order")
+async def test_a_form_and_its_redirect_are_two_requests_that_know_each_other(asking: Shop) -> None:
+    log = await play(asking, "Order")
     order, account = one(log, "/order?day=1"), one(log, "/account")
     assert (order["method"], order["status"], order["kind"]) == ("POST", 303, "document")
     assert order["body"] == "what=a+book+%26+more"
-    assert order["request_headers"]["referer"] == f"{asking.address}/ask"
+    assert order["request_headers"]["referer"] == asking.url("/ask")
     assert order["response_headers"]["location"] == "/account"
     assert order["redirected_from"] is None and order["failure"] is None
     assert (account["method"], account["status"]) == ("GET", 200)
@@ -89,10 +84,8 @@ async def test_a_form_and_its_redirect_are_two_requests_that_know_each_other(
     assert account["mime"] == "text/html" and account["content"] is None
 
 
-async def test_kinds_bodies_and_answers_of_what_scripts_send(
-    world: BrowserWorld, shop_task: MakeTask, asking: Site
-) -> None:
-    log = await play(world, shop_task("/ask", records=("network",), clock="real"), "Send")
+async def test_kinds_bodies_and_answers_of_what_scripts_send(asking: Shop) -> None:
+    log = await play(asking, "Send", clock="real")
     assert (one(log, "/picture.png")["kind"], one(log, "/picture.png")["status"]) == ("image", 404)
     assert one(log, "/second")["kind"] == "iframe"
     starred, count = one(log, "/star"), one(log, "/count")
@@ -110,15 +103,12 @@ async def test_kinds_bodies_and_answers_of_what_scripts_send(
     assert failed["status"] is None and failed["failure"] == "net::ERR_UNSAFE_PORT"
 
 
-async def test_credentials_are_withheld_and_other_cookies_are_not(
-    world: BrowserWorld, shop_task: MakeTask, asking: Site
-) -> None:
-    task = shop_task("/login", records=("network",), clock="real")
-    page = await world.reset(task)
-    page = await world.step(act.Goto(f"{asking.address}/ask"))
-    mark = next(node.mark for node in page.nodes if node.name == "Send")
-    await world.step(act.Click(mark))
-    log: Any = (await world.evidence(task))["network"]
+async def test_credentials_are_withheld_and_other_cookies_are_not(asking: Shop) -> None:
+    task = asking.task("/login", records=("network",), clock="real")
+    await asking.world.reset(task)
+    page = await asking.step(act.Goto(asking.url("/ask")))
+    await asking.step(act.Click(mark_of(page, "Send")))
+    log: Any = (await asking.world.evidence(task))["network"]
     assert "ann" not in json.dumps(log) and "Bearer" not in json.dumps(log)
     logged_in = one(log, "/login")["response_headers"]["set-cookie"]
     assert logged_in == "who=(withheld); HttpOnly; Path=/"
@@ -128,51 +118,38 @@ async def test_credentials_are_withheld_and_other_cookies_are_not(
     assert starred["response_headers"]["set-cookie"] == "seen=yes; Path=/"
 
 
-async def test_all_tabs_are_heard_and_probes_are_not(
-    world: BrowserWorld, shop_task: MakeTask, asking: Site
-) -> None:
-    probes = (Probe("account", url=f"{asking.address}/account", script="document.title"),)
-    task = shop_task("/ask", records=("network",), probes=probes)
-    log = await play(world, task, "Window")
+async def test_all_tabs_are_heard_and_probes_are_not(asking: Shop) -> None:
+    probes = (probe("account", asking.url("/account")),)
+    log = await play(asking, "Window", probes=probes)
     assert one(log, "/second?new")["status"] == 200
     assert not [each for each in log if each["url"].endswith("/account")]
-    assert len([request for request in asking.requests if request.path == "/account"]) == 1
-    assert await play(world, task) != log
+    assert len([each for each in asking.site.requests if each.path == "/account"]) == 1
+    assert await play(asking, probes=probes) != log
 
 
-async def test_a_prepared_page_is_heard_from_its_first_request(
-    world: BrowserWorld, shop_task: MakeTask, asking: Site
-) -> None:
-    task = shop_task(records=("network",))
-    await world.prepare(shop_task())
-    await world.prepare(task)
-    assert [each["url"] for each in await play(world, task)] == [f"{asking.address}/"]
+async def test_a_prepared_page_is_heard_from_its_first_request(asking: Shop) -> None:
+    await asking.world.prepare(asking.task())
+    await asking.world.prepare(asking.task(records=("network",)))
+    assert [each["url"] for each in await play(asking, path="/")] == [asking.url("/")]
 
 
 @pytest.mark.parametrize("limit", ["MOST_REQUESTS", "MOST_CHARACTERS"])
 async def test_a_log_that_would_be_too_long_is_missing_rather_than_cut(
-    world: BrowserWorld,
-    shop_task: MakeTask,
-    asking: Site,
-    monkeypatch: pytest.MonkeyPatch,
-    limit: str,
+    asking: Shop, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     monkeypatch.setattr(network, limit, 2)
-    task = shop_task("/ask", records=("network",))
-    await world.reset(task)
-    evidence = await world.evidence(task)
+    evidence = await asking.play(asking.task("/ask", records=("network",)))
     assert "network" not in evidence
     assert "the log is cut: the" in str(evidence["uncaptured"])
 
 
 async def test_a_frozen_site_is_heard_as_the_live_one_and_so_is_its_recording(
-    browser: Browser, shop_task: MakeTask, asking: Site, tmp_path: Path
+    browser: Browser, asking: Shop, tmp_path: Path
 ) -> None:
-    task = shop_task("/ask", records=("network",))
     logs = []
     for profile in (Profile(har_record=tmp_path), Profile(har_replay=tmp_path / "shop-0.har")):
         world = await browser.world(profile=profile)
-        logs.append(await play(world, task, "Order"))
+        logs.append(await play(Shop(asking.site, world), "Order"))
         await world.close()
     logs.append([each for each in har_events(tmp_path / "shop-0.har") if isinstance(each, dict)])
     told = ("method", "url", "status", "kind", "body", "mime", "redirected_from", "content")
@@ -183,15 +160,11 @@ async def test_a_frozen_site_is_heard_as_the_live_one_and_so_is_its_recording(
     assert live == recorded
 
 
-async def test_nothing_is_heard_that_was_not_asked_for(
-    world: BrowserWorld, shop_task: MakeTask
-) -> None:
-    task = shop_task()
-    await world.reset(task)
-    tabs = world._tabs
-    assert tabs is not None and tabs.recording is not None and tabs.recording.network is None
-    assert await world.evidence(task) == {}
-    evidence = await world.evidence(shop_task(records=("network", "elements", "sounds")))
+async def test_nothing_is_heard_that_was_not_asked_for(shop: Shop) -> None:
+    assert await shop.find() == {}
+    tabs = shop.world.tabs()
+    assert tabs.recording is not None and tabs.recording.network is None
+    evidence = await shop.world.evidence(shop.task(records=("network", "elements", "sounds")))
     assert evidence == {
         "uncaptured": {
             "network": "it was not noted: the task did not ask for it when its episode began",

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -15,19 +16,25 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-async def asked(browser: Browser) -> AsyncIterator[BrowserWorld]:
+async def asking(browser: Browser) -> AsyncIterator[BrowserWorld]:
     """A world whose dialogs are left open."""
     opened = await browser.world(profile=Profile(dialogs="ask"))
     yield opened
     await opened.close()
 
 
+@pytest.fixture
+def asked(asking: BrowserWorld, tmp_path: Path) -> LocalWorld:
+    """The same, opened at local pages."""
+    return LocalWorld(asking, tmp_path)
+
+
 @pytest.mark.parametrize(("reply", "title"), [("accept", "deleted"), ("dismiss", "kept")])
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 async def test_a_question_is_shown_alone_and_answered(
-    asked: BrowserWorld, page_task: MakeTask, reply: act.Reply, title: str, clock: str
+    asked: LocalWorld, reply: act.Reply, title: str, clock: str
 ) -> None:
-    page = await asked.reset(page_task("questions", clock=clock))
+    page = await asked.open("questions", clock=clock)
     question = await asked.step(act.Click(mark_of(page, "Delete")))
     assert render(question) == "the page opened a dialog (confirm): Delete all?"
     assert 'dialog("accept")' in question.outcome
@@ -36,10 +43,8 @@ async def test_a_question_is_shown_alone_and_answered(
     assert mark_of(answered, "Delete") == mark_of(page, "Delete")
 
 
-async def test_a_prompt_takes_a_text_or_what_it_offers(
-    asked: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await asked.reset(page_task("questions"))
+async def test_a_prompt_takes_a_text_or_what_it_offers(asked: LocalWorld) -> None:
+    page = await asked.open("questions")
     question = await asked.step(act.Click(mark_of(page, "Name")))
     assert "with 'nobody' filled in" in render(question)
     assert (await asked.step(act.AnswerDialog("accept", "Ada"))).title == "hello Ada"
@@ -47,8 +52,8 @@ async def test_a_prompt_takes_a_text_or_what_it_offers(
     assert (await asked.step(act.AnswerDialog("accept"))).title == "hello nobody"
 
 
-async def test_other_actions_wait_for_the_answer(asked: BrowserWorld, page_task: MakeTask) -> None:
-    page = await asked.reset(page_task("questions"))
+async def test_other_actions_wait_for_the_answer(asked: LocalWorld) -> None:
+    page = await asked.open("questions")
     await asked.step(act.Click(mark_of(page, "Twice")))
     still = await asked.step(act.Click(mark_of(page, "Delete")))
     assert render(still) == "the page opened a dialog (alert): one"
@@ -58,19 +63,15 @@ async def test_other_actions_wait_for_the_answer(asked: BrowserWorld, page_task:
     assert (await asked.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"
 
 
-async def test_a_dialog_that_comes_later_is_shown_too(
-    asked: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await asked.reset(page_task("questions"))
+async def test_a_dialog_that_comes_later_is_shown_too(asked: LocalWorld) -> None:
+    page = await asked.open("questions")
     question = await asked.step(act.Click(mark_of(page, "Later")))
     assert "Still there?" in render(question)
     assert (await asked.step(act.AnswerDialog("accept"))).title == "there"
 
 
-async def test_a_dialog_in_the_middle_of_typing_is_shown(
-    asked: BrowserWorld, page_task: MakeTask
-) -> None:
-    page = await asked.reset(page_task("questions"))
+async def test_a_dialog_in_the_middle_of_typing_is_shown(asked: LocalWorld) -> None:
+    page = await asked.open("questions")
     question = await asked.step(act.Fill(mark_of(page, "Typed"), "abc"))
     assert "no b" in render(question)
     assert (await asked.step(act.AnswerDialog("accept"))).title == "Questions"
@@ -78,9 +79,9 @@ async def test_a_dialog_in_the_middle_of_typing_is_shown(
 
 @pytest.mark.parametrize(("reply", "title"), [("accept", "Second"), ("dismiss", "Questions")])
 async def test_leaving_a_page_with_unsaved_work_is_asked(
-    asked: BrowserWorld, page_task: MakeTask, reply: act.Reply, title: str
+    asked: LocalWorld, reply: act.Reply, title: str
 ) -> None:
-    page = await asked.reset(page_task("questions"))
+    page = await asked.open("questions")
     await asked.step(act.Click(mark_of(page, "Edit")))
     question = await asked.step(act.Click(mark_of(page, "Leave")))
     assert "leave this page and lose what was not saved?" in render(question)
@@ -88,9 +89,9 @@ async def test_leaving_a_page_with_unsaved_work_is_asked(
 
 
 async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer(
-    asked: BrowserWorld, page_task: MakeTask
+    asked: LocalWorld,
 ) -> None:
-    page = await asked.reset(page_task("questions"))
+    page = await asked.open("questions")
     await asked.step(act.Click(mark_of(page, "Edit")))
     question = await asked.step(act.Goto(page.url.replace("questions", "second")))
     assert "leave this page" in render(question)
@@ -98,13 +99,13 @@ async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer
 
 
 async def test_an_open_dialog_does_not_stop_the_evidence(
-    asked: BrowserWorld, page_task: MakeTask
+    asking: BrowserWorld, page_task: MakeTask
 ) -> None:
     task = page_task("questions", evidence={"title": "document.title"})
-    page = await asked.reset(task)
-    await asked.step(act.Click(mark_of(page, "Delete")))
+    page = await asking.reset(task)
+    await asking.step(act.Click(mark_of(page, "Delete")))
     async with asyncio.timeout(5):
-        assert await asked.evidence(task) == {"title": "kept"}
+        assert await asking.evidence(task) == {"title": "kept"}
 
 
 async def test_without_being_asked_for_dialogs_are_dismissed_and_there_is_none_to_answer(
