@@ -10,42 +10,38 @@ from webagent.rollout import Batcher
 class Doubler:
     """Doubles, and remembers which requests came together."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_batch: int = 64) -> None:
         self.batches: list[list[int]] = []
+        self.batcher = Batcher(self, max_batch=max_batch)
 
     def __call__(self, requests: list[int]) -> list[int]:
         self.batches.append(requests)
         return [2 * request for request in requests]
 
 
-async def test_requests_of_one_turn_are_answered_together_and_in_order() -> None:
-    double = Doubler()
-    batcher = Batcher(double)
-    assert await asyncio.gather(*(batcher(n) for n in range(5))) == [0, 2, 4, 6, 8]
-    assert double.batches == [[0, 1, 2, 3, 4]]
-
-
-async def test_a_batch_is_never_larger_than_allowed() -> None:
-    double = Doubler()
-    batcher = Batcher(double, max_batch=2)
-    assert await asyncio.gather(*(batcher(n) for n in range(5))) == [0, 2, 4, 6, 8]
-    assert double.batches == [[0, 1], [2, 3], [4]]
+@pytest.mark.parametrize(
+    ("max_batch", "batches"), [(64, [[0, 1, 2, 3, 4]]), (2, [[0, 1], [2, 3], [4]])]
+)
+async def test_requests_of_one_turn_are_answered_together_and_in_order(
+    max_batch: int, batches: list[list[int]]
+) -> None:
+    double = Doubler(max_batch)
+    assert await asyncio.gather(*map(double.batcher, range(5))) == [0, 2, 4, 6, 8]
+    assert double.batches == batches
 
 
 async def test_requests_that_follow_each_other_are_answered_one_by_one() -> None:
     double = Doubler()
-    batcher = Batcher(double)
-    assert [await batcher(n) for n in range(3)] == [0, 2, 4]
+    assert [await double.batcher(n) for n in range(3)] == [0, 2, 4]
     assert double.batches == [[0], [1], [2]]
 
 
 async def test_loops_that_ask_again_and_again_stay_together() -> None:
     double = Doubler()
-    batcher = Batcher(double)
 
     async def climb(start: int) -> int:
         for _ in range(3):
-            start = await batcher(start)
+            start = await double.batcher(start)
         return start
 
     assert await asyncio.gather(climb(1), climb(10)) == [8, 80]
@@ -72,8 +68,7 @@ async def test_too_few_results_are_an_error_not_a_hang() -> None:
 
 async def test_a_cancelled_request_is_left_out_and_the_others_are_answered() -> None:
     double = Doubler()
-    batcher = Batcher(double)
-    waiting = [asyncio.create_task(batcher(n)) for n in range(3)]
+    waiting = [asyncio.create_task(double.batcher(n)) for n in range(3)]
     await asyncio.sleep(0)  # all three have asked, none is answered
     waiting[1].cancel()
     answers = await asyncio.gather(*waiting, return_exceptions=True)
@@ -84,10 +79,9 @@ async def test_a_cancelled_request_is_left_out_and_the_others_are_answered() -> 
 
 async def test_a_batch_that_everyone_left_is_not_computed() -> None:
     double = Doubler()
-    batcher = Batcher(double)
-    waiting = asyncio.create_task(batcher(1))
+    waiting = asyncio.create_task(double.batcher(1))
     asyncio.get_running_loop().call_soon(waiting.cancel)
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert await batcher(2) == 4
+    assert await double.batcher(2) == 4
     assert double.batches == [[2]]

@@ -60,18 +60,19 @@ async def test_an_answer_ends_the_episode_without_touching_the_page() -> None:
     assert played.evidence == {"reward": 0.0}
 
 
-async def test_giving_up_ends_the_episode() -> None:
-    assert (await play(GiveUp("too hard"))).ending is Ending.GAVE_UP
-
-
 async def test_the_step_limit_ends_the_episode_and_evidence_is_still_captured() -> None:
     played = await play(NOTHING, NOTHING, NOTHING, max_steps=2)
     assert (played.ending, len(played.steps)) == (Ending.STEP_LIMIT, 2)
     assert played.evidence == {"reward": 0.0}
 
 
-async def test_a_final_action_on_the_last_step_counts_as_given() -> None:
-    assert (await play(NOTHING, Answer(), max_steps=2)).ending is Ending.ANSWERED
+@pytest.mark.parametrize(
+    ("action", "ending"), [(Answer(), Ending.ANSWERED), (GiveUp("too hard"), Ending.GAVE_UP)]
+)
+async def test_a_final_action_on_the_last_step_counts_as_given(
+    action: Action, ending: Ending
+) -> None:
+    assert (await play(NOTHING, action, max_steps=2)).ending is ending
 
 
 async def test_the_limit_given_to_the_call_is_the_one_recorded() -> None:
@@ -80,9 +81,18 @@ async def test_the_limit_given_to_the_call_is_the_one_recorded() -> None:
     assert (len(played.steps), played.task.max_steps) == (1, 1)
 
 
-async def test_an_unreadable_policy_is_an_ending_with_evidence() -> None:
-    played = await play(NOTHING, PolicyError("no action in 'hm'"))
-    assert (played.ending, played.error) == (Ending.POLICY_UNREADABLE, "no action in 'hm'")
+@pytest.mark.parametrize(
+    ("error", "ending"),
+    [
+        (PolicyError("no action in 'hm'"), Ending.POLICY_UNREADABLE),
+        (ModelError("endpoint down"), Ending.MODEL_FAILED),
+    ],
+)
+async def test_a_policy_that_fails_is_an_ending_with_evidence(
+    error: Exception, ending: Ending
+) -> None:
+    played = await play(NOTHING, error)
+    assert (played.ending, played.error) == (ending, str(error))
     assert len(played.steps) == 1
     assert played.evidence == {"reward": 0.0}
 
@@ -93,11 +103,6 @@ async def test_a_refused_action_is_an_ending_and_the_action_is_kept() -> None:
     assert "not allowed" in played.error
     assert played.steps[-1].decision.action == Fill(1, "forbidden")
     assert played.evidence == {"reward": 0.0}
-
-
-async def test_a_failing_model_is_infrastructure() -> None:
-    played = await play(ModelError("endpoint down"))
-    assert (played.ending, played.error) == (Ending.MODEL_FAILED, "endpoint down")
 
 
 async def test_a_world_that_cannot_start_has_seen_nothing() -> None:
@@ -144,37 +149,35 @@ async def test_the_policy_sees_the_steps_so_far_and_never_the_evidence() -> None
     assert not any(trajectory.evidence or trajectory.ending for trajectory in seen)
 
 
-async def test_each_step_is_stored_as_it_happens(tmp_path: Path) -> None:
-    with Store.open(tmp_path, create=True) as store:
-        stored: list[int] = []
+async def test_each_step_is_stored_as_it_happens(tmp_path: Path, store: Store) -> None:
+    stored: list[int] = []
 
-        def watch(trajectory: Trajectory, observation: Observation) -> Action:
-            with Store.open(tmp_path) as other:
-                kept = other.load(trajectory.id)
-                assert kept is not None
-                stored.append(len(kept.steps))
-            return NOTHING
+    def watch(trajectory: Trajectory, observation: Observation) -> Action:
+        with Store.open(tmp_path) as other:
+            kept = other.load(trajectory.id)
+            assert kept is not None
+            stored.append(len(kept.steps))
+        return NOTHING
 
-        played = await run_episode(
-            fake_task(max_steps=3), ScriptedPolicy(watch), FakeWorld(), recorder=store
-        )
-        assert stored == [0, 1, 2]
-        assert store.load(played.id) == played
+    played = await run_episode(
+        fake_task(max_steps=3), ScriptedPolicy(watch), FakeWorld(), recorder=store
+    )
+    assert stored == [0, 1, 2]
+    assert store.load(played.id) == played
 
 
-async def test_a_cancelled_episode_stays_under_way_with_its_steps(tmp_path: Path) -> None:
-    with Store.open(tmp_path, create=True) as store:
-        world = FakeWorld({"step:3": 60.0})
-        script = ScriptedPolicy([NOTHING] * 5)
-        playing = asyncio.create_task(run_episode(fake_task(), script, world, recorder=store))
-        while world.calls["step"] < 3:
-            await asyncio.sleep(0)
-        playing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await playing
-        (kept,) = store.trajectories("any")
-        assert kept.ending is None
-        assert len(kept.steps) >= 2
+async def test_a_cancelled_episode_stays_under_way_with_its_steps(store: Store) -> None:
+    world = FakeWorld({"step:3": 60.0})
+    script = ScriptedPolicy([NOTHING] * 5)
+    playing = asyncio.create_task(run_episode(fake_task(), script, world, recorder=store))
+    while world.calls["step"] < 3:
+        await asyncio.sleep(0)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    (kept,) = store.trajectories("any")
+    assert kept.ending is None
+    assert len(kept.steps) >= 2
 
 
 async def test_a_recorder_that_cannot_write_stops_the_episode() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -56,16 +55,9 @@ def seeds(trajectories: list[Trajectory]) -> list[int]:
 
 def outline(trajectories: list[Trajectory]) -> list[Trajectory]:
     """Without what time and retries change."""
-    return [
-        replace(
-            one,
-            id="",
-            seconds=0.0,
-            attempt=1,
-            steps=tuple(replace(step, seconds=0.0) for step in one.steps),
-        )
-        for one in trajectories
-    ]
+    bare = {"id": "", "seconds": 0.0, "attempt": 1}
+    steps = [tuple(replace(step, seconds=0.0) for step in one.steps) for one in trajectories]
+    return [replace(one, **bare, steps=each) for one, each in zip(trajectories, steps, strict=True)]
 
 
 async def test_the_plan_is_played_in_order_by_no_more_worlds_than_allowed() -> None:
@@ -113,20 +105,19 @@ async def test_two_entries_of_one_name_are_refused() -> None:
 # --- failures ---------------------------------------------------------------------------------
 
 
-async def test_a_failed_world_is_replaced_and_its_episode_played_again(tmp_path: Path) -> None:
+async def test_a_failed_world_is_replaced_and_its_episode_played_again(store: Store) -> None:
     worlds = Worlds({"step:5": WorldError("crashed")})
     seen: list[Trajectory] = []
-    with Store.open(tmp_path, create=True) as store:
-        played = await collect(
-            entries(4), ScriptedPolicy(), worlds, recorder=store, on_episode=seen.append
-        )
-        assert seeds(played) == [0, 1, 2, 3]
-        assert [one.attempt for one in played] == [1, 2, 1, 1]
-        assert not any(one.ending and one.ending.is_infrastructure for one in played)
-        assert [(one.task.seed, one.ending) for one in seen][1] == (1, Ending.WORLD_FAILED)
-        assert len(seen) == 5
-        assert store.endings() == {Ending.TASK_OVER: 4, Ending.WORLD_FAILED: 1}
-        assert list(store.trajectories()) == played
+    played = await collect(
+        entries(4), ScriptedPolicy(), worlds, recorder=store, on_episode=seen.append
+    )
+    assert seeds(played) == [0, 1, 2, 3]
+    assert [one.attempt for one in played] == [1, 2, 1, 1]
+    assert not any(one.ending and one.ending.is_infrastructure for one in played)
+    assert [(one.task.seed, one.ending) for one in seen][1] == (1, Ending.WORLD_FAILED)
+    assert len(seen) == 5
+    assert store.endings() == {Ending.TASK_OVER: 4, Ending.WORLD_FAILED: 1}
+    assert list(store.trajectories()) == played
     assert len(worlds.opened) == 2
     assert worlds.are_closed
 
@@ -147,42 +138,33 @@ async def test_a_world_that_cannot_be_opened_is_a_failed_episode_played_again() 
     assert seen[0].error == "the browser did not start"
 
 
-async def test_failures_beyond_the_retries_are_masked_and_the_rest_is_played() -> None:
-    class Cursed(FakeWorld):
+@pytest.mark.parametrize(
+    ("error", "ending", "attempts"),
+    [
+        (WorldError("this page always crashes"), Ending.WORLD_FAILED, [1, 2, 3]),
+        (CaptchaError("a captcha stands in place of the page"), Ending.CAPTCHA, [1]),
+    ],
+    ids=["beyond the retries", "a person is wanted, who is not asked again"],
+)
+async def test_failures_are_masked_and_the_rest_is_played(
+    error: WorldError, ending: Ending, attempts: list[int]
+) -> None:
+    class Failing(FakeWorld):
         async def reset(self, task: Task) -> Observation:
             if task.seed == 1:
-                raise WorldError("this page always crashes")
+                raise error
             return await super().reset(task)
 
-    async def open_world() -> Cursed:
-        return Cursed()
+    async def open_world() -> Failing:
+        return Failing()
 
     seen: list[Trajectory] = []
     played = await collect(
         entries(4), ScriptedPolicy(), open_world, retries=2, on_episode=seen.append
     )
     assert seeds(played) == [0, 2, 3]
-    assert [one.attempt for one in seen if one.task.seed == 1] == [1, 2, 3]
-
-
-async def test_a_site_that_wants_a_person_is_masked_and_not_asked_again() -> None:
-    class Walled(FakeWorld):
-        async def reset(self, task: Task) -> Observation:
-            if task.seed == 1:
-                raise CaptchaError("a captcha stands in place of the page")
-            return await super().reset(task)
-
-    async def open_world() -> Walled:
-        return Walled()
-
-    seen: list[Trajectory] = []
-    played = await collect(
-        entries(3), ScriptedPolicy(), open_world, retries=2, on_episode=seen.append
-    )
-    assert seeds(played) == [0, 2]
-    assert [(one.attempt, one.ending) for one in seen if one.task.seed == 1] == [
-        (1, Ending.CAPTCHA)
-    ]
+    failed = [(one.attempt, one.ending) for one in seen if one.task.seed == 1]
+    assert failed == [(attempt, ending) for attempt in attempts]
 
 
 async def test_a_failing_model_is_retried_in_the_same_world() -> None:
@@ -222,7 +204,7 @@ async def test_a_world_that_fails_to_close_does_not_fail_the_collection() -> Non
     assert seeds(await collect(entries(2), ScriptedPolicy(), worlds)) == [0, 1]
 
 
-async def test_a_full_disk_stops_the_collection_and_closes_the_worlds(tmp_path: Path) -> None:
+async def test_a_full_disk_stops_the_collection_and_closes_the_worlds(store: Store) -> None:
     class FillingUp:
         def __init__(self, store: Store) -> None:
             self.begin, self.finish, self.load = store.begin, store.finish, store.load
@@ -234,29 +216,27 @@ async def test_a_full_disk_stops_the_collection_and_closes_the_worlds(tmp_path: 
             self._store.add_step(episode, position, step)
 
     worlds = Worlds()
-    with Store.open(tmp_path, create=True) as store:
-        with pytest.raises(StoreError, match="full"):
-            await collect(
-                entries(9), ScriptedPolicy(), worlds, concurrency=2, recorder=FillingUp(store)
-            )
-        assert store.count_real_steps() == 7
+    with pytest.raises(StoreError, match="full"):
+        await collect(
+            entries(9), ScriptedPolicy(), worlds, concurrency=2, recorder=FillingUp(store)
+        )
+    assert store.count_real_steps() == 7
     assert worlds.are_closed
 
 
-async def test_cancelling_closes_the_worlds_and_keeps_the_steps(tmp_path: Path) -> None:
+async def test_cancelling_closes_the_worlds_and_keeps_the_steps(store: Store) -> None:
     worlds = Worlds({"step:5": 60.0}, {"step:5": 60.0})
-    with Store.open(tmp_path, create=True) as store:
-        playing = asyncio.create_task(
-            collect(entries(9), ScriptedPolicy(), worlds, concurrency=2, recorder=store)
-        )
-        while sum(world.calls["step"] for world in worlds.opened) < 10:
-            await asyncio.sleep(0)
-        playing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await playing
-        assert worlds.are_closed
-        assert store.count_real_steps() >= 8
-        resumed = await collect(entries(9), ScriptedPolicy(), Worlds(), recorder=store)
+    playing = asyncio.create_task(
+        collect(entries(9), ScriptedPolicy(), worlds, concurrency=2, recorder=store)
+    )
+    while sum(world.calls["step"] for world in worlds.opened) < 10:
+        await asyncio.sleep(0)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    assert worlds.are_closed
+    assert store.count_real_steps() >= 8
+    resumed = await collect(entries(9), ScriptedPolicy(), Worlds(), recorder=store)
     assert seeds(resumed) == list(range(9))
 
 
@@ -280,35 +260,26 @@ async def test_no_episode_is_cut_short_by_the_budget() -> None:
     assert [len(one.steps) for one in played] == [5, 5, 5, 5]
 
 
-async def test_failed_attempts_spend_the_budget_too(tmp_path: Path) -> None:
+async def test_failed_attempts_spend_the_budget_too(store: Store) -> None:
     worlds = Worlds({"step:3": WorldError("crashed")})
-    with Store.open(tmp_path, create=True) as store:
-        played = await collect(entries(9), IDLE, worlds, recorder=store, budget_steps=20)
-        assert seeds(played) == [0, 1, 2]
-        assert store.count_real_steps() == 3 + 15
+    played = await collect(entries(9), IDLE, worlds, recorder=store, budget_steps=20)
+    assert seeds(played) == [0, 1, 2]
+    assert store.count_real_steps() == 3 + 15
 
 
-async def test_a_resumed_collection_spends_only_what_is_left(tmp_path: Path) -> None:
-    with Store.open(tmp_path, create=True) as store:
-        await collect(entries(3), ScriptedPolicy(), Worlds(), recorder=store)
-        played = await collect(
-            entries(40), ScriptedPolicy(), Worlds(), recorder=store, budget_steps=20
-        )
-        assert store.count_real_steps() == 18
+async def test_a_resumed_collection_spends_only_what_is_left(store: Store) -> None:
+    await collect(entries(3), ScriptedPolicy(), Worlds(), recorder=store)
+    played = await collect(entries(40), ScriptedPolicy(), Worlds(), recorder=store, budget_steps=20)
+    assert store.count_real_steps() == 18
     assert seeds(played) == list(range(6))
 
 
-async def test_a_kill_does_not_cost_the_steps_that_it_cut_off(tmp_path: Path) -> None:
-    with Store.open(tmp_path, create=True) as store:
-        [whole] = await collect(entries(1), ScriptedPolicy(), Worlds(), recorder=store)
-        [other] = await collect(entries(2)[1:], ScriptedPolicy(), Worlds())
-        store.add(
-            replace(other, ending=Ending.WORLD_FAILED, error=INTERRUPTED, steps=other.steps[:2])
-        )
-        played = await collect(
-            entries(40), ScriptedPolicy(), Worlds(), recorder=store, budget_steps=20
-        )
-        assert store.count_real_steps() == 2 + 18
+async def test_a_kill_does_not_cost_the_steps_that_it_cut_off(store: Store) -> None:
+    [whole] = await collect(entries(1), ScriptedPolicy(), Worlds(), recorder=store)
+    [other] = await collect(entries(2)[1:], ScriptedPolicy(), Worlds())
+    store.add(replace(other, ending=Ending.WORLD_FAILED, error=INTERRUPTED, steps=other.steps[:2]))
+    played = await collect(entries(40), ScriptedPolicy(), Worlds(), recorder=store, budget_steps=20)
+    assert store.count_real_steps() == 2 + 18
     assert seeds(played) == list(range(6))
     assert played[0] == whole
 
@@ -321,49 +292,45 @@ async def test_imagined_steps_cost_no_real_ones() -> None:
 # --- resumption -------------------------------------------------------------------------------
 
 
-async def test_finished_episodes_are_loaded_not_played_again(tmp_path: Path) -> None:
-    with Store.open(tmp_path, create=True) as store:
-        first = await collect(entries(3), ScriptedPolicy(), Worlds(), recorder=store)
-        worlds, seen = Worlds(), list[Trajectory]()
-        both = await collect(
-            entries(5), ScriptedPolicy(), worlds, recorder=store, on_episode=seen.append
-        )
+async def test_finished_episodes_are_loaded_not_played_again(store: Store) -> None:
+    first = await collect(entries(3), ScriptedPolicy(), Worlds(), recorder=store)
+    worlds, seen = Worlds(), list[Trajectory]()
+    both = await collect(
+        entries(5), ScriptedPolicy(), worlds, recorder=store, on_episode=seen.append
+    )
     assert both[:3] == first
     assert seen == both
     assert sum(world.calls["reset"] for world in worlds.opened) == 2
 
 
-async def test_a_finished_plan_opens_no_world(tmp_path: Path) -> None:
-    with Store.open(tmp_path, create=True) as store:
-        first = await collect(entries(3), ScriptedPolicy(), Worlds(), recorder=store)
-        worlds = Worlds()
-        assert await collect(entries(3), ScriptedPolicy(), worlds, recorder=store) == first
+async def test_a_finished_plan_opens_no_world(store: Store) -> None:
+    first = await collect(entries(3), ScriptedPolicy(), Worlds(), recorder=store)
+    worlds = Worlds()
+    assert await collect(entries(3), ScriptedPolicy(), worlds, recorder=store) == first
     assert worlds.opened == []
 
 
-async def test_an_interrupted_episode_is_kept_closed_and_played_again(tmp_path: Path) -> None:
+async def test_an_interrupted_episode_is_kept_closed_and_played_again(store: Store) -> None:
     plan = entries(2)
     name = episode_id(plan[0].task, plan[0].provenance)
-    with Store.open(tmp_path, create=True) as store:
-        whole = await run_episode(
-            plan[0].task, ScriptedPolicy(), FakeWorld(), provenance=plan[0].provenance
-        )
-        store.begin(replace(whole, steps=(), last=None, ending=None, evidence={}))
-        store.add_step(name, 0, whole.steps[0])
-        played = await collect(plan, ScriptedPolicy(), Worlds(), recorder=store, retries=0)
-        cut_off = store.load(name)
+    whole = await run_episode(
+        plan[0].task, ScriptedPolicy(), FakeWorld(), provenance=plan[0].provenance
+    )
+    store.begin(replace(whole, steps=(), last=None, ending=None, evidence={}))
+    store.add_step(name, 0, whole.steps[0])
+    played = await collect(plan, ScriptedPolicy(), Worlds(), recorder=store, retries=0)
+    cut_off = store.load(name)
     assert cut_off is not None
     assert (cut_off.ending, cut_off.error) == (Ending.WORLD_FAILED, INTERRUPTED)
     assert cut_off.steps == whole.steps[:1]
     assert [one.attempt for one in played] == [2, 1]
 
 
-async def test_used_up_retries_are_not_tried_again_on_resumption(tmp_path: Path) -> None:
+async def test_used_up_retries_are_not_tried_again_on_resumption(store: Store) -> None:
     broken: Faults = {"reset": WorldError("no")}
-    with Store.open(tmp_path, create=True) as store:
-        await collect(entries(1), IDLE, Worlds(broken, broken), recorder=store, retries=1)
-        worlds = Worlds()
-        assert await collect(entries(1), IDLE, worlds, recorder=store, retries=1) == []
+    await collect(entries(1), IDLE, Worlds(broken, broken), recorder=store, retries=1)
+    worlds = Worlds()
+    assert await collect(entries(1), IDLE, worlds, recorder=store, retries=1) == []
     assert worlds.opened == []
 
 

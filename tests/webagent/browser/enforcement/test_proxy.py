@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from webagent.browser.enforcement.connections import Connection, ProxyDialer, parse_head
+from webagent.browser.enforcement.connections import Dialer, ProxyDialer
 from webagent.browser.enforcement.proxy import GuardProxy
+from webagent.browser.http import Connection, parse_head
 from webagent.guard.decide import ALLOWED, GuardVerdict, refuse
 
 
@@ -67,74 +68,75 @@ class Upstream:
             writer.close()
 
 
-@pytest.fixture
-async def upstream() -> AsyncIterator[tuple[Upstream, int]]:
-    """A server, and its port."""
+class Wall:
+    """A proxy with its gate, in front of a server."""
+
+    def __init__(self, upstream: Upstream, gate: Gate, proxy: GuardProxy, address: str) -> None:
+        self.upstream, self.gate, self.proxy = upstream, gate, proxy
+        host, port = address.removeprefix("http://").split(":")
+        self.host, self.port = host, int(port)
+
+    @asynccontextmanager
+    async def talk(self) -> AsyncIterator[Connection]:
+        """A connection to the proxy."""
+        reader, writer = await asyncio.open_connection(self.host, self.port)
+        yield reader, writer
+        writer.close()
+
+    async def answer(self, request: bytes) -> bytes:
+        """All that comes back for a request, until the proxy hangs up."""
+        async with self.talk() as (reader, writer), asyncio.timeout(5):
+            writer.write(request)
+            return await reader.read(-1)
+
+    def get(self, path: str = "/", more: str = "") -> bytes:
+        """A plain request as browsers send it to a proxy."""
+        return (
+            f"GET http://site.test:{self.gate.port}{path} HTTP/1.1\r\nHost: site.test\r\n"
+            f"Proxy-Connection: keep-alive\r\n{more}\r\n"
+        ).encode()
+
+    def connect(self, host: str) -> bytes:
+        """A request for a tunnel."""
+        return f"CONNECT {host}:{self.gate.port} HTTP/1.1\r\n\r\n".encode()
+
+
+@asynccontextmanager
+async def guarding(dial: Dialer | None = None) -> AsyncIterator[Wall]:
+    """A server with the wall in front of it."""
     server = Upstream()
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
-    yield server, listening.sockets[0].getsockname()[1]
+    gate = Gate(listening.sockets[0].getsockname()[1])
+    proxy = GuardProxy(gate, dial)
+    yield Wall(server, gate, proxy, await proxy.open())
+    await proxy.close()
     listening.close()
 
 
 @pytest.fixture
-async def gate(upstream: tuple[Upstream, int]) -> Gate:
-    """What the proxy asks."""
-    return Gate(upstream[1])
+async def wall() -> AsyncIterator[Wall]:
+    """A wall of its own for one test."""
+    async with guarding() as built:
+        yield built
 
 
-@pytest.fixture
-async def address(gate: Gate) -> AsyncIterator[tuple[str, int]]:
-    """Where the proxy listens."""
-    proxy = GuardProxy(gate)
-    host, port = (await proxy.open()).removeprefix("http://").split(":")
-    yield host, int(port)
-    await proxy.close()
-
-
-@asynccontextmanager
-async def talking(address: tuple[str, int]) -> AsyncIterator[Connection]:
-    """A connection to the proxy."""
-    reader, writer = await asyncio.open_connection(*address)
-    yield reader, writer
-    writer.close()
-
-
-async def answer(address: tuple[str, int], request: bytes) -> bytes:
-    """All that comes back for a request, until the proxy hangs up."""
-    async with talking(address) as (reader, writer), asyncio.timeout(5):
-        writer.write(request)
-        return await reader.read(-1)
-
-
-def get(gate: Gate, path: str = "/", more: str = "") -> bytes:
-    """A plain request as browsers send it to a proxy."""
-    return (
-        f"GET http://site.test:{gate.port}{path} HTTP/1.1\r\nHost: site.test\r\n"
-        f"Proxy-Connection: keep-alive\r\n{more}\r\n"
-    ).encode()
-
-
-async def test_a_plain_request_passes_in_the_form_servers_expect(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
-) -> None:
-    reply = await answer(address, get(gate, "/a?b=c", "Accept: text/html\r\n"))
+async def test_a_plain_request_passes_in_the_form_servers_expect(wall: Wall) -> None:
+    reply = await wall.answer(wall.get("/a?b=c", "Accept: text/html\r\n"))
     assert reply.endswith(b"\r\n\r\nhi") and b"connection: close" in reply
-    head = parse_head(upstream[0].received[0].removesuffix(b""))
+    head = parse_head(wall.upstream.received[0])
     assert head.line == "GET /a?b=c HTTP/1.1"
     assert head.values("accept") == ["text/html"]
     assert head.values("connection") == ["close"]
     assert not head.values("proxy-connection")
 
 
-async def test_a_second_request_on_the_same_connection_does_not_slip_through(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
-) -> None:
-    upstream[0].stays_open = True
-    async with talking(address) as (reader, writer):
-        writer.write(get(gate, "/a") + get(gate, "/no"))
+async def test_a_second_request_on_the_same_connection_does_not_slip_through(wall: Wall) -> None:
+    wall.upstream.stays_open = True
+    async with wall.talk() as (reader, writer):
+        writer.write(wall.get("/a") + wall.get("/no"))
         await reader.readuntil(b"hi")
         await asyncio.sleep(0.1)
-    assert b"/no" not in upstream[0].received[0]
+    assert b"/no" not in wall.upstream.received[0]
 
 
 @pytest.mark.parametrize(
@@ -145,17 +147,15 @@ async def test_a_second_request_on_the_same_connection_does_not_slip_through(
     ],
 )
 async def test_a_body_passes_whole(
-    upstream: tuple[Upstream, int],
-    gate: Gate,
-    address: tuple[str, int],
+    wall: Wall,
     body: bytes,
     announced: str,
 ) -> None:
-    upstream[0].stays_open = True
-    async with talking(address) as (reader, writer), asyncio.timeout(5):
-        writer.write(get(gate, "/a", f"{announced}\r\n") + body)
+    wall.upstream.stays_open = True
+    async with wall.talk() as (reader, writer), asyncio.timeout(5):
+        writer.write(wall.get("/a", f"{announced}\r\n") + body)
         await reader.readuntil(b"hi")
-        while not upstream[0].received[0].endswith(body):
+        while not wall.upstream.received[0].endswith(body):
             await asyncio.sleep(0.01)
 
 
@@ -172,51 +172,43 @@ async def test_a_body_passes_whole(
         "X: a\nY: b\r\n",
     ],
 )
-async def test_a_head_that_can_be_read_in_two_ways_goes_nowhere(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int], fields: str
-) -> None:
-    await answer(address, get(gate, "/a", fields) + b"x" * 9)
-    assert b"xxx" not in b"".join(upstream[0].received)
+async def test_a_head_that_can_be_read_in_two_ways_goes_nowhere(wall: Wall, fields: str) -> None:
+    await wall.answer(wall.get("/a", fields) + b"x" * 9)
+    assert b"xxx" not in b"".join(wall.upstream.received)
 
 
-async def test_what_the_gate_refuses_never_reaches_the_server(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
-) -> None:
-    assert (await answer(address, get(gate, "/no"))).startswith(b"HTTP/1.1 403")
-    moving = get(gate, "/no", "Upgrade-Insecure-Requests: 1\r\n")
-    assert (await answer(address, moving)).startswith(b"HTTP/1.1 204")
-    assert (await answer(address, get(gate, "/", "Referer: /no\r\n"))).startswith(b"HTTP/1.1 403")
-    worker = get(gate, "/sw.js", "Service-Worker: script\r\n")
-    assert (await answer(address, worker)).startswith(b"HTTP/1.1 403")
-    assert upstream[0].received == []
-    assert len(gate.refused) == 4
+async def test_what_the_gate_refuses_never_reaches_the_server(wall: Wall) -> None:
+    assert (await wall.answer(wall.get("/no"))).startswith(b"HTTP/1.1 403")
+    moving = wall.get("/no", "Upgrade-Insecure-Requests: 1\r\n")
+    assert (await wall.answer(moving)).startswith(b"HTTP/1.1 204")
+    assert (await wall.answer(wall.get("/", "Referer: /no\r\n"))).startswith(b"HTTP/1.1 403")
+    worker = wall.get("/sw.js", "Service-Worker: script\r\n")
+    assert (await wall.answer(worker)).startswith(b"HTTP/1.1 403")
+    assert wall.upstream.received == []
+    assert len(wall.gate.refused) == 4
 
 
-async def test_an_open_name_at_a_closed_address_is_not_reached(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
-) -> None:
-    gate.closed_ips = {"127.0.0.1"}
-    assert b"closed network" in await answer(address, get(gate))
-    assert upstream[0].received == []
-    gate.ips = ["127.0.0.1", "127.0.0.2"]
-    assert b"cannot be reached" in await answer(address, get(gate))
+async def test_an_open_name_at_a_closed_address_is_not_reached(wall: Wall) -> None:
+    wall.gate.closed_ips = {"127.0.0.1"}
+    assert b"closed network" in await wall.answer(wall.get())
+    assert wall.upstream.received == []
+    wall.gate.ips = ["127.0.0.1", "127.0.0.2"]
+    assert b"cannot be reached" in await wall.answer(wall.get())
 
 
-async def test_the_proxy_is_no_site_of_its_own(gate: Gate, address: tuple[str, int]) -> None:
-    assert (await answer(address, b"GET / HTTP/1.1\r\n\r\n")).startswith(b"HTTP/1.1 400")
-    assert await answer(address, b"nonsense\r\n\r\n") == b""
+async def test_the_proxy_is_no_site_of_its_own(wall: Wall) -> None:
+    assert (await wall.answer(b"GET / HTTP/1.1\r\n\r\n")).startswith(b"HTTP/1.1 400")
+    assert await wall.answer(b"nonsense\r\n\r\n") == b""
 
 
-async def test_a_tunnel_for_tls_passes_its_bytes_unchanged(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
-) -> None:
+async def test_a_tunnel_for_tls_passes_its_bytes_unchanged(wall: Wall) -> None:
     hello = b"\x16\x03\x01 and so on"
-    async with talking(address) as (reader, writer), asyncio.timeout(5):
-        writer.write(f"CONNECT tls.test:{gate.port} HTTP/1.1\r\n\r\n".encode())
+    async with wall.talk() as (reader, writer), asyncio.timeout(5):
+        writer.write(wall.connect("tls.test"))
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
         writer.write(hello)
         await reader.readuntil(b"hi")
-    assert upstream[0].received == [hello]
+    assert wall.upstream.received == [hello]
 
 
 @pytest.mark.parametrize(
@@ -230,44 +222,35 @@ async def test_a_tunnel_for_tls_passes_its_bytes_unchanged(
     ],
 )
 async def test_a_tunnel_carries_only_what_it_was_opened_for(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int], host: str, first: bytes
+    wall: Wall, host: str, first: bytes
 ) -> None:
-    await answer(address, f"CONNECT {host}:{gate.port} HTTP/1.1\r\n\r\n".encode() + first)
-    assert b"".join(upstream[0].received) == b""
-    assert len(gate.refused) == 1
+    await wall.answer(wall.connect(host) + first)
+    assert b"".join(wall.upstream.received) == b""
+    assert len(wall.gate.refused) == 1
 
 
-async def test_a_web_socket_passes_a_plain_tunnel_and_is_judged_by_its_address(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
-) -> None:
+async def test_a_web_socket_passes_a_plain_tunnel_and_is_judged_by_its_address(wall: Wall) -> None:
     opening = b"GET /live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"
-    reply = await answer(
-        address, f"CONNECT plain.test:{gate.port} HTTP/1.1\r\n\r\n".encode() + opening
-    )
+    reply = await wall.answer(wall.connect("plain.test") + opening)
     assert reply.endswith(b"hi")
-    assert upstream[0].received == [opening]
-    assert gate.asked == [f"GET ws://plain.test:{gate.port}/live"]
+    assert wall.upstream.received == [opening]
+    assert wall.gate.asked == [f"GET ws://plain.test:{wall.gate.port}/live"]
 
 
-async def test_a_closed_tunnel_is_refused_before_a_connection_is_made(
-    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
-) -> None:
-    reply = await answer(address, f"CONNECT evil.test:{gate.port} HTTP/1.1\r\n\r\n".encode())
+async def test_a_closed_tunnel_is_refused_before_a_connection_is_made(wall: Wall) -> None:
+    reply = await wall.answer(wall.connect("evil.test"))
     assert reply.startswith(b"HTTP/1.1 403")
-    assert upstream[0].received == []
+    assert wall.upstream.received == []
 
 
-async def test_closing_cuts_off_what_is_under_way(gate: Gate) -> None:
-    proxy = GuardProxy(gate)
-    host, port = (await proxy.open()).removeprefix("http://").split(":")
-    async with talking((host, int(port))) as (reader, writer):
-        writer.write(f"CONNECT tls.test:{gate.port} HTTP/1.1\r\n\r\n".encode())
+async def test_closing_cuts_off_what_is_under_way(wall: Wall) -> None:
+    async with wall.talk() as (reader, writer):
+        writer.write(wall.connect("tls.test"))
         await reader.readuntil(b"\r\n\r\n")
-        await proxy.close()
+        await wall.proxy.close()
         assert await reader.read(-1) == b""
     with pytest.raises(OSError):
-        await asyncio.open_connection(host, int(port))
-    await proxy.close()
+        await asyncio.open_connection(wall.host, wall.port)
 
 
 class Beyond:
@@ -293,23 +276,19 @@ class Beyond:
 
 
 @pytest.mark.parametrize("is_willing", [True, False])
-async def test_a_proxy_of_the_users_own_is_gone_through(
-    upstream: tuple[Upstream, int], gate: Gate, is_willing: bool
-) -> None:
-    beyond = Beyond(upstream[1])
+async def test_a_proxy_of_the_users_own_is_gone_through(wall: Wall, is_willing: bool) -> None:
+    beyond = Beyond(wall.gate.port)
     if not is_willing:
         beyond.answer = b"HTTP/1.1 407 No\r\n\r\n"
     listening = await asyncio.start_server(beyond.serve, "127.0.0.1", 0)
     dial = ProxyDialer("127.0.0.1", listening.sockets[0].getsockname()[1], "me", "pass")
-    proxy = GuardProxy(gate, dial)
-    host, port = (await proxy.open()).removeprefix("http://").split(":")
-    reply = await answer((host, int(port)), get(gate, "/a"))
-    assert (b"\r\n\r\nhi" in reply) == is_willing
-    assert (b"cannot be reached" in reply) != is_willing
-    assert beyond.heads[0].startswith(f"CONNECT site.test:{gate.port} ".encode())
-    assert b"Proxy-Authorization: Basic bWU6cGFzcw==" in beyond.heads[0]
-    assert "pass" not in repr(dial)
-    assert (await answer((host, int(port)), get(gate, "/no"))).startswith(b"HTTP/1.1 403")
-    assert len(beyond.heads) == 1
-    await proxy.close()
+    async with guarding(dial) as beside:
+        reply = await beside.answer(beside.get("/a"))
+        assert (b"\r\n\r\nhi" in reply) == is_willing
+        assert (b"cannot be reached" in reply) != is_willing
+        assert beyond.heads[0].startswith(f"CONNECT site.test:{beside.gate.port} ".encode())
+        assert b"Proxy-Authorization: Basic bWU6cGFzcw==" in beyond.heads[0]
+        assert "pass" not in repr(dial)
+        assert (await beside.answer(beside.get("/no"))).startswith(b"HTTP/1.1 403")
+        assert len(beyond.heads) == 1
     listening.close()
