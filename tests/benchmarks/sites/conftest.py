@@ -1,12 +1,13 @@
 """A small site for tests, built once into a folder that the run throws away."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 
-from benchmarks.sites import Instance
+from benchmarks.sites import SITES, Instance, SiteError
+from benchmarks.sites.hosting import Hosting
 from perf.fakes.diary import Diary
 
 
@@ -48,3 +49,45 @@ def entries() -> Callable[[Instance], str]:
             return reply.read().decode()
 
     return get
+
+
+@pytest.fixture
+async def hosting(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosting]:
+    """Eight diaries at most."""
+    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
+    async with Hosting(concurrency=8) as opened:
+        yield opened
+
+
+class FakeRunning:
+    """Counts what is done to it; what goes wrong is set by tests."""
+
+    base = "http://127.0.0.1:4321"
+    database = saved_database = None
+
+    def __init__(self) -> None:
+        self.is_dead = False
+        self.is_ill = False
+        self.failures: list[str] = []
+        """Of its next resets, last first."""
+        self.resets = 0
+        self.stops = 0
+
+    def login(self, role: str) -> dict[str, object]:
+        return {"cookies": [], "origins": []}
+
+    def reset(self) -> float:
+        self.resets += 1
+        if self.failures:
+            raise SiteError(self.failures.pop())
+        return 0.0
+
+    def check(self) -> None:
+        if self.is_dead:
+            raise SiteError("it is dead")
+
+    def is_healthy(self) -> bool:
+        return not (self.is_dead or self.is_ill)
+
+    def stop(self) -> None:
+        self.stops += 1

@@ -2,13 +2,11 @@
 
 import socket
 import threading
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from benchmarks.sites import SITES
 from benchmarks.sites.hosting import Hosting
 from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Task
@@ -20,19 +18,6 @@ from webagent.guard import Guard
 from webagent.records import Ending, Observation, Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes, run_episode
 from webagent.serialize import dumps, to_json
-
-
-@pytest.fixture(scope="module")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("sites")
-
-
-@pytest.fixture
-async def hosting(builds: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosting]:
-    monkeypatch.setenv("WEBAGENT_SITES", str(builds))
-    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
-    async with Hosting(concurrency=8) as opened:
-        yield opened
 
 
 def diary_task(seed: int = 0, login: str = "writer") -> Task:

@@ -7,35 +7,7 @@ import time
 import pytest
 
 from benchmarks.sites import Pool, SiteError
-
-
-class FakeRunning:
-    """Counts what is done to it; `is_dead` and `is_ill` are set by tests."""
-
-    base = "http://127.0.0.1:1"
-    database = None
-    saved_database = None
-
-    def __init__(self) -> None:
-        self.is_dead = False
-        self.is_ill = False
-        self.stops = 0
-
-    def login(self, role):
-        return {}
-
-    def reset(self):
-        return 0.0
-
-    def check(self):
-        if self.is_dead:
-            raise SiteError("it is dead")
-
-    def is_healthy(self):
-        return not (self.is_dead or self.is_ill)
-
-    def stop(self):
-        self.stops += 1
+from tests.benchmarks.sites.conftest import FakeRunning
 
 
 class Starter:

@@ -1,17 +1,17 @@
 """Worlds on sites: fresh for every episode, under an address that stays, failures named."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 
-from benchmarks.sites import SITES, Lease, SiteError
+from benchmarks.sites import Lease
 from benchmarks.sites.hosting import Hosting
 from benchmarks.sites.world import HostedWorld
 from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Check, Probe, Task
+from tests.benchmarks.sites.conftest import FakeRunning
 from tests.fakes.reader import ReaderWorld
 from webagent.action import Action
 from webagent.action.actions import Answer, Fill, Goto
@@ -22,19 +22,6 @@ from webagent.rollout.world import World
 from webagent.serialize import dumps, to_json
 
 FIRST_ENTRIES = [["ann", "It rained."], ["bob", "It shone."]]
-
-
-@pytest.fixture(scope="module")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("sites")
-
-
-@pytest.fixture
-async def hosting(builds: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosting]:
-    monkeypatch.setenv("WEBAGENT_SITES", str(builds))
-    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
-    async with Hosting(concurrency=8) as opened:
-        yield opened
 
 
 def diary_task(seed: int = 0, **fields: object) -> Task:
@@ -168,36 +155,6 @@ async def test_checks_on_changes_hold_for_what_was_asked_and_nothing_more(hostin
     assert [score.value for score in scores] == [1.0, 0.0, 0.0]
 
 
-class FakeRunning:
-    """A site whose failures are set by tests."""
-
-    base = "http://127.0.0.1:4321"
-    database = saved_database = None
-
-    def __init__(self) -> None:
-        self.resets = 0
-        self.failures: list[str] = []
-        self.is_well = True
-
-    def login(self, role: str) -> dict[str, object]:
-        return {"cookies": [], "origins": []}
-
-    def reset(self) -> float:
-        self.resets += 1
-        if self.failures:
-            raise SiteError(self.failures.pop())
-        return 0.0
-
-    def check(self) -> None:
-        """Never known to be dead."""
-
-    def is_healthy(self) -> bool:
-        return self.is_well
-
-    def stop(self) -> None:
-        """Nothing to end."""
-
-
 class FakeHost:
     """Lends one fake after another."""
 
@@ -304,7 +261,7 @@ async def test_a_site_that_cannot_be_reset_is_changed_for_another_once(faked):
 async def test_a_site_that_does_not_answer_at_the_end_leaves_nothing_to_score(faked):
     world, host, _ = faked
     await world.reset(SITE_TASK)
-    host.lent[0].is_well = False
+    host.lent[0].is_ill = True
 
     with pytest.raises(WorldError, match="diary@1 does not answer any more"):
         await world.evidence(SITE_TASK)

@@ -91,9 +91,21 @@ def noted(round: int, chance: float, value: float, learnable: float, tries: int 
 RISING = [noted(1, 0.4, 0.7, 0.8), noted(2, 0.6, 0.6, 0.7)]
 
 
-def test_while_there_is_much_to_learn_nothing_is_said() -> None:
-    assert plateau_warning(RISING[:1]) == ""
-    assert plateau_warning(RISING) == ""
+OPEN = {"a": 0.99, "b": 0.98, "login": 0.2, "draw": 0.2}
+
+
+@pytest.mark.parametrize(
+    "monitors",
+    [
+        RISING[:1],
+        RISING,
+        [*RISING, noted(3, 0.97, 0.1, 0.15)],
+        [*RISING, replace(noted(3, 0.9, 0.05, 0.05), unsolved=("login", "draw"), chances=OPEN)],
+    ],
+    ids=["one round", "much to learn", "something to learn", "still open"],
+)
+def test_while_there_is_something_to_learn_nothing_is_said(monitors: list[Monitor]) -> None:
+    assert plateau_warning(monitors) == ""
 
 
 def test_the_warning_comes_once_nearly_every_task_is_decided() -> None:
@@ -111,18 +123,6 @@ def test_the_warning_says_what_stands_in_the_way() -> None:
     said = plateau_warning([*RISING, stuck])
     assert "what nobody solved (login, draw)" in said
     assert "add harder tasks" in said and "explore more" in said
-
-
-def test_while_it_is_open_whether_an_unsolved_task_can_be_done_nothing_is_said() -> None:
-    last = noted(3, 0.9, 0.05, 0.05)
-    chances = {"a": 0.99, "b": 0.98, "login": 0.2, "draw": 0.2}
-    assert (
-        plateau_warning([*RISING, replace(last, unsolved=("login", "draw"), chances=chances)]) == ""
-    )
-
-
-def test_while_some_tasks_have_something_to_learn_nothing_is_said() -> None:
-    assert plateau_warning([*RISING, noted(3, 0.97, 0.1, 0.15)]) == ""
 
 
 def test_openness_is_most_where_tasks_are_done_half_the_time() -> None:

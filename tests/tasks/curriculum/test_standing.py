@@ -1,5 +1,6 @@
 """When a task retires and comes back, and when it is not drawn at all."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,41 +11,9 @@ from tests.fakes.course import course
 RULES = Rules()
 
 
-def test_a_task_retires_once_it_is_surely_mastered() -> None:
-    assert find_standing(course((6, 6)), 2, RULES) is TaskStanding.LEARNING
-    assert find_standing(course((10, 10)), 2, RULES) is TaskStanding.RETIRED
-
-
-def test_a_few_lucky_tries_are_no_mastery() -> None:
-    for tries in range(1, 8):
-        assert find_standing(course((tries, tries)), 2, RULES) is TaskStanding.LEARNING
-
-
-def test_a_retired_task_is_due_some_rounds_after_its_last_try() -> None:
-    found = [find_standing(course((12, 12)), now, RULES) for now in (2, 3, 4, 5)]
-    assert found == [TaskStanding.RETIRED, TaskStanding.RETIRED, TaskStanding.DUE, TaskStanding.DUE]
-
-
-def test_a_revisit_that_goes_well_puts_the_next_one_off() -> None:
-    again = course((12, 12), (0, 0), (0, 0), (2, 2))
-    found = [find_standing(again, now, RULES) for now in (5, 6, 7)]
-    assert found == [TaskStanding.RETIRED, TaskStanding.RETIRED, TaskStanding.DUE]
-
-
-def test_a_failed_revisit_brings_a_task_back() -> None:
-    failed = course((12, 12), (0, 0), (0, 0), (1, 2))
-    assert find_standing(failed, 5, RULES) is TaskStanding.LEARNING
-
-
-def test_a_task_that_came_back_retires_again() -> None:
-    again = course((12, 12), (0, 0), (0, 0), (1, 2), (16, 16))
-    assert find_standing(again, 6, RULES) is TaskStanding.RETIRED
-
-
-def test_a_task_that_never_succeeds_is_unsolved_after_some_patience() -> None:
-    assert find_standing(course((0, 7)), 2, RULES) is TaskStanding.LEARNING
-    assert find_standing(course((0, 8)), 2, RULES) is TaskStanding.UNSOLVED
-    assert find_standing(course((0, 3), (1, 2)), 3, RULES) is TaskStanding.LEARNING
+LEARNING, RETIRED, DUE = TaskStanding.LEARNING, TaskStanding.RETIRED, TaskStanding.DUE
+UNSOLVED, INVALID = TaskStanding.UNSOLVED, TaskStanding.INVALID
+BROKEN, UNJUDGED, STRAYED = TryOutcome.BROKEN, TryOutcome.UNJUDGED, TryOutcome.STRAYED
 
 
 def broken(record: TaskRecord, times: int, outcome: TryOutcome) -> TaskRecord:
@@ -54,45 +23,56 @@ def broken(record: TaskRecord, times: int, outcome: TryOutcome) -> TaskRecord:
     return record
 
 
-def test_a_task_whose_page_always_fails_is_invalid_and_the_reason_says_so() -> None:
-    record = broken(TaskRecord(), 4, TryOutcome.BROKEN)
-    assert find_standing(record, 2, RULES) is TaskStanding.INVALID
-    assert "page failed 4 times in 4 tries" in find_validity(record, RULES)[1]
+HOPELESS = course((0, 14)).rounds
+MASTERED = ((12, 12), (0, 0), (0, 0))
 
 
-def test_a_task_whose_check_cannot_be_evaluated_is_invalid() -> None:
-    record = broken(TaskRecord(), 4, TryOutcome.UNJUDGED)
-    assert find_standing(record, 2, RULES) is TaskStanding.INVALID
-    assert "check could not be evaluated 4 times" in find_validity(record, RULES)[1]
+@pytest.mark.parametrize(
+    ("why", "record", "standings"),
+    [
+        ("not surely mastered", course((6, 6)), {2: LEARNING}),
+        ("surely mastered", course((10, 10)), {2: RETIRED}),
+        *(("a few lucky tries", course((tries, tries)), {2: LEARNING}) for tries in range(1, 8)),
+        ("due for a revisit", course((12, 12)), {2: RETIRED, 3: RETIRED, 4: DUE, 5: DUE}),
+        ("a good revisit", course(*MASTERED, (2, 2)), {5: RETIRED, 6: RETIRED, 7: DUE}),
+        ("a failed revisit", course(*MASTERED, (1, 2)), {5: LEARNING}),
+        ("mastered again", course(*MASTERED, (1, 2), (16, 16)), {6: RETIRED}),
+        ("patience is left", course((0, 7)), {2: LEARNING}),
+        ("patience is over", course((0, 8)), {2: UNSOLVED}),
+        ("solved once", course((0, 3), (1, 2)), {3: LEARNING}),
+        ("its page fails now and then", broken(course((5, 9)), 2, BROKEN), {2: LEARNING}),
+        ("its page always fails", broken(TaskRecord(), 4, BROKEN), {2: INVALID}),
+        ("its check cannot be evaluated", broken(TaskRecord(), 4, UNJUDGED), {2: INVALID}),
+        ("nobody can do it", TaskRecord(HOPELESS, shown=6), {2: INVALID}),
+        ("somebody can", TaskRecord(HOPELESS, shown=6, shown_successes=1), {2: UNSOLVED}),
+        ("nobody else tried", TaskRecord(HOPELESS), {2: UNSOLVED}),
+        ("random actions spoil no mastery", broken(course((12, 12)), 6, STRAYED), {2: RETIRED}),
+        ("failures of its own do", course((12, 18)), {2: LEARNING}),
+        ("only random actions", broken(TaskRecord(), 12, STRAYED), {2: UNSOLVED}),
+    ],
+)
+def test_a_record_gives_a_task_its_standing(
+    why: str, record: TaskRecord, standings: dict[int, TaskStanding]
+) -> None:
+    assert {now: find_standing(record, now, RULES) for now in standings} == standings, why
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (broken(TaskRecord(), 4, BROKEN), "page failed 4 times in 4 tries"),
+        (broken(TaskRecord(), 4, UNJUDGED), "check could not be evaluated 4 times"),
+        (TaskRecord(HOPELESS, shown=6), "nobody can do it"),
+    ],
+)
+def test_what_is_not_drawn_has_its_reason(record: TaskRecord, reason: str) -> None:
+    validity, found = find_validity(record, RULES)
+    assert validity < RULES.least_validity and reason in found
 
 
 def test_a_page_that_fails_now_and_then_costs_a_task_some_of_its_value() -> None:
-    record = broken(course((5, 9)), 2, TryOutcome.BROKEN)
-    validity, reason = find_validity(record, RULES)
-    assert 0.8 < validity < 1
-    assert reason and find_standing(record, 2, RULES) is TaskStanding.LEARNING
-
-
-def test_what_neither_policy_nor_demonstrator_can_do_is_invalid() -> None:
-    rounds = course((0, 14)).rounds
-    hopeless = TaskRecord(rounds, shown=6)
-    assert find_standing(hopeless, 2, RULES) is TaskStanding.INVALID
-    assert "nobody can do it" in find_validity(hopeless, RULES)[1]
-    assert (
-        find_standing(TaskRecord(rounds, shown=6, shown_successes=1), 2, RULES)
-        is TaskStanding.UNSOLVED
-    )
-    assert find_standing(TaskRecord(rounds), 2, RULES) is TaskStanding.UNSOLVED
-
-
-def test_a_failure_after_a_random_action_counts_against_no_mastery() -> None:
-    strayed = broken(course((12, 12)), 6, TryOutcome.STRAYED)
-    assert find_standing(strayed, 2, RULES) is TaskStanding.RETIRED
-    assert find_standing(course((12, 18)), 2, RULES) is TaskStanding.LEARNING
-    assert (
-        find_standing(broken(TaskRecord(), 12, TryOutcome.STRAYED), 2, RULES)
-        is TaskStanding.UNSOLVED
-    )
+    validity, reason = find_validity(broken(course((5, 9)), 2, BROKEN), RULES)
+    assert 0.8 < validity < 1 and reason
 
 
 @given(
@@ -105,6 +85,6 @@ def test_validity_never_rises_with_what_goes_wrong(
     rounds: list[tuple[int, int]], page: int, check: int
 ) -> None:
     sound = course(*((s, s + f) for s, f in rounds))
-    worse = broken(broken(sound, page, TryOutcome.BROKEN), check, TryOutcome.UNJUDGED)
+    worse = broken(broken(sound, page, BROKEN), check, UNJUDGED)
     assert 0 <= find_validity(worse, RULES)[0] <= find_validity(sound, RULES)[0] <= 1
     assert bool(find_validity(worse, RULES)[1]) == bool(page + check)
