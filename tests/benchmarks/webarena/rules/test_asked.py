@@ -106,19 +106,21 @@ async def test_a_part_of_a_page_is_marked_against_all_alternatives_or_corrected_
     assert (published.value, corrected.value) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("answer", ["N/A", " 'n/a' "])
-async def test_not_applicable_is_right_without_asking(answer: str) -> None:
-    verdict, model = await asked("webarena_unachievable", answer, "there is no map")
-    assert verdict.value == 1.0
-    assert model.requests == []
-
-
-@pytest.mark.parametrize("rule", ["webarena_unachievable", "webarena_fuzzy_match"])
-async def test_no_answer_fails_without_asking(rule: str) -> None:
-    expected: Json = "x" if rule == "webarena_unachievable" else ["x"]
-    verdict, model = await asked(rule, "", expected)
-    assert verdict == Verdict(0.0, "fails: no answer was given")
-    assert model.requests == []
+@pytest.mark.parametrize(
+    ("rule", "answer", "expected", "value"),
+    [
+        ("webarena_unachievable", "N/A", "there is no map", 1.0),
+        ("webarena_unachievable", " 'n/a' ", "there is no map", 1.0),
+        ("webarena_unachievable", "", "x", 0.0),
+        ("webarena_fuzzy_match", "", ["x"], 0.0),
+    ],
+)
+async def test_not_applicable_and_no_answer_decide_without_asking(
+    rule: str, answer: str, expected: Json, value: float
+) -> None:
+    verdict, model = await asked(rule, answer, expected)
+    assert (verdict.value, model.requests) == (value, [])
+    assert value or verdict.reason == "fails: no answer was given"
 
 
 async def test_an_unreadable_reply_is_asked_for_once_more_and_then_abstained_on() -> None:
@@ -131,14 +133,31 @@ async def test_an_unreadable_reply_is_asked_for_once_more_and_then_abstained_on(
     assert "cannot be read, asked twice" in verdict.reason
 
 
-async def test_a_model_that_fails_or_is_not_there_abstains() -> None:
-    verdict, _ = await asked("webarena_fuzzy_match", "x", ["y"], [ModelError("timed out")])
-    assert verdict.value is None
-    assert "the model failed: timed out" in verdict.reason
-    question = RuleQuestion("x", ["y"], "", Means())
-    verdict = await CONSULTING_RULES["webarena_fuzzy_match"](question)
-    assert verdict.value is None
-    assert "give one: checks_hold(means=" in verdict.reason
+SAME: Json = {"references": ["same"], "threshold": 0.8}
+QUESTION: Json = {"question": "Is it red?", "answer": "yes"}
+BLIND = CannedModel(["yes"], capabilities=Capabilities())
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected", "means", "reason"),
+    [
+        ("webarena_fuzzy_match", ["y"], Means(), "give one: checks_hold(means="),
+        (
+            "webarena_fuzzy_match",
+            ["y"],
+            Means(CannedModel([ModelError("timed out")])),
+            "the model failed: timed out",
+        ),
+        ("visualwebarena_picture_answer", QUESTION, Means(BLIND, picture), "not look at images"),
+        ("visualwebarena_same_picture", SAME, Means(), "Means(images="),
+    ],
+)
+async def test_without_what_a_rule_needs_it_abstains(
+    rule: str, expected: Json, means: Means, reason: str
+) -> None:
+    found: Json = "x" if "fuzzy" in rule else ["one"]
+    verdict = await CONSULTING_RULES[rule](RuleQuestion(found, expected, "", means))
+    assert verdict.value is None and reason in verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -154,9 +173,6 @@ async def test_a_model_that_fails_or_is_not_there_abstains() -> None:
 def test_a_reply_must_be_or_end_in_one_entry_of_the_table(text: str, word: str | None) -> None:
     verdict = read_word(text, MARKS)
     assert (verdict and verdict.reason) == (f"marked {word}" if word else None)
-
-
-QUESTION: Json = {"question": "Is it red?", "answer": "yes"}
 
 
 @pytest.mark.parametrize(
@@ -180,14 +196,6 @@ async def test_one_picture_that_shows_it_is_enough(
     assert all(len(request.messages[1].images) == 1 for request in model.requests)
 
 
-async def test_a_model_that_does_not_look_abstains_on_pictures() -> None:
-    blind = CannedModel(["yes"], capabilities=Capabilities())
-    question = RuleQuestion(["one"], QUESTION, "", Means(blind, picture))
-    verdict = await CONSULTING_RULES["visualwebarena_picture_answer"](question)
-    assert verdict.value is None
-    assert "does not look at images" in verdict.reason
-
-
 @pytest.mark.parametrize(
     ("found", "references", "evidence", "value"),
     [
@@ -207,14 +215,6 @@ async def test_pictures_are_compared_with_references_captured_or_looked_up(
     expected: Json = {"references": references, "threshold": 0.8}
     verdict, _ = await asked("visualwebarena_same_picture", found, expected, **evidence)
     assert verdict.value == value
-
-
-async def test_pictures_without_a_place_to_look_them_up_abstain() -> None:
-    expected: Json = {"references": ["same"], "threshold": 0.8}
-    question = RuleQuestion(["one"], expected, "", Means())
-    verdict = await CONSULTING_RULES["visualwebarena_same_picture"](question)
-    assert verdict.value is None
-    assert "Means(images=" in verdict.reason
 
 
 def test_a_picture_is_wholly_alike_to_itself_and_less_to_another() -> None:
