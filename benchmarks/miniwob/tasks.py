@@ -89,73 +89,44 @@ _CHECKS = (
     Check("raw_reward", "at_least", 0.99),
     Check("raw_reward", "above", 0, score="raw_positive"),
 )
-_USUAL_STEPS = 10
-_MAX_STEPS = {
+_LONGER = {
     # Tasks that a careful person cannot do in ten actions on every seed.
-    "book-flight": 20,
-    "book-flight-nodelay": 20,
-    "choose-date": 20,
-    "choose-date-nodelay": 20,
-    "click-checkboxes-large": 20,
-    "click-shades": 15,
-    "daily-calendar": 15,
-    "form-sequence": 20,
-    "generate-number": 30,
-    "guess-number": 25,
-    "hot-cold": 40,
-    "number-checkboxes": 20,
-    "order-food": 25,
-    "phone-book": 15,
-    "social-media-all": 20,
-    "social-media-some": 20,
-    "stock-market": 40,
-    "use-slider": 30,
-    "use-slider-2": 30,
-    "use-spinner": 20,
+    15: "click-shades daily-calendar phone-book",
+    20: "book-flight book-flight-nodelay choose-date choose-date-nodelay click-checkboxes-large"
+    " form-sequence number-checkboxes social-media-all social-media-some use-spinner",
+    25: "guess-number order-food",
+    30: "generate-number use-slider use-slider-2",
+    40: "hot-cold stock-market",
 }
-_EASIER: dict[str, dict[str, int]] = {
-    # Fewer things on the page, by the generators' own variables.
-    "ascending-numbers": {"TOTAL_RECTS": 3},
-    "book-flight": {"MAX_FLIGHTS": 2},
-    "book-flight-nodelay": {"MAX_FLIGHTS": 2},
-    "buy-ticket": {"MAX_TRIPS": 2},
-    "click-color": {"MAX_COLORS": 2},
-    "click-widget": {"NUM_ELEMENTS": 3},
-    "copy-paste-2": {"TEXTAREAS": 2},
-    "drag-shapes": {"TOTAL_SHAPES": 2},
-    "drag-shapes-2": {"TOTAL_SHAPES": 2},
-    "email-inbox": {"MAX_EMAILS": 5},
-    "email-inbox-forward-nl-turk": {"MAX_EMAILS": 5},
-    "email-inbox-nl-turk": {"MAX_EMAILS": 5},
-    "find-greatest": {"TOTAL_CARDS": 2},
-    "focus-text-2": {"TEXTBOXES": 2},
-    "highlight-text-2": {"PARAGRAPHS": 2},
-    "navigate-tree": {"MAX_FILES": 3},
-    "odd-or-even": {"RANDOM_NUMBERS": 1},
-    "phone-book": {"TOTAL_RESULTS": 2},
-    "terminal": {"MAX_FILES": 3},
-    "tic-tac-toe": {"RANDOM_CHANCE": 100},
-    "use-slider-2": {"SLIDERS": 2},
+_MAX_STEPS = {name: steps for steps, names in _LONGER.items() for name in names.split()}
+_SIZES: dict[str, tuple[str, int | None, int | None]] = {
+    # The generator's own variable for how much is on the page: its value for fewer things, and for
+    # more, as far as the page stays usable.
+    "ascending-numbers": ("TOTAL_RECTS", 3, 7),
+    "book-flight": ("MAX_FLIGHTS", 2, 8),
+    "book-flight-nodelay": ("MAX_FLIGHTS", 2, 8),
+    "buy-ticket": ("MAX_TRIPS", 2, 6),
+    "click-color": ("MAX_COLORS", 2, 6),
+    "click-widget": ("NUM_ELEMENTS", 3, 8),
+    "copy-paste-2": ("TEXTAREAS", 2, None),
+    "drag-shapes": ("TOTAL_SHAPES", 2, 6),
+    "drag-shapes-2": ("TOTAL_SHAPES", 2, None),
+    "email-inbox": ("MAX_EMAILS", 5, 20),
+    "email-inbox-forward-nl-turk": ("MAX_EMAILS", 5, 20),
+    "email-inbox-nl-turk": ("MAX_EMAILS", 5, 20),
+    "find-greatest": ("TOTAL_CARDS", 2, 5),
+    "focus-text-2": ("TEXTBOXES", 2, None),
+    "highlight-text-2": ("PARAGRAPHS", 2, None),
+    "navigate-tree": ("MAX_FILES", 3, 14),
+    "odd-or-even": ("RANDOM_NUMBERS", 1, 5),
+    "phone-book": ("TOTAL_RESULTS", 2, 9),
+    "search-engine": ("TOTAL_RESULTS", None, 15),
+    "terminal": ("MAX_FILES", 3, 9),
+    "tic-tac-toe": ("RANDOM_CHANCE", 100, None),
+    "use-slider-2": ("SLIDERS", 2, None),
 }
-_HARDER: dict[str, dict[str, int]] = {
-    # More things on the page, as far as it stays usable.
-    "ascending-numbers": {"TOTAL_RECTS": 7},
-    "book-flight": {"MAX_FLIGHTS": 8},
-    "book-flight-nodelay": {"MAX_FLIGHTS": 8},
-    "buy-ticket": {"MAX_TRIPS": 6},
-    "click-color": {"MAX_COLORS": 6},
-    "click-widget": {"NUM_ELEMENTS": 8},
-    "drag-shapes": {"TOTAL_SHAPES": 6},
-    "email-inbox": {"MAX_EMAILS": 20},
-    "email-inbox-forward-nl-turk": {"MAX_EMAILS": 20},
-    "email-inbox-nl-turk": {"MAX_EMAILS": 20},
-    "find-greatest": {"TOTAL_CARDS": 5},
-    "navigate-tree": {"MAX_FILES": 14},
-    "odd-or-even": {"RANDOM_NUMBERS": 5},
-    "phone-book": {"TOTAL_RESULTS": 9},
-    "search-engine": {"TOTAL_RESULTS": 15},
-    "terminal": {"MAX_FILES": 9},
-}
+_EASIER = {name: {key: few} for name, (key, few, _) in _SIZES.items() if few is not None}
+_HARDER = {name: {key: many} for name, (key, _, many) in _SIZES.items() if many is not None}
 _SETTLE_MS = {
     # Prices tick every 100 ms: an action lets one go by.
     "stock-market": 100,
@@ -205,15 +176,18 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
     if name not in NAMES:
         raise UnknownTask(name, NAMES)
     base = f"miniwob/{name}@{VERSION}"
+    # Settings are assigned to the generator's own variables before an episode begins.
+    assignments = "".join(f"{key} = {json.dumps(value)}; " for key, value in settings.items())
     variant = ",".join(f"{key}={json.dumps(value)}" for key, value in sorted(settings.items()))
     return Task(
         id=f"{base}+{variant}" if variant else base,
         parent=base if variant else "",
         start_url=(pages() / f"{name}.html").as_uri(),
         seed=seed,
-        max_steps=_MAX_STEPS.get(name, _USUAL_STEPS),
+        max_steps=_MAX_STEPS.get(name, 10),
         hooks=PageHooks(
-            start=_start(seed, settings),
+            start=f"{assignments}Math.seedrandom({seed}); core.EPISODE_MAX_TIME = {_NEVER_MS}; "
+            "core.startEpisodeReal(); core.clearTimer();",
             goal=_GOALS.get(name, _GOAL),
             over="WOB_DONE_GLOBAL",
             ignore=_NOT_THE_TASK,
@@ -222,13 +196,4 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
         checks=_CHECKS,
         viewport=VIEWPORT,
         settle_ms=_SETTLE_MS.get(name, 5000),
-    )
-
-
-def _start(seed: int, settings: Mapping[str, Any]) -> str:
-    """Begin an episode; settings are assigned to the generator's own variables first."""
-    assignments = "".join(f"{key} = {json.dumps(value)}; " for key, value in settings.items())
-    return (
-        f"{assignments}Math.seedrandom({seed}); core.EPISODE_MAX_TIME = {_NEVER_MS}; "
-        "core.startEpisodeReal(); core.clearTimer();"
     )

@@ -39,11 +39,15 @@ class Port:
         """The port asked for, or with 0 a free one. Raises `SiteError` where it is in use."""
         numbers = [wanted] if wanted else random.SystemRandom().sample(FREE_PORTS, _TRIES)
         for number in numbers:
-            lock = _lock(number)
-            if lock is not None and _is_free(number):
-                return cls(number, lock)
-            if lock is not None:
-                lock.close()
+            if (lock := _lock(number)) is None:
+                continue
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind((HOST, number))
+                    return cls(number, lock)
+                except OSError:
+                    lock.close()
         if wanted:
             raise SiteError(
                 f"port {wanted} of {HOST} is in use; ask for another or for none to get a free one,"
@@ -106,16 +110,6 @@ def _lock(number: int) -> IO[str] | None:
         file.close()
         return None
     return file
-
-
-def _is_free(number: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, number))
-        except OSError:
-            return False
-    return True
 
 
 START_SECONDS = 60.0

@@ -48,14 +48,12 @@ def gaia_answer(found: Json, expected: Json) -> Verdict:
     The whole answer counts; a sentence around the right value is wrong.
     """
     answer, reference = _text(found, "the answer"), _text(expected, "the reference")
-    if _float(reference) is not None:
-        cleaned = re.sub(r"[$%,]", "", answer)
-        same = _float(cleaned) == _float(reference)
-    elif re.search(r"[,;]", reference):
+    if _float(reference) is None and re.search(r"[,;]", reference):
         wanted, given = re.split(r"[,;]", reference), re.split(r"[,;]", answer)
-        same = len(wanted) == len(given) and all(map(_is_same_item, wanted, given))
+        pairs = zip(wanted, given, strict=False)
+        same = len(wanted) == len(given) and all(_is_same(*pair, ignored="") for pair in pairs)
     else:
-        same = _squeezed(answer) == _squeezed(reference)
+        same = _is_same(reference, answer, ignored=string.punctuation)
     return Verdict(float(same), f"{answer!r} {'is' if same else 'is not'} {reference!r}")
 
 
@@ -162,17 +160,14 @@ def _number_given(answer: str, number: Given, reference: str) -> Verdict:
     return Verdict(1.0, f"the answer has {reference!r}")
 
 
-def _is_same_item(reference: str, answer: str) -> bool:
+def _is_same(reference: str, answer: str, *, ignored: str) -> bool:
+    """Return whether numbers are equal, or words without case, spaces and what is ignored."""
     number = _float(reference)
     if number is not None:
         return _float(re.sub(r"[$%,]", "", answer)) == number
-    return _squeezed(answer, punctuation=True) == _squeezed(reference, punctuation=True)
-
-
-def _squeezed(text: str, *, punctuation: bool = False) -> str:
-    """Without spaces and, unless it counts, punctuation; in lower case."""
-    text = re.sub(r"\s", "", text).lower()
-    return text if punctuation else text.translate(str.maketrans("", "", string.punctuation))
+    drop = str.maketrans("", "", ignored)
+    one, other = (re.sub(r"\s", "", text).lower().translate(drop) for text in (reference, answer))
+    return one == other
 
 
 def _words(text: str) -> list[str]:

@@ -131,23 +131,20 @@ def excuse_failures(records: Mapping[str, TaskRecord]) -> dict[str, TaskRecord]:
     the same rounds; so many and two standard deviations more are excused, pages that failed and
     checks that could not be evaluated apart. What is above that stays the task's own.
     """
-    totals = {kind: _total_lost(records, kind) for kind in _KINDS}
+    totals: dict[_Kind, dict[int, tuple[int, int]]] = {}
+    for kind in _KINDS:  # by round, the lost tries and all tries of all tasks
+        lost, attempts = Counter[int](), Counter[int]()
+        for record in records.values():
+            for played in record.rounds:
+                lost[played.round] += _count_lost(played, kind)
+                attempts[played.round] += played.attempts
+        totals[kind] = {round: (lost[round], attempts[round]) for round in attempts}
     return {
         name: replace(
             record, excused=sum(_count_excused(record, kind, totals[kind]) for kind in _KINDS)
         )
         for name, record in records.items()
     }
-
-
-def _total_lost(records: Mapping[str, TaskRecord], kind: _Kind) -> dict[int, tuple[int, int]]:
-    """Return, by round, the lost tries and all tries of all tasks."""
-    lost, attempts = Counter[int](), Counter[int]()
-    for record in records.values():
-        for played in record.rounds:
-            lost[played.round] += _count_lost(played, kind)
-            attempts[played.round] += played.attempts
-    return {round: (lost[round], attempts[round]) for round in attempts}
 
 
 def _count_excused(record: TaskRecord, kind: _Kind, totals: Mapping[int, tuple[int, int]]) -> float:

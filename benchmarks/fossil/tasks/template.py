@@ -65,7 +65,10 @@ def tickets_are(
     their tickets; in how many steps is free."""
     names = sorted(ticket.uuid for ticket, _ in after)
     listed = ", ".join(f"'{name}'" for name in names)
-    rows = {ticket.uuid: _row(ticket, changes) for ticket, changes in after}
+    rows: dict[str, list[Json]] = {
+        ticket.uuid: [ticket.uuid, *(changes.get(f, getattr(ticket, f)) for f in FIELDS)]
+        for ticket, changes in after
+    }
     return _end_state(
         {
             "tickets": (
@@ -257,10 +260,6 @@ def _tickets_touched(what: str) -> str:
         f"select distinct {what} from event join tag using (tagid)"
         f" where type = 't' and objid > {_built()} order by 1"
     )
-
-
-def _row(ticket: Ticket, changes: Mapping[str, str]) -> list[Json]:
-    return [ticket.uuid, *(changes.get(name, getattr(ticket, name)) for name in FIELDS)]
 
 
 @cache

@@ -264,7 +264,11 @@ def order_food(view: View) -> Action:
     """`Order one of each item: ...` or `Order 3 items that are vegan`, from the top."""
     found = re.search(r"Order one of each item: (.+)$", view.goal)
     if found:
-        plus = [_adder(view, dish) for dish in found[1].split(", ")]
+        plus = []
+        for dish in found[1].split(", "):
+            lines = [node for node in view.page.nodes if dish.strip() in node.name]
+            line = view.first(lines, f"{dish!r} on the menu")
+            plus.append(view.after(line).find(name="+").mark)
         plus.sort(key=[node.mark for node in view.all()].index)
     else:
         amount, kind = view.read(r"Order (\d+) items that are (\S+)")
@@ -366,10 +370,3 @@ def _cost(button: Node) -> int:
     if found is None:
         raise PolicyError(f"expected a price in {button.name!r}")
     return int(found[1])
-
-
-def _adder(view: View, dish: str) -> int:
-    line = next((node for node in view.page.nodes if dish.strip() in node.name), None)
-    if line is None:
-        raise PolicyError(f"expected {dish!r} on the menu, found none")
-    return view.after(line).find(name="+").mark

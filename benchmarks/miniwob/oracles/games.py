@@ -120,19 +120,13 @@ def _chance(board: str, turn: str) -> float:
     if turn == "x":
         return max(_chance(_put(board, i, "x"), "o") for i in free)
     anywhere = sum(_chance(_put(board, i, "o"), "x") for i in free) / len(free)
-    urgent = next((i for piece in "ox" if (i := _completes(board, piece)) is not None), None)
-    if urgent is None:
-        return anywhere
-    return (anywhere + _chance(_put(board, urgent, "o"), "x")) / 2
-
-
-def _completes(board: str, piece: str) -> int | None:
-    """The cell that completes a line of this piece, if there is one."""
-    for line in _LINES:
-        held = [board[i] for i in line]
-        if held.count(piece) == 2 and "." in held:
-            return line[held.index(".")]
-    return None
+    for piece in "ox":
+        for line in _LINES:
+            held = [board[i] for i in line]
+            if held.count(piece) == 2 and "." in held:
+                urgent = line[held.index(".")]
+                return (anywhere + _chance(_put(board, urgent, "o"), "x")) / 2
+    return anywhere
 
 
 def _free(board: str) -> list[int]:

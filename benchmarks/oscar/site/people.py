@@ -159,13 +159,20 @@ def orders() -> tuple[ShopOrder, ...]:
     for at, buyer in enumerate(buyers):
         placed += timedelta(days=draw.randint(2, 8), minutes=draw.randint(0, 400))
         kinds = draw.sample(sold, draw.randint(1, 4))
+        lines = tuple((kind, draw.choice((1, 1, 1, 2, 3))) for kind in kinds)
+        if draw.random() < 0.12:
+            status = "Cancelled"
+        elif at < 0.5 * len(buyers):
+            status = "Complete"
+        else:
+            status = draw.choice(("Pending", "Pending", "Being processed"))
         made.append(
             ShopOrder(
                 number=str(FIRST_ORDER + at),
                 buyer=buyer,
                 placed=placed,
-                lines=tuple((kind, draw.choice((1, 1, 1, 2, 3))) for kind in kinds),
-                status=_status(at / len(buyers), draw),
+                lines=lines,
+                status=status,
                 shipping=draw.choice(tuple(SHIPPING)),
             )
         )
@@ -175,14 +182,6 @@ def orders() -> tuple[ShopOrder, ...]:
 def orders_of(buyer: ShopUser) -> list[ShopOrder]:
     """Somebody's orders, oldest first."""
     return [order for order in orders() if order.buyer == buyer]
-
-
-def _status(age: float, draw: Random) -> str:
-    if draw.random() < 0.12:
-        return "Cancelled"
-    if age < 0.5:
-        return "Complete"
-    return draw.choice(("Pending", "Pending", "Being processed"))
 
 
 _PRAISE = ("Lovely", "Well made", "Perfect", "Sturdy", "Beautiful")
