@@ -272,8 +272,8 @@ def order_food(view: View) -> Action:
         plus.sort(key=[node.mark for node in view.all()].index)
     else:
         amount, kind = view.read(r"Order (\d+) items that are (\S+)")
-        dish = next(node for node in view.page.nodes if kind in node.name.split())
-        plus = [view.after(dish).find(name="+").mark] * int(amount)
+        line = next(node for node in view.page.nodes if kind in node.name.split())
+        plus = [view.after(line).find(name="+").mark] * int(amount)
     return view.next_of(*map(Click, plus), view.click("button", name="Order!"))
 
 
