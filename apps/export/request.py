@@ -70,15 +70,20 @@ class ExportRequest:
 
 
 def complete_request(asked: ExportConfig) -> ExportRequest:
-    """What was asked for with everything filled in. Raises `SetupError` where it cannot be done."""
+    """Return what was asked for with everything filled in.
+
+    Raises `SetupError` where it cannot be done.
+    """
     if asked.run is None or asked.out is None:
         raise UsageError("name the run and the folder to write: webagent export RUN --out FOLDER")
     if asked.to != PLAIN_FORM and asked.to not in CONSUMERS:
         raise unknown_name("reader", asked.to, [PLAIN_FORM, *CONSUMERS])
     if not 0 <= asked.imagined_share < 1:
         raise UsageError(f"--imagined-share {asked.imagined_share:g} is no share below 1")
-    what = _what(asked)
-    settings = _settings(asked.run)
+    what = _choose_what(asked)
+    # A store that no command made has no settings.
+    has_settings = (asked.run / "run.json").exists()
+    settings = RunFolder.open(asked.run).settings() if has_settings else {}
     played = settings.get("config", {})
     played_as = str(played.get("observation", "text"))
     variant = variant_named(asked.observation or played_as)
@@ -95,8 +100,8 @@ def complete_request(asked: ExportConfig) -> ExportRequest:
     return ExportRequest(asked.run, asked.out, asked.to, what, config, played_as, origin)
 
 
-def _what(asked: ExportConfig) -> str:
-    """The kind of example, where this reader reads it. Raises `SetupError` where it does not."""
+def _choose_what(asked: ExportConfig) -> str:
+    """Return the kind of example, where this reader reads it. Raises `UsageError`."""
     consumer = CONSUMERS.get(asked.to)
     known = list(consumer.forms) if consumer else ["episodes"]
     what = asked.what or known[0]
@@ -111,8 +116,3 @@ def _what(asked: ExportConfig) -> str:
             " nothing to tell of it"
         )
     return what
-
-
-def _settings(run: Path) -> dict[str, Any]:
-    """What run.json holds; nothing where a store is exported that no recipe made."""
-    return RunFolder.open(run).settings() if (run / "run.json").exists() else {}

@@ -79,7 +79,11 @@ class McpConfig:
                 raise unknown_name("action", name, ACTIONS)
             if name in FINAL:
                 raise UsageError(f"--actions {name}: an assistant ends with close_session instead")
-        if self.max_tokens < 100 or self.max_sessions < 1 or min(self._seconds) <= 0:
+        if (
+            self.max_tokens < 100
+            or self.max_sessions < 1
+            or min(self.idle_minutes, self.step_timeout) <= 0
+        ):
             raise UsageError(
                 f"--max-tokens {self.max_tokens} --max-sessions {self.max_sessions} --idle-minutes"
                 f" {self.idle_minutes:g} --step-timeout {self.step_timeout:g}: expected at least"
@@ -94,37 +98,32 @@ class McpConfig:
             raise UsageError("--profiles and --site go together: the file, and which of its tables")
 
     @property
-    def _seconds(self) -> tuple[float, float]:
-        return self.idle_minutes, self.step_timeout
-
-    @property
     def has_model(self) -> bool:
         """Whether there is anybody to do whole tasks."""
         return bool(self.model or self.endpoint)
 
     def policy(self) -> GuardPolicy:
-        """What every session is held to. Raises `SetupError`."""
+        """Return what every session is held to. Raises `SetupError`."""
         policy = read_policy(self.guard) if self.guard else GuardPolicy(other_sites="allow")
-        return replace(policy, sites=(*policy.sites, *map(_opened, self.allow)))
+        rules = []
+        for site in self.allow:
+            try:
+                rules.append(SiteRule(parse_site(site), web_sockets=True))
+            except ValueError as error:
+                raise UsageError(
+                    f"--allow {site}: {error}; expected one as http://localhost:3000"
+                ) from error
+        return replace(policy, sites=(*policy.sites, *rules))
 
     def held(self, guard: Guard) -> bool:
-        """Whether screenshots are kept from the assistant."""
+        """Return whether screenshots are kept from the assistant."""
         return not self.screenshots or bool(guard.policy.secrets)
 
     def profile(self) -> Profile:
-        """How the browser presents itself; dialogs are the assistant's to answer. Raises
+        """Return how the browser presents itself; dialogs are the assistant's to answer. Raises
         `SetupError`."""
         found = read_profile(Path(self.profiles), self.site) if self.profiles else Profile()
         return replace(found, dialogs="ask", headed=self.headed or found.headed)
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-def _opened(site: str) -> SiteRule:
-    try:
-        return SiteRule(parse_site(site), web_sockets=True)
-    except ValueError as error:
-        raise UsageError(
-            f"--allow {site}: {error}; expected one as http://localhost:3000"
-        ) from error

@@ -107,8 +107,8 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
 def _read_side(pages: Pages, name: str, arm: str) -> ComparedRun:
     run = pages.archive.run(name)
-    contents = pages.shelf.contents(run)
-    summary = pages.accountant.figures(run, contents).summary
+    contents = pages.contents.contents(run)
+    summary = pages.figures.figures(run, contents).summary
     measured = [line for line in contents.lines if line.is_measured]
     arms = sorted({line.entry.arm for line in measured})
     chosen = arm if arm in arms else "self" if "self" in arms else arms[-1] if arms else ""

@@ -271,8 +271,8 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
     def episodes(request: Request) -> Response:
         run = pages.run(request)
-        contents = pages.shelf.contents(run)
-        known = pages.archivist.known(run, contents)
+        contents = pages.contents.contents(run)
+        known = pages.causes.known(run, contents)
         asked = dict(request.query_params)
         question, problem = None, ""
         try:

@@ -127,8 +127,8 @@ def standing(contents: Contents) -> LatestSuccess | None:
 def _read_row(pages: Pages, run: Run, until: float) -> RunRow:
     state = pages.state(run)
     try:
-        if pages.shelf.has(run) or time.monotonic() <= until:
-            return RunRow(run, state, pages.shelf.contents(run))
+        if pages.contents.has(run) or time.monotonic() <= until:
+            return RunRow(run, state, pages.contents.contents(run))
         pages.read_later(run)
         return RunRow(run, state, None)
     except StoreError as error:
@@ -137,11 +137,11 @@ def _read_row(pages: Pages, run: Run, until: float) -> RunRow:
 
 def _describe_run(pages: Pages, run: Run) -> dict[str, Any]:
     """Return what the page of a run shows."""
-    contents = pages.shelf.contents(run)
-    figures = pages.accountant.figures(run, contents)
+    contents = pages.contents.contents(run)
+    figures = pages.figures.figures(run, contents)
     summary = figures.summary
     settings, problem = read_settings(run)
-    known = pages.archivist.known(run, contents)
+    known = pages.causes.known(run, contents)
     failures = summarize(known.found.values())
     with run.store() as store:
         warnings = read_warnings(store)

@@ -44,9 +44,9 @@ class Pages:
 
     archive: Archive
     traffic: PageTraffic
-    shelf: ContentsCache
-    accountant: FigureCache
-    archivist: CauseFinder
+    contents: ContentsCache
+    figures: FigureCache
+    causes: CauseFinder
     templates: Environment = field(default_factory=lambda: _environment())
 
     @classmethod
@@ -99,10 +99,10 @@ class Pages:
         running = seconds < _FRESH_SECONDS and not finished
         verb = "finished" if finished else "last stored"
         try:
-            stored = self.shelf.version(run)
+            stored = self.contents.version(run)
         except StoreError as error:
             stored = str(error)
-        parts = (stored, self.accountant.progress(run), self.archivist.progress(run))
+        parts = (stored, self.figures.progress(run), self.causes.progress(run))
         return {
             "version": "/".join(map(str, parts)),
             "kind": "running" if running else "rest",
@@ -114,7 +114,7 @@ class Pages:
 
         def read() -> None:
             try:
-                self.shelf.contents(run)
+                self.contents.contents(run)
             except StoreError:  # told where it is asked for
                 return
 

@@ -107,7 +107,7 @@ def make_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        pages.archivist.close()
+        pages.causes.close()
 
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
     return RequestFilter(app, frozenset(hosts), pages.traffic)

@@ -195,10 +195,10 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
     def tasks(request: Request) -> Response:
         run = pages.run(request)
-        contents = pages.shelf.contents(run)
+        contents = pages.contents.contents(run)
         with run.store() as store:
             history = read_history(run.path, store)
-        known = pages.archivist.known(run, contents)
+        known = pages.causes.known(run, contents)
         rows = _list_tasks(contents, history, known.found, run.address)
         by = request.query_params.get("sort", "task")
         return pages.show(
@@ -217,14 +217,14 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
     def task(request: Request) -> Response:
         run = pages.run(request)
-        contents = pages.shelf.contents(run)
+        contents = pages.contents.contents(run)
         name, by_task = request.path_params["task"], group_by_task(contents)
         if name not in by_task:
             raise unknown_name("task", name, by_task)
         lines = by_task[name]
         with run.store() as store:
             history = read_history(run.path, store)
-        found = pages.archivist.known(run, contents).found
+        found = pages.causes.known(run, contents).found
         causes = Counter(str(found[one.entry.id].cause) for one in lines if one.entry.id in found)
         colours = colour_classes(contents.values("arm"))
         return pages.show(

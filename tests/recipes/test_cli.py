@@ -108,16 +108,16 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in text and command.summary in text for name, command in cli.COMMANDS.items())
 
 
-def test_no_command_at_all_is_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([]) == 2
-    assert "usage" in capsys.readouterr().out
-
-
-def test_an_unknown_command_is_answered_with_the_close_matches(
+def test_no_command_and_an_unknown_one_are_wrong_command_lines(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert cli.main(["docter"]) == 2
+    assert cli.main([]) == Status.USAGE
+    assert "usage" in capsys.readouterr().out
+    assert cli.main(["docter"]) == Status.USAGE
     assert "did you mean doctor" in capsys.readouterr().err
+    assert cli.main(["--json", "docter"]) == Status.USAGE
+    found = json.loads(capsys.readouterr().out)
+    assert found["kind"] == "UsageError" and found["next"].startswith("did you mean doctor")
 
 
 def test_a_recipe_is_given_the_rest_of_the_line_and_json_is_all_that_stdout_gets(
@@ -128,7 +128,7 @@ def test_a_recipe_is_given_the_rest_of_the_line_and_json_is_all_that_stdout_gets
     assert json.loads(capfd.readouterr().out) == {"argv": ["a", "--b"]}
 
 
-def test_our_errors_are_one_sentence_without_a_traceback(
+def test_our_errors_are_one_sentence_and_have_a_traceback_for_debugging_alone(
     register: Callable[..., None],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -137,12 +137,6 @@ def test_our_errors_are_one_sentence_without_a_traceback(
     monkeypatch.delenv("WEBAGENT_DEBUG", raising=False)
     assert cli.main(["broken", "runs/a"]) == Status.SETUP
     assert capsys.readouterr().err == "webagent: cannot read runs/a\n"
-
-
-def test_our_errors_keep_their_traceback_for_debugging(
-    register: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    register(broken)
     monkeypatch.setenv("WEBAGENT_DEBUG", "1")
     with pytest.raises(StoreError):
         cli.main(["broken", "runs/a"])
@@ -211,17 +205,6 @@ def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(
 
     assert cli.main(["streaming"]) == 0
     assert capsys.readouterr().out == "for a program: False\n"
-
-
-def test_an_unknown_command_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["--json", "docter"]) == Status.USAGE
-    found = json.loads(capsys.readouterr().out)
-    assert found["kind"] == "UsageError" and found["next"].startswith("did you mean doctor")
-
-
-def test_control_c_ends_with_its_own_status(register: Callable[..., None]) -> None:
-    register(interrupted)
-    assert cli.main(["interrupted"]) == 130
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:

@@ -110,22 +110,16 @@ def test_a_wrong_file_is_named_with_what_is_wrong(folder: Path, toml: str, expec
         read()
 
 
-def test_a_file_that_is_not_there_is_an_error_only_when_it_was_named() -> None:
-    with pytest.raises(SetupError, match=r"absent\.toml"):
-        read("--config", "absent.toml")
-
-
-def test_a_misspelt_variable_is_answered_with_the_close_names(
+def test_what_is_named_and_not_there_is_answered_with_the_close_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    with pytest.raises(SetupError, match=r"absent\.toml"):
+        read("--config", "absent.toml")
+    with pytest.raises(SetupError, match="unknown preset 'dmo'; did you mean demo"):
+        read("--preset", "dmo")
     monkeypatch.setenv("WEBAGENT_LOOP_ROUND", "3")
     with pytest.raises(SetupError, match="did you mean rounds"):
         read()
-
-
-def test_an_unknown_preset_is_answered_with_the_close_names() -> None:
-    with pytest.raises(SetupError, match="unknown preset 'dmo'; did you mean demo"):
-        read("--preset", "dmo")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from apps.report.page import format_page
-from evaluators.statistics import wilson
+from evaluators.statistics import Interval, wilson
 from loop.arms import ARMS
 from loop.folder import Origin, read_origin
 from loop.summary import (
@@ -25,7 +25,7 @@ from loop.summary import (
     summarize,
     write_summary,
 )
-from loop.summary.format import format_percent, format_points, format_sources
+from loop.summary.format import format_difference, format_percent, format_points, format_sources
 from loop.summary.measure import PAIRS
 from perf.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
@@ -159,7 +159,9 @@ def test_arms_are_compared_at_the_last_round_that_both_have(store: Store) -> Non
     assert found["lookahead", "self"]["difference"] == 0
 
 
-def test_failures_outside_the_agent_are_counted_and_never_scored(store: Store) -> None:
+def test_failures_outside_the_agent_and_abstentions_are_counted_and_never_scored(
+    store: Store,
+) -> None:
     place = Provenance(arm="none", phase="evaluate")
     lost = replace(episode(replace(place, index=1), "click-link", 1, True), id="lost-1")
     cut = replace(episode(replace(place, index=0), "click-link", 0, True), id="cut-1")
@@ -167,6 +169,8 @@ def test_failures_outside_the_agent_are_counted_and_never_scored(store: Store) -
     store.add(replace(cut, ending=Ending.WORLD_FAILED, error="interrupted"))
     measure(store, replace(place, index=0), "click-link", 0, True)
     store.add(episode(replace(place, index=2), "click-link", 2, True))
+    abstained = measure(store, replace(place, index=3), "click-link", 3, True)
+    store.score(abstained, Score("success", None, "no evidence", JUDGE))
     summary = summarize(store, META)
     assert summary["failures"] == {
         "world failed": 1,
@@ -175,18 +179,8 @@ def test_failures_outside_the_agent_are_counted_and_never_scored(store: Store) -
         "stopped": 0,
         "interrupted": 1,
         "masked": 1,
-        "unscored": 1,
+        "unscored": 2,
     }
-    assert summary["arms"][0]["rounds"][0]["episodes"] == 1
-
-
-def test_a_judge_that_abstains_is_no_failure_of_the_agent(store: Store) -> None:
-    place = Provenance(arm="none", phase="evaluate")
-    measure(store, place, "click-link", 0, True)
-    known = measure(store, replace(place, index=1), "click-link", 1, True)
-    store.score(known, Score("success", None, "no evidence", JUDGE))
-    summary = summarize(store, META)
-    assert summary["failures"]["unscored"] == 1
     assert summary["arms"][0]["rounds"][0]["episodes"] == 1
 
 
@@ -230,29 +224,26 @@ def test_a_folder_without_a_summary_is_said_plainly(tmp_path: Path) -> None:
         read_summary(tmp_path)
 
 
-@pytest.mark.slow
-def test_a_difference_is_told_only_where_the_interval_leaves_zero_out(store: Store) -> None:
-    fill(store, RATES, repeats=3, seeds=20)
-    (row,) = [c for c in summarize(store, META)["comparisons"] if c["b"] == "control"]
-    shown = {**row, "difference": 0.091, "low": 0.052, "high": 0.13}
-    assert format_comparison(shown) == (  # type: ignore[arg-type]
-        "self is 9.1 points above control (95 % interval 5.2 to 13.0)"
-    )
-    below = {**row, "difference": -0.091, "low": -0.13, "high": -0.052}
-    assert format_comparison(below) == (  # type: ignore[arg-type]
-        "self is 9.1 points below control (95 % interval −13.0 to −5.2)"
-    )
-    unclear = {**row, "difference": 0.004, "low": -0.012, "high": 0.02}
-    assert format_comparison(unclear) == (  # type: ignore[arg-type]
-        "no difference between self and control is shown (+0.4, 95 % interval −1.2 to 2.0)"
-    )
-
-
-def test_a_limit_that_rounds_to_zero_shows_nothing(store: Store) -> None:
-    fill(store, RATES)
-    (row,) = [c for c in summarize(store, META)["comparisons"] if c["b"] == "control"]
-    edge = {**row, "difference": 0.05, "low": 0.0004, "high": 0.1}
-    assert "no difference" in format_comparison(edge)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        ((0.091, 0.052, 0.13), "a is 9.1 points above b (95 % interval 5.2 to 13.0)"),
+        ((-0.091, -0.13, -0.052), "a is 9.1 points below b (95 % interval −13.0 to −5.2)"),
+        (
+            (0.004, -0.012, 0.02),
+            "no difference between a and b is shown (+0.4, 95 % interval −1.2 to 2.0)",
+        ),
+        # A limit that rounds to zero shows nothing.
+        (
+            (0.05, 0.0004, 0.1),
+            "no difference between a and b is shown (+5.0, 95 % interval 0.0 to 10.0)",
+        ),
+    ],
+)
+def test_a_difference_is_told_only_where_the_interval_leaves_zero_out(
+    found: tuple[float, float, float], sentence: str
+) -> None:
+    assert format_difference("a", "b", Interval(*found)) == sentence
 
 
 def test_seeds_that_were_tuned_on_are_not_called_held_out(store: Store) -> None:

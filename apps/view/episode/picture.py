@@ -1,7 +1,6 @@
 """What a page looked like: its screenshot, or its elements drawn from their boxes."""
 
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -126,86 +125,71 @@ class PagePicture:
 
 
 def picture_of(page: Observation, action: Action | None, *, has_image: bool) -> PagePicture:
-    """The picture of a page on which this action was taken, if any.
+    """Return the picture of a page on which this action was taken, if any.
 
     `has_image` says whether the screenshot that the page names is there. Without one the elements
     are drawn from their boxes, and without boxes there is nothing to draw.
     """
-    targets = marks_of(action) if action is not None else ()
     seen = [node for node in page.nodes if node.box[2] > 0 and node.box[3] > 0]
-    width, height = _size(page, seen)
-    inside = [node for node in _apart(seen) if _is_in_view(node, width, height)]
-    shapes = tuple(_shape(node, targets) for node in inside[:_MOST_SHAPES])
+    width, height = page.viewport
+    if width <= 0 or height <= 0:  # not known: as far as elements reach
+        right = max((node.box[0] + node.box[2] for node in seen), default=0)
+        bottom = max((node.box[1] + node.box[3] for node in seen), default=0)
+        width, height = max(right + 8, _LEAST_SIZE[0]), max(bottom + 8, _LEAST_SIZE[1])
+    shapes = _place_shapes(seen, width, height, marks_of(action) if action is not None else ())
     kind: Kind = "screenshot" if has_image else "drawn" if shapes else "none"
-    return PagePicture(
-        kind=kind,
-        width=width,
-        height=height,
-        shapes=shapes,
-        points=tuple(_points(action)),
-        screenshot=page.screenshot if has_image else "",
-        note=_note(page, kind, len(inside) - len(shapes)),
-    )
-
-
-def _size(page: Observation, seen: list[Node]) -> tuple[int, int]:
-    """The viewport; where it is not known, as far as elements reach."""
-    if page.viewport[0] > 0 and page.viewport[1] > 0:
-        return page.viewport
-    right = max((node.box[0] + node.box[2] for node in seen), default=0)
-    bottom = max((node.box[1] + node.box[3] for node in seen), default=0)
-    return max(right + 8, _LEAST_SIZE[0]), max(bottom + 8, _LEAST_SIZE[1])
-
-
-def _apart(nodes: list[Node]) -> Iterator[Node]:
-    """Those with a place of their own: options of a closed list have the list's."""
-    taken: set[tuple[int, int, int, int]] = set()
-    for node in nodes:
-        if node.role != "option" or node.box not in taken:
-            yield node
-        taken.add(node.box)
-
-
-def _is_in_view(node: Node, width: int, height: int) -> bool:
-    left, top, wide, high = node.box
-    return left < width and top < height and left + wide > 0 and top + high > 0
-
-
-def _shape(node: Node, targets: tuple[int, ...]) -> ElementShape:
-    named = f'{node.role} "{node.name}"' if node.name else node.role
-    return ElementShape(
-        mark=node.mark,
-        role=node.role,
-        text=node.value or node.name,
-        label=f"[{node.mark}] {named}" if node.mark else named,
-        box=node.box,
-        states=node.states,
-        is_target=bool(node.mark) and node.mark in targets,
-    )
-
-
-def _points(action: Action | None) -> Iterator[tuple[int, int]]:
+    points = []
     if isinstance(action, _POINTING):
-        yield action.x, action.y
+        points.append((action.x, action.y))
     if isinstance(action, MouseDrag):
-        yield action.to_x, action.to_y
-
-
-def _note(page: Observation, kind: Kind, left_out: int) -> str:
-    """What is said below the picture."""
-    said = []
+        points.append((action.to_x, action.to_y))
+    notes = []
     if kind != "screenshot" and page.screenshot:
-        said.append(
+        notes.append(
             f"The screenshot {page.screenshot[:12]}… is not in the run's images folder; was the"
             " run copied whole?"
         )
     if kind == "drawn":
-        said.append("No screenshot: drawn from the elements' boxes.")
+        notes.append("No screenshot: drawn from the elements' boxes.")
     if kind == "none":
-        said.append("Neither a screenshot nor boxes of elements were kept: there is only text.")
-    if left_out > 0:
-        said.append(f"{left_out:,} more elements are not drawn.")
-    return " ".join(said)
+        notes.append("Neither a screenshot nor boxes of elements were kept: there is only text.")
+    if left_out := len(shapes[_MOST_SHAPES:]):
+        notes.append(f"{left_out:,} more elements are not drawn.")
+    return PagePicture(
+        kind=kind,
+        width=width,
+        height=height,
+        shapes=tuple(shapes[:_MOST_SHAPES]),
+        points=tuple(points),
+        screenshot=page.screenshot if has_image else "",
+        note=" ".join(notes),
+    )
+
+
+def _place_shapes(
+    nodes: list[Node], width: int, height: int, targets: tuple[int, ...]
+) -> list[ElementShape]:
+    """Return the elements in view that have a place of their own."""
+    shapes, taken = [], set[tuple[int, int, int, int]]()
+    for node in nodes:
+        left, top, wide, high = node.box
+        is_in_view = left < width and top < height and left + wide > 0 and top + high > 0
+        # Options of a closed list have the list's place.
+        if is_in_view and not (node.role == "option" and node.box in taken):
+            named = f'{node.role} "{node.name}"' if node.name else node.role
+            shapes.append(
+                ElementShape(
+                    mark=node.mark,
+                    role=node.role,
+                    text=node.value or node.name,
+                    label=f"[{node.mark}] {named}" if node.mark else named,
+                    box=node.box,
+                    states=node.states,
+                    is_target=bool(node.mark) and node.mark in targets,
+                )
+            )
+        taken.add(node.box)
+    return shapes
 
 
 _BUTTONS = frozenset(("button", "tab", "menuitem", "switch"))

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from recipes import cli
 from tasks.suite import seed_of
 from webagent.models.spending import Price, Prices
 from webagent.policy.reply import read_reply
-from webagent.records import Score
+from webagent.records import Score, Step, Trajectory
 from webagent.store import Store
 
 
@@ -47,6 +48,14 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return [
         row for path in sorted(folder.glob("*.parquet")) for row in pq.read_table(path).to_pylist()
     ]
+
+
+def add_like(
+    store: Store, whole: Trajectory, name: str, *steps: Step, success: float = 1.0
+) -> None:
+    """Store the episode once more, under another name and with other steps."""
+    store.add(replace(whole, id=name, steps=steps))
+    store.score(name, Score("success", success, "", JUDGE))
 
 
 def export(run: Path, *asked: str, out: str = "out") -> Path:
@@ -167,8 +176,7 @@ def test_steps_without_effect_and_detours_are_not_imitated(run: Path, store: Sto
     whole = play(store, 0)
     first, *others = whole.steps
     idle = replace(others[0], observation=replace(others[0].observation, outcome="no effect"))
-    store.add(replace(whole, id="idle-1", steps=(first, idle, *others[1:])))
-    store.score("idle-1", Score("success", 1.0, "", JUDGE))
+    add_like(store, whole, "idle-1", first, idle, *others[1:])
     found = [json.loads(row["origin"]) for row in rows(export(run, "--to", "trl") / "data")]
     assert [o["position"] for o in found if o["episode"] == "idle-1"] == [1, 2]
 
@@ -217,8 +225,7 @@ def test_a_failure_that_shares_no_page_with_a_success_makes_no_pair(
     bad = play(store, 0, right=False, index=1)
     first = bad.steps[0]
     other = replace(first, observation=replace(first.observation, title="another page"))
-    store.add(replace(bad, id="other-1", steps=(other, *bad.steps[1:])))
-    store.score("other-1", Score("success", 0.0, "", JUDGE))
+    add_like(store, bad, "other-1", other, *bad.steps[1:], success=0.0)
     out = export(run, "--to", "trl", "--what", "preference")
     assert len(rows(out / "data")) == 1
     counts = json.loads((out / "meta" / "info.json").read_text())["counts"]
@@ -245,7 +252,7 @@ def test_each_start_is_tried_once_with_its_checks_as_ground_truth(run: Path, sto
     assert truth["checks"] == [{"evidence": "reward", "rule": "equals", "expected": 1.0}]
 
 
-def test_measurements_are_not_for_training_unless_asked_for(
+def test_measurements_are_for_training_on_training_seeds_or_where_asked_for(
     run: Path, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     play(store, seed_of("test", 0), phase="evaluate")
@@ -256,12 +263,8 @@ def test_measurements_are_not_for_training_unless_asked_for(
     assert not (run / "x").exists()
     assert len(rows(export(run, "--to", "trl", "--phases", "evaluate") / "data")) == 3
     assert len(rows(export(run, out="plain") / "steps")) == 3
-
-
-def test_measurements_on_training_seeds_are_for_training(run: Path, store: Store) -> None:
-    play(store, seed_of("train", 0), phase="evaluate")
-    play(store, seed_of("development", 0), phase="evaluate", index=1)
-    out = export(run, "--to", "trl", "--what", "sft")
+    play(store, seed_of("train", 0), phase="evaluate", index=1)
+    out = export(run, "--to", "trl", out="training")
     assert len(rows(out / "data")) == 3
     left_out = json.loads((out / "meta" / "info.json").read_text())["left_out_episodes"]
     assert left_out == {"of phase evaluate": 1}
@@ -327,10 +330,13 @@ def test_the_same_run_gives_the_same_bytes(run: Path, store: Store) -> None:
     asked = [(), ("--to", "trl", "--what", "kto"), ("--to", "llamafactory"), ("--to", "verl")]
     for number, more in enumerate(asked):
         first, again = (export(run, *more, out=f"{number}{name}") for name in "ab")
-        files = sorted(p.relative_to(first) for p in first.rglob("*") if p.is_file())
-        assert files == sorted(p.relative_to(again) for p in again.rglob("*") if p.is_file())
-        for file in files:
-            assert (first / file).read_bytes() == (again / file).read_bytes(), file
+        assert contents(first) == contents(again)
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Every file below, by its place."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
 def test_nothing_is_overwritten(
@@ -338,10 +344,10 @@ def test_nothing_is_overwritten(
 ) -> None:
     play(store, 0)
     out = export(run)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    before = contents(out)
     assert cli.main(["export", str(run), "--out", str(out)]) == 3
     assert "is there already and is not overwritten" in capsys.readouterr().err
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert contents(out) == before
 
 
 @pytest.mark.slow
@@ -375,8 +381,7 @@ def test_lone_surrogates_and_marks_of_pictures_on_a_page_do_no_harm(
     whole = play(store, 0)
     page = replace(whole.steps[0].observation, title="a <image> and \ud800")
     step = replace(whole.steps[0], observation=page)
-    store.add(replace(whole, id="odd-1", steps=(step, *whole.steps[1:])))
-    store.score("odd-1", Score("success", 1.0, "", JUDGE))
+    add_like(store, whole, "odd-1", step, *whole.steps[1:])
     for to in ("verl", "llamafactory"):
         out = export(run, "--to", to, out=to)
         folder = next(path.parent for path in out.rglob("*.parquet"))
@@ -386,62 +391,42 @@ def test_lone_surrogates_and_marks_of_pictures_on_a_page_do_no_harm(
     assert "a <image> and ?" in str(rows(export(run, out="plain") / "steps"))
 
 
+USAGE, SETUP = Status.USAGE, Status.SETUP
+
+
 @pytest.mark.parametrize(
-    ("asked", "answer"),
+    ("line", "status", "answer"),
     [
-        ([], "webagent export RUN --out FOLDER"),
-        (["RUN"], "webagent export RUN --out FOLDER"),
-        (["RUN", "--out", "o", "--to", "trll"], "unknown reader 'trll'; did you mean trl"),
-        (["RUN", "--out", "o", "--what", "sft"], "datasets is written episodes, not 'sft'"),
+        ("", USAGE, "webagent export RUN --out FOLDER"),
+        ("RUN", USAGE, "webagent export RUN --out FOLDER"),
+        ("RUN --out o --to trll", USAGE, "unknown reader 'trll'; did you mean trl"),
+        ("RUN --out o --what sft", USAGE, "datasets is written episodes, not 'sft'"),
         (
-            ["RUN", "--out", "o", "--to", "verl", "--what", "kto"],
+            "RUN --out o --to verl --what kto",
+            USAGE,
             "kto can be had for trl, llamafactory, axolotl",
         ),
-        (
-            ["RUN", "--out", "o", "--to", "trl", "--what", "kto", "--imagined"],
-            "no judge saw an imagined episode",
-        ),
-        (["RUN", "--out", "o", "--imagined-share", "1"], "is no share below 1"),
-        (["RUN", "--out", "o", "--observation", "htm"], "did you mean html"),
+        ("RUN --out o --to trl --what kto --imagined", USAGE, "no judge saw an imagined episode"),
+        ("RUN --out o --imagined-share 1", USAGE, "is no share below 1"),
+        ("RUN --out o --observation htm", USAGE, "did you mean html"),
+        ("RUN --out o --observation html", SETUP, "was not recorded as html"),
+        ("RUN --out o --judge gues", SETUP, "the run was judged by checks_hold@1"),
+        ("RUN --out o --arms nobody", SETUP, "nothing to export"),
+        ("nowhere --out o", SETUP, "holds no run.sqlite"),
     ],
 )
-def test_a_mistake_is_answered_with_a_sentence_and_leaves_nothing_behind(
+def test_what_cannot_be_done_is_answered_with_a_sentence_and_leaves_nothing_behind(
     run: Path,
     store: Store,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    asked: list[str],
+    line: str,
+    status: Status,
     answer: str,
 ) -> None:
     play(store, 0)
-    monkeypatch.chdir(run.parent)
-    line = [str(run) if word == "RUN" else word for word in asked]
-    assert cli.main(["export", *line]) == Status.USAGE
-    assert answer in capsys.readouterr().err
-    assert [path.name for path in run.parent.iterdir()] == ["run"]
-
-
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        (["RUN", "--out", "o", "--observation", "html"], "was not recorded as html"),
-        (["RUN", "--out", "o", "--judge", "gues"], "the run was judged by checks_hold@1"),
-        (["RUN", "--out", "o", "--arms", "nobody"], "nothing to export"),
-        (["nowhere", "--out", "o"], "holds no run.sqlite"),
-    ],
-)
-def test_what_is_missing_is_answered_with_a_sentence_and_leaves_nothing_behind(
-    run: Path,
-    store: Store,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    asked: list[str],
-    answer: str,
-) -> None:
-    play(store, 0)
-    monkeypatch.chdir(run.parent)
-    line = [str(run) if word == "RUN" else word for word in asked]
-    assert cli.main(["export", *line]) == Status.SETUP
+    asked = [str(run) if word == "RUN" else word for word in line.split()]
+    with chdir(run.parent):
+        assert cli.main(["export", *asked]) == status
     assert answer in capsys.readouterr().err
     assert [path.name for path in run.parent.iterdir()] == ["run"]
 

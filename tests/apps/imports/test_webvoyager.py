@@ -155,40 +155,29 @@ def test_elements_are_read_with_their_tags_and_second_texts() -> None:
     assert read_elements(LEFT_OUT) == ()
 
 
+MESSAGES = "interact_messages.json"
+
+
 @pytest.mark.parametrize(
-    ("damage", "message"),
+    ("file", "content", "message"),
     [
-        (lambda folder: (folder / "screenshot2.png").unlink(), "screenshot2.png cannot be read"),
-        (lambda folder: (folder / "screenshot1.png").write_bytes(b"<html>"), "is no PNG"),
-        (lambda folder: (folder / "interact_messages.json").unlink(), "cannot be read: No such"),
-        (
-            lambda folder: (folder / "interact_messages.json").write_text('[{"role": "us'),
-            "interact_messages.json is damaged",
-        ),
-        (
-            lambda folder: (folder / "interact_messages.json").write_text('{"role": 1}'),
-            "no list of messages",
-        ),
-        (
-            lambda folder: (folder / "interact_messages.json").write_text(
-                json.dumps([TURNS[1], TURNS[3]])
-            ),
-            "should take turns",
-        ),
-        (
-            lambda folder: (folder / "interact_messages.json").write_text(
-                json.dumps([seen("Hello"), TURNS[2]])
-            ),
-            "names no task",
-        ),
-        (lambda folder: (folder / "interact_messages.json").write_text("[]"), "should take turns"),
+        ("screenshot2.png", None, "screenshot2.png cannot be read"),
+        ("screenshot1.png", "<html>", "is no PNG"),
+        (MESSAGES, None, "cannot be read: No such"),
+        (MESSAGES, '[{"role": "us', "interact_messages.json is damaged"),
+        (MESSAGES, '{"role": 1}', "no list of messages"),
+        (MESSAGES, json.dumps([TURNS[1], TURNS[3]]), "should take turns"),
+        (MESSAGES, json.dumps([seen("Hello"), TURNS[2]]), "names no task"),
+        (MESSAGES, "[]", "should take turns"),
     ],
 )
 def test_a_damaged_folder_is_named_with_what_is_wrong(
-    tmp_path: Path, damage: Any, message: str
+    tmp_path: Path, file: str, content: str | None, message: str
 ) -> None:
     folder = lay_down(tmp_path / "taskShop--3")
-    damage(folder)
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_text(content)
 
     with pytest.raises(StoreError, match=message) as error:
         read_episode(folder, keep)

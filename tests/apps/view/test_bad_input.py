@@ -41,39 +41,39 @@ def run(made_runs: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made_runs / "one", tmp_path / "runs" / "one"))
 
 
-def test_a_store_that_was_cut_short_is_told_in_the_list_and_on_its_page(
-    run: Path, view: View
-) -> None:
-    store = run / "run.sqlite"
+def cut_short(store: Path) -> None:
     store.write_bytes(store.read_bytes()[:1000])
-    address = view(run.parent)
-    status, text = get(address)
-    assert status == 200 and "not readable" in text
-    status, text = get(f"{address}/run/one")
-    assert status == 422 and "is damaged or cut short" in text
 
 
-def test_a_store_with_damage_inside_is_told(run: Path, view: View) -> None:
-    store = run / "run.sqlite"
+def damage_inside(store: Path) -> None:
     whole = store.read_bytes()
     middle = len(whole) // 3
     store.write_bytes(whole[:middle] + b"\xff" * 200_000 + whole[middle + 200_000 :])
-    status, text = get(f"{view(run.parent)}/run/one")
-    assert status == 422 and "damaged" in text
 
 
-def test_a_store_of_another_version_is_told(run: Path, view: View) -> None:
-    with closing(sqlite3.connect(run / "run.sqlite")) as database, database:
+def make_newer(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as database, database:
         database.execute("UPDATE meta SET value = '9' WHERE key = 'format'")
-    status, text = get(f"{view(run.parent)}/run/one")
-    assert status == 422 and "has format 9" in text
 
 
-def test_a_run_without_a_store_is_told(run: Path, view: View) -> None:
-    (run / "run.sqlite").unlink()
+@pytest.mark.parametrize(
+    ("harm", "in_list", "on_page"),
+    [
+        (cut_short, "not readable", "is damaged or cut short"),
+        (damage_inside, "not readable", "damaged"),
+        (make_newer, "not readable", "has format 9"),
+        (Path.unlink, "holds no run.sqlite", "holds no run.sqlite"),
+    ],
+)
+def test_a_store_that_cannot_be_read_is_told_in_the_list_and_on_its_page(
+    run: Path, view: View, harm: Callable[[Path], None], in_list: str, on_page: str
+) -> None:
+    harm(run / "run.sqlite")
     address = view(run.parent)
-    assert "holds no run.sqlite" in get(address)[1]
-    assert get(f"{address}/run/one")[0] == 422
+    status, text = get(address)
+    assert status == 200 and in_list in text
+    status, text = get(f"{address}/run/one")
+    assert status == 422 and on_page in text
 
 
 def test_files_that_are_missing_or_damaged_beside_the_store_are_told_and_done_without(

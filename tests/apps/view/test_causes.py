@@ -14,14 +14,14 @@ def test_once_closed_nothing_more_is_found_and_nothing_written(
     run = Archive(made_runs).run("one")
     contents = ContentsCache().contents(run)
     waiting = {"somebody"}  # for a page, so that it waits with its first chunk
-    archivist = CauseFinder(tmp_path / "cache", is_busy=lambda: bool(waiting))
-    assert archivist.known(run, contents).pending == len(contents.failed) > 40
+    finder = CauseFinder(tmp_path / "cache", is_busy=lambda: bool(waiting))
+    assert finder.known(run, contents).pending == len(contents.failed) > 40
 
-    archivist.close()
+    finder.close()
 
     waiting.clear()
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)
-    pending = archivist.known(run, contents).pending
+    pending = finder.known(run, contents).pending
     time.sleep(0.2)
-    assert archivist.known(run, contents).pending == pending > len(contents.failed) - 40
+    assert finder.known(run, contents).pending == pending > len(contents.failed) - 40
     assert not (tmp_path / "cache").exists()
