@@ -136,7 +136,7 @@ class Efficiency:
 
 
 def compare_steps(summary: Summary, a: str, b: str) -> Efficiency | None:
-    """The two arms of a run; None where one of them, or the course of it, is missing."""
+    """Return the two arms compared; None where one, or its course, is missing."""
     arms = {arm["name"]: arm for arm in summary["arms"]}
     if a not in arms or b not in arms:
         return None
@@ -144,7 +144,7 @@ def compare_steps(summary: Summary, a: str, b: str) -> Efficiency | None:
 
 
 def read_curves(arm: ArmRow) -> dict[int, Curve]:
-    """The course of each repeat."""
+    """Return the course of each repeat."""
     found: dict[int, Curve] = {}
     for row in arm["rounds"]:
         for repeat in row["by_repeat"]:
@@ -156,7 +156,7 @@ def read_curves(arm: ArmRow) -> dict[int, Curve]:
 def compare_curves(
     a: str, of_a: Mapping[int, Curve], b: str, of_b: Mapping[int, Curve]
 ) -> Efficiency | None:
-    """Steps to the same success, over the repeats that both have in as many rounds.
+    """Return the steps to the same success, over the repeats that both have in as many rounds.
 
     Each arm's courses are averaged, made to rise (isotonic regression, so that a lucky round does
     not count) and read between the rounds by straight lines; all resamples of the repeats are gone
@@ -167,11 +167,11 @@ def compare_curves(
     if not repeats or len(lengths) > 1 or lengths == {1}:
         return None
     pairs = [(of_a[repeat], of_b[repeat]) for repeat in repeats]
-    found = _steps(pairs)
+    found = _find_common_level(pairs)
     if found is None:
         return None
     level, steps_a, steps_b = found
-    samples = [_steps(list(sample)) for sample in product(pairs, repeat=len(pairs))]
+    samples = [_find_common_level(list(sample)) for sample in product(pairs, repeat=len(pairs))]
     ratios = [s[2] / s[1] for s in samples if s is not None]
     low = np.percentile(ratios, 2.5, method="lower")
     high = np.percentile(ratios, 97.5, method="higher")
@@ -180,7 +180,7 @@ def compare_curves(
 
 
 def format_efficiency(efficiency: Efficiency | None) -> list[str]:
-    """It in words; empty where there is nothing to say."""
+    """Return the comparison as a sentence; none where there is nothing to say."""
     if efficiency is None:
         return []
     e = efficiency
@@ -191,11 +191,10 @@ def format_efficiency(efficiency: Efficiency | None) -> list[str]:
     ]
 
 
-def _steps(pairs: Sequence[tuple[Curve, Curve]]) -> tuple[float, float, float] | None:
-    """The highest success that both arms reach, and either's steps to it."""
-    (steps_a, rise_a), (steps_b, rise_b) = (
-        _mean_course([pair[side] for pair in pairs]) for side in (0, 1)
-    )
+def _find_common_level(pairs: Sequence[tuple[Curve, Curve]]) -> tuple[float, float, float] | None:
+    """Return the highest success that both arms reach, and either's steps to it."""
+    courses = np.array(pairs, dtype=float).mean(axis=0)
+    (steps_a, rise_a), (steps_b, rise_b) = ((c[:, 0], isotonic(c[:, 1])) for c in courses)
     level = min(rise_a[-1], rise_b[-1])
     if level <= min(rise_a[0], rise_b[0]):
         return None
@@ -203,13 +202,8 @@ def _steps(pairs: Sequence[tuple[Curve, Curve]]) -> tuple[float, float, float] |
     return (float(level), needed_a, needed_b) if needed_a > 0 else None
 
 
-def _mean_course(curves: Sequence[Curve]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    points = np.array(curves, dtype=float).mean(axis=0)
-    return points[:, 0], isotonic(points[:, 1])
-
-
 def isotonic(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest values, by squares, that never fall: neighbours that do are averaged."""
+    """Return the nearest values, by squares, that never fall: neighbours that do are averaged."""
     blocks: list[tuple[float, int]] = []
     for value in values:
         mean, count = float(value), 1
@@ -221,7 +215,7 @@ def isotonic(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _find_steps(steps: NDArray[np.float64], rise: NDArray[np.float64], level: float) -> float:
-    """The first steps at which a course that never falls is at the level."""
+    """Return the first steps at which a course that never falls is at the level."""
     place = int(np.argmax(rise >= level - 1e-12))
     if place == 0:
         return float(steps[0])

@@ -30,7 +30,7 @@ PHASE, RECORDING = SET_APART
 def summarize_baselines(
     entries: Sequence[EpisodeSummary], values: Mapping[str, float]
 ) -> list[BaselineRow]:
-    """A row for each baseline that was scored; `values` has episodes' scores of the judge."""
+    """Return a row for each baseline that was scored, from the judge's scores by episode."""
     measured: dict[tuple[str, int], list[float]] = {}
     for entry in entries:
         if entry.phase == "evaluate" and entry.id in values:
@@ -38,36 +38,30 @@ def summarize_baselines(
     rows = []
     for name in BASELINES:
         own = [e for e in entries if (e.phase, e.arm) == (PHASE, name) and e.id in values]
-        if own:
-            rows.append(_baseline_row(name, own, values, measured))
+        if not own:
+            continue
+        successes = sum(values[entry.id] for entry in own)
+        low, high = wilson(successes, len(own))
+        places = {(entry.task, entry.seed) for entry in own}
+        beside = [value for place in places for value in measured.get(place, ())]
+        rows.append(
+            BaselineRow(
+                name=name,
+                success=successes / len(own),
+                low=low,
+                high=high,
+                episodes=len(own),
+                tasks=len({entry.task for entry in own}),
+                policy=sum(beside) / len(beside) if beside else None,
+            )
+        )
     return rows
-
-
-def _baseline_row(
-    name: str,
-    own: Sequence[EpisodeSummary],
-    values: Mapping[str, float],
-    measured: Mapping[tuple[str, int], list[float]],
-) -> BaselineRow:
-    successes = sum(values[entry.id] for entry in own)
-    low, high = wilson(successes, len(own))
-    places = {(entry.task, entry.seed) for entry in own}
-    beside = [value for place in places for value in measured.get(place, ())]
-    return BaselineRow(
-        name=name,
-        success=successes / len(own),
-        low=low,
-        high=high,
-        episodes=len(own),
-        tasks=len({entry.task for entry in own}),
-        policy=sum(beside) / len(beside) if beside else None,
-    )
 
 
 def average_templates(
     arm: str, outcomes: Iterable[tuple[str, float]], templates: Mapping[str, str]
 ) -> MacroRow:
-    """From pairs of a task's name and the success of an episode."""
+    """Return the average over templates, from tasks' names with episodes' successes."""
     groups: dict[str, list[float]] = {}
     for task, success in outcomes:
         groups.setdefault(templates.get(task, task), []).append(success)
@@ -77,17 +71,13 @@ def average_templates(
     )
 
 
-_LONGEST_REASON = 120
-_MOST_REASONS = 3
-
-
 def add_context(
     summary: Summary,
     store: Store,
     meta: RunMeta,
     outcomes: Mapping[str, Sequence[tuple[str, float]]],
 ) -> None:
-    """Put it into the summary; `outcomes` has, for each arm, tasks' names and successes."""
+    """Add averages, baselines, setup and notes; `outcomes` has tasks' successes by arm."""
     entries = [*store.entries(phase="evaluate"), *store.entries(phase=PHASE)]
     values, unscored = _read_headlines(entries, store.scores(phase=["evaluate", PHASE]), meta.judge)
     summary["macro"] = [
@@ -106,18 +96,19 @@ def add_context(
         "Chromium": summary["versions"].get("chromium", ""),
     }
     summary["setup"] = {name: value for name, value in facts.items() if value}
-    unfinished = [name for name in BASELINES if _is_unscored(name, entries, values)]
+    played = {entry.arm for entry in entries if entry.phase == PHASE}
+    scored = {entry.arm for entry in entries if entry.phase == PHASE and entry.id in values}
     summary["notes"] = [
         *summary.get("notes", ()),
-        *(f"{name}: played, and not scored" for name in unfinished),
-        *(f"{count} unscored: {reason}" for reason, count in unscored.most_common(_MOST_REASONS)),
+        *(f"{name}: played, and not scored" for name in BASELINES if name in played - scored),
+        *(f"{count} unscored: {reason}" for reason, count in unscored.most_common(3)),
     ]
 
 
 def _read_headlines(
     entries: Sequence[EpisodeSummary], scores: Mapping[str, Sequence[Score]], judge: str
 ) -> tuple[dict[str, float], Counter[str]]:
-    """Episodes' headline scores, and why episodes of the policy have none."""
+    """Return episodes' headline scores, and why episodes of the policy have none."""
     values: dict[str, float] = {}
     unscored: Counter[str] = Counter()
     for entry in entries:
@@ -130,13 +121,8 @@ def _read_headlines(
             values[entry.id] = own[0].value
         elif entry.phase == "evaluate":
             reason = own[0].reason if own else "not judged yet"
-            unscored[f"{reason:.{_LONGEST_REASON}}"] += 1
+            unscored[reason[:120]] += 1
     return values, unscored
-
-
-def _is_unscored(name: str, entries: Sequence[EpisodeSummary], values: Mapping[str, float]) -> bool:
-    own = [entry.id for entry in entries if (entry.phase, entry.arm) == (PHASE, name)]
-    return bool(own) and not any(episode in values for episode in own)
 
 
 def summarize_split(split: TaskSplit) -> TaskSplitRow:
@@ -152,7 +138,7 @@ def summarize_split(split: TaskSplit) -> TaskSplitRow:
 
 
 def summarize_spending(store: Store) -> SpentRow | None:
-    """From what the run noted; None for a run that keeps no ledger."""
+    """Return what the run spent; None for a run that keeps no ledger."""
     prices = read_stored_prices(store)
     if prices is None:
         return None
@@ -160,7 +146,7 @@ def summarize_spending(store: Store) -> SpentRow | None:
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
     episodes = sum(entry.is_of_policy for entry in store.entries("played"))
-    total = _add_up(asked, _read_noted(store))
+    total = _sum_costs(asked, _sum_noted(store))
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(
         steps=steps,
@@ -195,8 +181,8 @@ def _summarize_model(entry: Spent, prices: Prices) -> ModelSpending:
     )
 
 
-def _read_noted(store: Store) -> dict[str, float]:
-    """The sums over decisions that the sessions noted, of all arms and rounds."""
+def _sum_noted(store: Store) -> dict[str, float]:
+    """Return the sums over decisions that the sessions noted, of all arms and rounds."""
     total: dict[str, float] = {}
     for arm in sorted({entry.arm for entry in store.entries("any")}):
         noted = store.get_state(f"round:{arm}:0:0")
@@ -206,8 +192,7 @@ def _read_noted(store: Store) -> dict[str, float]:
     return total
 
 
-def _add_up(asked: Iterable[ModelSpending], noted: Mapping[str, float]) -> CostAmount:
-    rows = list(asked)
+def _sum_costs(rows: Sequence[ModelSpending], noted: Mapping[str, float]) -> CostAmount:
     paid = [row for row in rows if row["price"] != "own weights"]
     known = [row["money"] for row in paid if row["money"] is not None]
     one_currency = len({row["currency"] for row in paid}) == 1

@@ -24,34 +24,34 @@ MINUS = "−"
 
 
 def format_points(value: float, *, signed: bool = False) -> str:
-    """A difference of rates in percentage points, with one decimal and a real minus sign."""
+    """Return a difference of rates in percentage points, with one decimal and a real minus sign."""
     rounded = round(100 * value, 1) or 0.0
     sign = MINUS if rounded < 0 else "+" if signed and rounded > 0 else ""
     return f"{sign}{abs(rounded):.1f}"
 
 
 def format_percent(rate: float) -> str:
-    """A rate with one decimal."""
+    """Return a rate with one decimal."""
     return f"{100 * rate:.1f} %"
 
 
 def format_hundredths(rate: float) -> str:
-    """A rate in hundredths, with one decimal, for columns whose head says so."""
+    """Return a rate in hundredths, with one decimal, for columns whose head says so."""
     return f"{100 * rate:.1f}"
 
 
 def format_interval(rate: EpisodeRate) -> str:
-    """The 95 % interval of a rate, in hundredths."""
+    """Return the 95 % interval of a rate, in hundredths."""
     return f"{format_hundredths(rate['low'])}–{format_hundredths(rate['high'])}"
 
 
 def find_lenient_rule(summary: Summary) -> str:
-    """The name of a rule that passes more than success does; empty where there is none."""
+    """Return the name of a rule that passes more than success does; empty where there is none."""
     return "raw > 0" if summary["benchmark"].startswith("miniwob@") else ""
 
 
 def format_lenient(rate: EpisodeRate, rule: str) -> tuple[str, ...]:
-    """The rate of the lenient rule in hundredths, where there is one."""
+    """Return the rate of the lenient rule in hundredths, where there is one."""
     return (format_hundredths(rate["raw_positive"]),) if rule else ()
 
 
@@ -81,7 +81,7 @@ SPENT_HEAD = ("", "tokens read", "tokens written", "seconds deciding", "of pages
 
 
 def format_spending_rows(row: SpentRow) -> list[tuple[str, ...]]:
-    """What a step, an episode and the run cost, a line each under `SPENT_HEAD`."""
+    """Return what a step, an episode and the run cost, a line each under `SPENT_HEAD`."""
     lines = (
         ("a step", row["per_step"]),
         ("an episode", row["per_episode"]),
@@ -107,7 +107,7 @@ def _format_count(tokens: float | None, row: SpentRow) -> str:
 
 
 def _format_money(money: float | None, row: SpentRow) -> str:
-    """Never 0 for what is not known."""
+    """Return a sum with its currency, never 0 for what is not known."""
     if money is not None:
         return f"{_format_sum(money)} {row['currency']}"
     is_paid = any(asked["price"] != "own weights" for asked in row["asked"])
@@ -115,13 +115,13 @@ def _format_money(money: float | None, row: SpentRow) -> str:
 
 
 def _format_sum(money: float) -> str:
-    """With two decimals, and with as many more as small sums need to be told from nothing."""
+    """Return a sum with two decimals, or as many more as a small one needs to differ from 0."""
     places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
     return f"{money:,.{places}f}"
 
 
 def format_macro(row: MacroRow) -> str:
-    """The average over templates, in a sentence."""
+    """Return the average over templates, in a sentence."""
     low, high = format_percent(row["low"]), format_percent(row["high"])
     return (
         f"{row['arm']}: {format_percent(row['success'])} on average over {row['templates']:,}"
@@ -133,7 +133,7 @@ BASELINE_HEAD = ("what takes no skill", "success %", "95 %", "episodes", "the po
 
 
 def format_baseline(row: BaselineRow) -> tuple[str, ...]:
-    """A line under `BASELINE_HEAD`."""
+    """Return a line under `BASELINE_HEAD`."""
     return (
         row["name"],
         format_hundredths(row["success"]),
@@ -169,18 +169,20 @@ def format_drift(row: DriftRow) -> tuple[str, ...]:
 
 
 def format_models(row: SpentRow) -> list[str]:
-    """A sentence for each model that was asked, on what is known of its price."""
+    """Return a sentence for each model that was asked, on what is known of its price."""
     return [_format_model(asked) for asked in row["asked"]]
 
 
 def _format_model(asked: ModelSpending) -> str:
-    said = f"{asked['model']} as {asked['role']}: {asked['requests']:,} requests"
-    said += f", {asked['failed']:,} calls failed" * bool(asked["failed"])
-    said += f", {asked['uncounted']:,} calls without a count of tokens" * bool(asked["uncounted"])
+    sentence = f"{asked['model']} as {asked['role']}: {asked['requests']:,} requests"
+    sentence += f", {asked['failed']:,} calls failed" * bool(asked["failed"])
+    sentence += f", {asked['uncounted']:,} calls without a count of tokens" * bool(
+        asked["uncounted"]
+    )
     if asked["price"] == "known":
         source = ", ".join(filter(None, (asked["price_source"], asked["price_date"])))
-        return f"{said}, at {asked['currency']} prices" + f" ({source})" * bool(source)
-    return f"{said}; {'own weights' if asked['price'] == 'own weights' else 'price unknown'}"
+        return f"{sentence}, at {asked['currency']} prices" + f" ({source})" * bool(source)
+    return f"{sentence}; {'own weights' if asked['price'] == 'own weights' else 'price unknown'}"
 
 
 def format_difference(a: str, b: str, found: Interval) -> str:
@@ -202,24 +204,24 @@ def format_comparison(comparison: ArmComparison) -> str:
 
 
 def format_comparison_here(comparison: ArmComparison) -> str:
-    """The same question asked of these very tasks only."""
+    """Return the same question asked of these very tasks only."""
     low, high = format_points(comparison["these_low"]), format_points(comparison["these_high"])
     return f"on these tasks alone {low} to {high}"
 
 
 def choose_headline_arm(summary: Summary) -> ArmRow:
-    """The arm the first sentence is about: `self` where it was measured, else the last one."""
+    """Return the arm of the first sentence: `self` where it was measured, else the last one."""
     known = {arm["name"]: arm for arm in summary["arms"]}
     return known.get("self", summary["arms"][-1])
 
 
 def name_seeds(summary: Summary) -> str:
-    """What the seeds may be called: those of other splits than `test` are not held out."""
+    """Return what the seeds may be called: those of other splits than `test` are not held out."""
     return "held-out" if summary["split"] == "test" else summary["split"]
 
 
 def format_headline(summary: Summary) -> str:
-    """What the run shows, in one sentence."""
+    """Return what the run shows, in one sentence."""
     if not summary["arms"]:
         return "Nothing has been measured yet."
     arm = choose_headline_arm(summary)
@@ -236,7 +238,7 @@ def format_headline(summary: Summary) -> str:
 
 
 def format_sources(summary: Summary) -> list[str]:
-    """The commits a run was made with, as it was begun and as it was gone on with."""
+    """Return the commits a run was made with, when it was begun and when it was resumed."""
     begun = _format_source(summary["commit"], is_modified=summary["modified"])
     return [begun, *(_format_continued(summary, origin) for origin in summary["continued"])]
 

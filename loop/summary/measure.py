@@ -54,11 +54,13 @@ class MeasuredEpisode:
 
 
 def summarize(store: Store, meta: RunMeta) -> Summary:
-    """The numbers of a run, finished or under way. Raises `StoreError`."""
+    """Return the numbers of a run, finished or under way. Raises `StoreError`."""
     entries = store.entries(phase="evaluate")
     scores = store.scores(phase="evaluate")
     measured, judges = _read_measured(entries, scores, meta.judge)
-    arms = [_summarize_arm(store, name, measured, meta.tasks) for name in _order_arms(measured)]
+    found = {one.entry.arm for one in measured}
+    order = [*(name for name in ARMS if name in found), *sorted(found - ARMS.keys())]
+    arms = [_summarize_arm(store, name, measured, meta.tasks) for name in order]
     begun, *continued = meta.origins
     kinds = [ending for ending in Ending if ending.is_infrastructure]
     failed = store.entries("finished", ending=kinds)
@@ -93,26 +95,23 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
     if told := [*meta.notes, *format_efficiency(compare_steps(summary, *COMPARED))]:
         summary["notes"] = told
     if meta.setup:
-        add_context(
-            summary, store, meta, {arm["name"]: _list_last_round(measured, arm) for arm in arms}
-        )
+        last = {arm["name"]: arm["rounds"][-1]["round"] for arm in arms}
+        outcomes = {
+            arm: [(one.task, one.success) for one in measured if _is_of(one, arm, number)]
+            for arm, number in last.items()
+        }
+        add_context(summary, store, meta, outcomes)
     return summary
-
-
-def _list_last_round(measured: Iterable[MeasuredEpisode], arm: ArmRow) -> list[tuple[str, float]]:
-    """What came of each episode of the arm's last round, by task."""
-    name, number = arm["name"], arm["rounds"][-1]["round"]
-    return [(one.task, one.success) for one in measured if _is_of(one, name, number)]
 
 
 def _read_measured(
     entries: Iterable[EpisodeSummary], scores: Mapping[str, Sequence[Score]], judge: str
 ) -> tuple[list[MeasuredEpisode], set[str]]:
-    """The episodes the frozen judge has a headline score of, and who judged."""
+    """Return the episodes the frozen judge has a headline score of, and who judged."""
     measured, judges = [], set[str]()
     for entry in entries:
-        said = {s.name: s for s in scores.get(entry.id, ()) if s.evaluator.startswith(judge)}
-        headline, lenient = said.get("success"), said.get("raw_positive")
+        by_name = {s.name: s for s in scores.get(entry.id, ()) if s.evaluator.startswith(judge)}
+        headline, lenient = by_name.get("success"), by_name.get("raw_positive")
         if headline is None or headline.value is None:
             continue
         judges.add(headline.evaluator)
@@ -122,14 +121,8 @@ def _read_measured(
 
 
 def task_name(task: str) -> str:
-    """A task's id without benchmark and version, as `Task.name`."""
+    """Return a task's id without benchmark and version, as `Task.name`."""
     return task.rsplit("/", 1)[-1].split("@", 1)[0]
-
-
-def _order_arms(measured: Iterable[MeasuredEpisode]) -> list[str]:
-    """The arms that were measured, known ones first and in the order of their table."""
-    names = {one.entry.arm for one in measured}
-    return [*(name for name in ARMS if name in names), *sorted(names - ARMS.keys())]
 
 
 def _summarize_arm(
@@ -206,34 +199,29 @@ def _measure_rate(episodes: Sequence[MeasuredEpisode]) -> EpisodeRate:
 
 
 def _count_imagined_steps(store: Store, arm: str, repeat: int, number: int) -> int:
-    """Imagined steps offered to the training of the weights measured here, and those looked ahead
-    in the measurement itself."""
-    dreams = store.entries(
-        arm=_find_trainer(arm), repeat=repeat, round=range(1, number + 1), world="imagined"
-    )
-    return sum(dream.steps for dream in dreams) + _count_lookahead(store, arm, repeat, number)
+    """Return the imagined steps offered to the training, and those looked ahead in measuring.
 
-
-def _count_lookahead(store: Store, arm: str, repeat: int, number: int) -> int:
-    if arm not in ARMS or ARMS[arm].acts_by != "lookahead":
-        return 0
-    episodes = store.trajectories(arm=arm, repeat=repeat, round=number, phase="evaluate")
-    return sum(
-        step.decision.usage.get("imagined_steps", 0)
-        for episode in episodes
-        for step in episode.steps
-    )
+    The training is that of the weights measured here.
+    """
+    rounds = range(1, number + 1)
+    dreams = store.entries(arm=_find_trainer(arm), repeat=repeat, round=rounds, world="imagined")
+    count = sum(dream.steps for dream in dreams)
+    if arm in ARMS and ARMS[arm].acts_by == "lookahead":
+        episodes = store.trajectories(arm=arm, repeat=repeat, round=number, phase="evaluate")
+        steps = (step for episode in episodes for step in episode.steps)
+        count += sum(step.decision.usage.get("imagined_steps", 0) for step in steps)
+    return count
 
 
 def _find_trainer(arm: str) -> str:
-    """The arm whose experience counts: its own, or that of the arm whose weights it uses."""
+    """Return the arm whose experience counts: its own, or that of the arm whose weights it uses."""
     return (ARMS[arm].weights_of if arm in ARMS else "") or arm
 
 
 def _read_costs(
     store: Store, arm: str, repeat: int, number: int, episodes: Sequence[MeasuredEpisode]
 ) -> dict[str, float]:
-    """What the run noted of the round; without a note its time is that of the measurement."""
+    """Return what the run noted of the round, with the time of the measurement if it noted none."""
     started = min(one.entry.started for one in episodes)
     ended = max(one.entry.started + one.entry.seconds for one in episodes)
     noted = store.get_state(f"round:{arm}:{repeat}:{number}")
@@ -246,7 +234,7 @@ def _read_costs(
 
 
 def _compare_arms(measured: Sequence[MeasuredEpisode], a: str, b: str) -> ArmComparison | None:
-    """The two arms at the last round that both were measured in; what never changes fits any."""
+    """Return both arms at the last round that both have; what never changes fits any."""
     rounds = {arm: {m.entry.round for m in measured if m.entry.arm == arm} for arm in (a, b)}
     common = rounds[a] if b == BEFORE else rounds[a] & rounds[b]
     if not common or not rounds[b]:
@@ -279,11 +267,11 @@ def _outcomes(measured: Iterable[MeasuredEpisode], arm: str, number: int) -> Out
 
 
 def _is_of(one: MeasuredEpisode, arm: str, number: int) -> bool:
-    return one.entry.arm == arm and one.entry.round == number
+    return (one.entry.arm, one.entry.round) == (arm, number)
 
 
 def _place_in_plan(entry: EpisodeSummary) -> tuple[str, int, int, int]:
-    """The place in its plan, the same for all attempts."""
+    """Return the place in its plan, the same for all attempts."""
     return entry.arm, entry.repeat, entry.round, entry.index
 
 

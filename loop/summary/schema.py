@@ -285,12 +285,12 @@ def write_summary(summary: Summary, folder: Path) -> Path:
 
 
 def read_summary(folder: Path) -> Summary:
-    """The summary of a run folder. Raises `StoreError` when there is none."""
+    """Return the summary of a run folder. Raises `StoreError` when there is none."""
     return read_summary_file(folder / FILE)
 
 
 def read_summary_file(path: Path) -> Summary:
-    """A summary wherever it was put. Raises `StoreError` when it is none."""
+    """Return a summary wherever it was put. Raises `StoreError` when it is none."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
