@@ -12,7 +12,7 @@ import numpy as np
 from webagent.action import Action
 from webagent.memory.cases import Case, constants, traits_of, translate
 from webagent.memory.elements import find_element
-from webagent.memory.goals import Goal, clean
+from webagent.memory.goals import Goal, clean, weigh_keys
 from webagent.memory.pages import is_within
 from webagent.memory.points import find_point
 from webagent.memory.scene import MARKS, POINTS, Scene, argument_names, make_action
@@ -111,8 +111,9 @@ def propose(
 def familiarity(scene: Scene, recalled: Sequence[Recalled]) -> float:
     """Return how far a goal is one of those remembered, at most 1: a goal in other words is trusted
     less, one that shares none of its words hardly."""
-    ours = scene.goal.keys
-    best = max((len(ours & c.goal.keys) / len(ours | c.goal.keys) for _, c in recalled), default=0)
+    ours = weigh_keys(scene.goal).keys()
+    goals = {case.goal.template: weigh_keys(case.goal).keys() for _, case in recalled}
+    best = max((len(ours & keys) / len(ours | keys) for keys in goals.values()), default=0)
     return min(1.0, _STRANGE + 2 * best)
 
 

@@ -1,8 +1,10 @@
 """Goals read for their slots: the values that another goal of the same kind has different."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from webagent.memory.wording import concepts
 
@@ -21,6 +23,15 @@ _MASKS = {"quoted": '"q"', "address": "@a", "month": "#m", "number": "#n", "name
 
 _STEM = 4
 """Letters that words of one stem share."""
+_FUNCTION_WORDS = frozenset(
+    {
+        *("a", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "could", "did"),
+        *("do", "does", "for", "from", "had", "has", "have", "here", "how", "i", "if", "in", "is"),
+        *("it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "should", "so", "than"),
+        *("that", "the", "then", "there", "this", "to", "was", "we", "were", "what", "which"),
+        *("who", "will", "with", "would", "you", "your"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +60,37 @@ class Goal:
     words: tuple[str, ...]
     """Lower-case words of the whole text, for contexts of values that no slot was seen in."""
 
-    @property
-    def keys(self) -> frozenset[str]:
-        """Words, their stems and pairs of words of the template, to compare goals by."""
-        pairs = (f"{a} {b}" for a, b in zip(self.template, self.template[1:], strict=False))
-        stems = (f"{word[:_STEM]}~" for word in self.template if len(word) >= _STEM)
-        alike = (each for word in self.template for each in concepts(word))
-        return frozenset((*self.template, *pairs, *stems, *alike))
+
+@lru_cache(16384)
+def weigh_keys(goal: Goal) -> Mapping[str, float]:
+    """Return what a goal is compared by, each with what it counts: words of its template, their
+    stems, everyday words for the same, pairs of words, and how many values of which kind there are.
+
+    Pairs and words that any sentence may have count less: they say how something is put, not what
+    is wanted. The weights were chosen on goals of two sites, each wording asked for by the others.
+    """
+    words = goal.template
+    found = {f"{a} {b}": 0.3 for a, b in pairwise(words)}
+    for word in words:
+        found |= _weigh_word(word)
+    kinds = [slot.kind for slot in goal.slots if slot.kind != "name"]
+    found[f"={' '.join(sorted(kinds))}"] = 1.0
+    found |= {f"={i} quoted": 1.0 for i in range(1, 1 + min(3, kinds.count("quoted")))}
+    return found
+
+
+@lru_cache(16384)
+def weigh_words(text: str) -> Mapping[str, float]:
+    """Return what a name is compared with goals by, each with what it counts."""
+    return {key: counts for word in _words(text) for key, counts in _weigh_word(word).items()}
+
+
+def _weigh_word(word: str) -> dict[str, float]:
+    """A word, its stem and everyday words for the same."""
+    found = {word: 0.3 if word in _FUNCTION_WORDS else 1.0}
+    if len(word) >= _STEM:
+        found[f"{word[:_STEM]}~"] = 1.0
+    return found | dict.fromkeys(concepts(word), 1.0)
 
 
 @lru_cache(4096)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from webagent.memory.cases import Case, translate
 from webagent.memory.conditions import agreement
-from webagent.memory.goals import Goal
+from webagent.memory.goals import Goal, weigh_keys, weigh_words
 from webagent.memory.pages import stable_hash
 
 Array = NDArray[np.float64]
@@ -33,6 +33,12 @@ _OF_THE_LIKEST = 0.6
 """Share of the likest goal's likeness from which a case says what tells its steps apart."""
 _BREADTH = 2.0
 """By how much flatter cases are weighed when they are asked what tells steps apart."""
+_FOREIGN = 0.3
+"""Likeness of the nearest goal from which it is taken for the same thing, however it is put."""
+_ALONE = 0.3
+"""What words count that one remembered goal alone has, where they are missing in another."""
+_NAMED = 0.5
+"""What a word of the goal counts that stands in the name of an element which was acted on."""
 _ROUGH = 96
 """Cases that are looked at closely."""
 
@@ -63,8 +69,13 @@ class Index:
 
     cases: list[Case] = field(default_factory=list)
     _templates: dict[tuple[str, ...], int] = field(default_factory=dict)
-    _sizes: list[frozenset[str]] = field(default_factory=list)
+    _counts: dict[str, float] = field(default_factory=dict)
+    """What each key counts, however rare it is."""
     _postings: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _scripts: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Templates by the words that are not in the goal, but in the names of what was acted on."""
+    _held: set[tuple[str, int]] = field(default_factory=set)
+    """Which template has which word, in its goal or in such a name."""
     _template: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
     _past: Column = field(default_factory=lambda: Column(np.zeros((1024, _SUFFIX), np.uint32)))
     _step: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
@@ -74,12 +85,17 @@ class Index:
 
     def add(self, case: Case) -> None:
         """Put a case in."""
+        is_new = case.goal.template not in self._templates
         number = self._templates.setdefault(case.goal.template, len(self._templates))
-        if number == len(self._sizes):
-            keys = case.goal.keys
-            self._sizes.append(keys)
-            for key in keys:
+        if is_new:
+            self._counts |= weigh_keys(case.goal)
+            for key in weigh_keys(case.goal):
                 self._postings[key].append(number)
+                self._held.add((key, number))
+        for key in weigh_words(case.signature.rpartition("|")[2]):
+            if (key, number) not in self._held:
+                self._held.add((key, number))
+                self._scripts[key].append(number)
         self.cases.append(case)
         self._template.append(number)
         self._past.append(_suffix(case.past))
@@ -97,6 +113,7 @@ class Index:
         if not self.cases:
             return []
         goals = self.goal_likeness(view["goal"])
+        goals = goals / max(float(goals.max()), _FOREIGN)
         past = _suffix(view["past"])
         agree = np.cumprod(self._past.values == np.array(past, np.uint32), axis=1).sum(axis=1)
         rough = weights[0] * goals[self._template.values] + 0.8 * agree
@@ -129,28 +146,35 @@ class Index:
         return [self.cases[int(pick)] for pick in picks if likeness[pick] >= _AKIN]
 
     def goal_likeness(self, goal: Goal) -> Array:
-        """Return for each template how like the goal it is: weighted overlap of words and pairs."""
-        total = len(self._sizes)
-        keys = goal.keys
-        shared = np.zeros(total)
-        weight = {}
-        for key in keys:
-            places = self._postings.get(key, [])
-            weight[key] = math.log((total + 1) / (len(places) + 0.5)) + 0.05
-            if places:
-                shared[places] += max(weight[key], 0.05)
-        own = sum(max(each, 0.05) for each in weight.values())
-        return shared / np.maximum(own + self._totals() - shared, 1e-9)
+        """Return for each template how like the goal it is, 1 for the same: the weight of what they
+        share against what either has.
+
+        What no template has is left out, since it cannot tell them apart; what a single one has
+        counts little where the goal lacks it. Words in the names of what was acted on stand in for
+        those of the goal: `public` for `Is public`.
+        """
+        shared, excused, own = np.zeros(len(self._templates)), np.zeros(len(self._templates)), 0.0
+        for key, counts in weigh_keys(goal).items():
+            places, scripts = self._postings.get(key, []), self._scripts.get(key, [])
+            if places or scripts:
+                weight = counts * self._rarity(len(places) + len(scripts))
+                own += weight
+                shared[places] += weight
+                shared[scripts] += _NAMED * weight
+                excused[places] += weight * (_ALONE if len(places) == 1 else 1.0)
+        return shared / np.maximum(own + self._totals() - excused, 1e-9)
+
+    def _rarity(self, having: int) -> float:
+        return max(math.log((len(self._templates) + 1) / (having + 0.5)) + 0.05, 0.05)
 
     def _totals(self) -> Array:
-        """The weight of all words of each template."""
-        total = len(self._sizes)
-        if self._known_totals is None or len(self._known_totals) != total:
-            rarity = {
-                key: max(math.log((total + 1) / (len(places) + 0.5)) + 0.05, 0.05)
-                for key, places in self._postings.items()
-            }
-            self._known_totals = np.array([sum(rarity[k] for k in keys) for keys in self._sizes])
+        """The weight of all that each template has."""
+        if self._known_totals is None or len(self._known_totals) != len(self._templates):
+            totals = np.zeros(len(self._templates))
+            for key, places in self._postings.items():
+                weight = self._counts[key] * self._rarity(len(places))
+                totals[places] += weight * (_ALONE if len(places) == 1 else 1.0)
+            self._known_totals = totals
         return self._known_totals
 
 
@@ -191,7 +215,7 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
     return np.array(
         [
             goal,
-            float(goal > 0.999),
+            float(case.goal.template == view["goal"].template),
             history,
             float(mine[:1] == theirs[:1]),
             float(apart == 0),
