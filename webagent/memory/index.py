@@ -104,16 +104,22 @@ class Index:
         self._episode.append(stable_hash(case.episode))
 
     def nearest(
-        self, view: Mapping[str, Any], count: int, weights: Array = WEIGHTS, without: str = ""
+        self,
+        view: Mapping[str, Any],
+        count: int,
+        weights: Array = WEIGHTS,
+        without: str = "",
+        likest: float = 0.0,
     ) -> list[tuple[float, Case, Array]]:
         """Return the cases most like a view, best first: with score and features.
 
-        `without` names an episode that is left out.
+        `without` names an episode that is left out; `likest` is how like the nearest goal elsewhere
+        is, where that is nearer than those here.
         """
         if not self.cases:
             return []
         goals = self.goal_likeness(view["goal"])
-        goals = goals / max(float(goals.max()), _FOREIGN)
+        goals = goals / max(float(goals.max()), likest, _FOREIGN)
         past = _suffix(view["past"])
         agree = np.cumprod(self._past.values == np.array(past, np.uint32), axis=1).sum(axis=1)
         rough = weights[0] * goals[self._template.values] + 0.8 * agree

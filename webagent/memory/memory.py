@@ -120,7 +120,8 @@ class Memory:
         view = view_of(scene)
         found = self.index.nearest(view, RECALLED, self.relevance, without)
         recalled = shares([(score, case) for score, case, _ in found])
-        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without)
+        likest = max(self.index.goal_likeness(scene.goal), default=0.0)
+        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest)
         best = found[0][0] if found else 0.0
         avoided = [(math.exp(min(0.0, score - best)), case) for score, case, _ in failed]
         proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)

@@ -298,3 +298,14 @@ def test_parts_of_a_date_are_put_together_and_ordinals_counted() -> None:
 
     memory = taught(pick("a", "1st", 1), pick("b", "3rd", 3), pick("c", "2nd", 2))
     assert proposed(memory, pick("new", "4th", 4), 0) == Click(4)
+
+
+def test_a_failure_at_another_task_speaks_against_nothing() -> None:
+    page = (link(1, "Left"), link(2, "Right"))
+    memory = taught(episode("a", "Open the green door.", (page, Click(1))))
+    new = Observation("Open the green door.", "http://shop.test/0", "Shop", page)
+    before = memory.propose(new, ())[0]
+    memory.avoid(episode("f", "Sweep the stairs, please.", (page, Click(1))), [3.0])
+    after = memory.propose(new, ())[0]
+    assert after.action == before.action
+    assert after.confidence > 0.9 * before.confidence
