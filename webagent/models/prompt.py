@@ -15,9 +15,6 @@ _SECTION = re.compile(r"^# +(\w+) *$", re.MULTILINE)
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
-_CHARACTERS_PER_TOKEN = 3.5
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The texts of one role."""
@@ -61,7 +58,7 @@ def load_prompt(path: Path) -> Prompt:
 
 
 def fence(label: str, text: str) -> str:
-    """Untrusted text between two lines that it cannot contain, as they carry its own hash.
+    """Return untrusted text between two lines that it cannot contain: they carry its own hash.
 
     The prompt says that what stands between them is data. A page that writes a closing line of
     its own cannot know the hash that its text, that line included, will have.
@@ -82,4 +79,4 @@ def shorten(text: str, limit: int = 400) -> str:
 
 def estimate_tokens(text: str) -> int:
     """Return an estimate: one for every 3.5 characters."""
-    return int(len(text) / _CHARACTERS_PER_TOKEN) + 1
+    return int(len(text) / 3.5) + 1

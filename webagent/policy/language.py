@@ -88,8 +88,8 @@ class LanguagePolicy:
         fails.
         """
         reader = self._reader(trajectory, observation)
-        if self._is_lost(reader):
-            return self._give_up(reader)
+        if (end := self._give_up_in_loop(reader)) is not None:
+            return end
         turn = await self._ask(self._begin_turn(trajectory, observation), trajectory)
         turn, choice = await self._read_or_repair(turn, trajectory, reader)
         if self.prompting.critique:
@@ -110,8 +110,8 @@ class LanguagePolicy:
         repaired. Proposals are not reviewed.
         """
         reader = self._reader(trajectory, observation)
-        if self._is_lost(reader):
-            return [self._give_up(reader)]
+        if (end := self._give_up_in_loop(reader)) is not None:
+            return [end]
         temperature = max(self.temperature, _MIN_DIVERSE_TEMPERATURE)
         turn = self._begin_turn(trajectory, observation)
         turn = await self._ask(turn, trajectory, n, temperature)
@@ -204,15 +204,12 @@ class LanguagePolicy:
             settings.loop_patience,
         )
 
-    def _is_lost(self, reader: ReplyReader) -> bool:
-        """Whether the episode has gone in circles for so long that it is to end."""
+    def _give_up_in_loop(self, reader: ReplyReader) -> Decision | None:
+        """Return the end of an episode that has gone in circles for too long, unasked."""
         loop = reader.loop if self.prompting.loops == "end" else None
-        return loop is not None and loop.times >= 2 * self.prompting.loop_patience
-
-    def _give_up(self, reader: ReplyReader) -> Decision:
-        """Return the end of an episode that goes in circles; no model was asked for it."""
-        assert reader.loop is not None
-        return Decision(GiveUp(reader.loop.reason), source="loop", prompt_hash=self.prompt_hash)
+        if loop is None or loop.times < 2 * self.prompting.loop_patience:
+            return None
+        return Decision(GiveUp(loop.reason), source="loop", prompt_hash=self.prompt_hash)
 
 
 @dataclass(frozen=True, slots=True)

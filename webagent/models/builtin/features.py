@@ -97,7 +97,7 @@ def compute_features(layout: PromptLayout, matches: Matches) -> NDArray[np.float
     out[0, Feature.STEPS_DONE] = _tenths(len(layout.past))
     words = [(i, token) for i, token in enumerate(layout.tokens) if token.word]
     if words:
-        rows = list(_word_rows([token for _, token in words], layout))
+        rows = list(_describe_words([token for _, token in words], layout))
         out[[i for i, _ in words], :_WORD_FEATURES] = rows
     for start, end in matches.quoted:
         out[start:end, Feature.QUOTED] = 1
@@ -117,7 +117,7 @@ def compute_features(layout: PromptLayout, matches: Matches) -> NDArray[np.float
         if is_last and token.word is not None and token.line:
             out[position, Feature.LAST_WORD] = 1
     if layout.lines:
-        out[[line.head for line in layout.lines]] = _line_rows(layout, matches)
+        out[[line.head for line in layout.lines]] = _describe_lines(layout, matches)
     return out
 
 
@@ -125,7 +125,9 @@ def _tenths(count: int) -> float:
     return min(count, 10) / 10
 
 
-def _word_rows(tokens: Sequence[PromptToken], layout: PromptLayout) -> Iterator[tuple[float, ...]]:
+def _describe_words(
+    tokens: Sequence[PromptToken], layout: PromptLayout
+) -> Iterator[tuple[float, ...]]:
     """Yield the first nine features of each token."""
     goal, spellings = set(layout.goal_keys), {word.text for word in layout.goal}
     lines_with = Counter(key for key, _ in {(t.key, t.line) for t in tokens if t.line})
@@ -146,28 +148,28 @@ def _word_rows(tokens: Sequence[PromptToken], layout: PromptLayout) -> Iterator[
         )
 
 
-def _line_rows(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
+def _describe_lines(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
     """Return (lines, FEATURES): what is said at the head of each line."""
     rows = np.zeros((len(layout.lines), FEATURES), np.float32)
     rows[:, Feature.KIND_NAMED] = matches.named_kinds
     for _, number in matches.places:
         rows[number, Feature.ORDINAL_NAMED] = layout.lines[number].node.mark > 0
     for first, columns in (
-        (Feature.REPEATS_GOAL, _repetition(layout, matches)),
-        (Feature.TIMES_ACTED, _attention(layout)),
-        (Feature.APPEARED, _change(layout)),
-        (Feature.LEFT, _boxes(layout)),
-        (Feature.IS_ELEMENT, _standing(layout)),
-        (Feature.ANCHOR_NEARNESS, _anchoring(layout, matches)),
-        (Feature.STARTS_WITH_QUOTE, _affixes(layout, matches)),
+        (Feature.REPEATS_GOAL, _match_goal(layout, matches)),
+        (Feature.TIMES_ACTED, _recall_actions(layout)),
+        (Feature.APPEARED, _find_changes(layout)),
+        (Feature.LEFT, _scale_boxes(layout)),
+        (Feature.IS_ELEMENT, _compare_lines(layout)),
+        (Feature.ANCHOR_NEARNESS, _measure_anchors(layout, matches)),
+        (Feature.STARTS_WITH_QUOTE, _match_affixes(layout, matches)),
     ):
         values = np.array(list(columns), np.float32)
         rows[:, first : first + values.shape[1]] = values
     return rows
 
 
-def _repetition(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
-    """REPEATS_GOAL, REPEATS_QUOTE, GOAL_SHARE, VALUE_REPEATS_GOAL."""
+def _match_goal(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """Yield REPEATS_GOAL, REPEATS_QUOTE, GOAL_SHARE, VALUE_REPEATS_GOAL."""
     goal, quoted = set(layout.goal_keys), set(matches.quoted)
     for line, spans in zip(layout.lines, matches.spans, strict=True):
         names = [(span.start, span.end) for span in spans if not span.is_value]
@@ -180,8 +182,8 @@ def _repetition(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float,
         )
 
 
-def _attention(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
-    """TIMES_ACTED, ACTED_LAST, FOCUSED."""
+def _recall_actions(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
+    """Yield TIMES_ACTED, ACTED_LAST, FOCUSED."""
     acted = Counter(past.mark for past in layout.past if past.mark)
     last = layout.past[-1].mark if layout.past else 0
     for line in layout.lines:
@@ -190,8 +192,8 @@ def _attention(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
         yield (min(acted[mark], 3) / 3, mark == last, is_focused) if mark else (0, 0, 0)
 
 
-def _change(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
-    """APPEARED, CHANGED."""
+def _find_changes(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
+    """Yield APPEARED, CHANGED."""
     before = {node.mark: node for node in layout.previous.nodes} if layout.previous else None
     for line in layout.lines:
         node = line.node
@@ -202,8 +204,8 @@ def _change(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
         yield old is None, old is not None and (old.value, old.states) != (node.value, node.states)
 
 
-def _boxes(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
-    """LEFT, TOP, WIDTH, HEIGHT."""
+def _scale_boxes(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
+    """Yield LEFT, TOP, WIDTH, HEIGHT."""
     boxes = [node.box for node in layout.observation.nodes]
     side = max(1, *(max(left + width, top + height) for left, top, width, height in boxes))
     for line in layout.lines:
@@ -211,8 +213,8 @@ def _boxes(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
         yield left / side, top / side, width / side, height / side
 
 
-def _standing(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
-    """IS_ELEMENT, NAME_ACTED, ROLE_PLACE, ROLE_COUNT, NAME_SHARED."""
+def _compare_lines(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
+    """Yield IS_ELEMENT, NAME_ACTED, ROLE_PLACE, ROLE_COUNT, NAME_SHARED."""
     acted = {past.name for past in layout.past if past.name}
     roles = Counter(line.node.role for line in layout.lines)
     names = Counter(line.node.name for line in layout.lines)
@@ -224,8 +226,8 @@ def _standing(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
         seen[role] += 1
 
 
-def _anchoring(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
-    """ANCHOR_NEARNESS, FIRST_UNDER_ANCHOR."""
+def _measure_anchors(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """Yield ANCHOR_NEARNESS, FIRST_UNDER_ANCHOR."""
     since: set[str] = set()
     for number, (line, anchor) in enumerate(zip(layout.lines, matches.anchors, strict=True)):
         if anchor < 0:
@@ -237,8 +239,8 @@ def _anchoring(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, 
         since.add(line.node.name)
 
 
-def _affixes(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
-    """STARTS_WITH_QUOTE, ENDS_WITH_QUOTE, STARTS_AND_ENDS_WITH_QUOTES."""
+def _match_affixes(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """Yield STARTS_WITH_QUOTE, ENDS_WITH_QUOTE, STARTS_AND_ENDS_WITH_QUOTES."""
     pieces = [" ".join(layout.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
     for line in layout.lines:
         text = " ".join(line.name)

@@ -62,11 +62,11 @@ def find_matches(layout: PromptLayout) -> Matches:
     ]
     return Matches(
         quoted=tuple(quoted),
-        spans=tuple(tuple(_spans(line, layout.goal_keys)) for line in layout.lines),
-        beside=tuple(found for line in layout.lines for found in _beside(line, layout)),
+        spans=tuple(tuple(_find_spans(line, layout.goal_keys)) for line in layout.lines),
+        beside=tuple(found for line in layout.lines for found in _find_beside(line, layout)),
         named_kinds=tuple(not kinds_of(line).isdisjoint(layout.goal_keys) for line in layout.lines),
-        places=tuple(_places(layout)),
-        anchors=tuple(_anchors(layout)),
+        places=tuple(_find_ordinals(layout)),
+        anchors=tuple(_find_anchors(layout)),
     )
 
 
@@ -83,7 +83,7 @@ def kinds_of(line: PromptLine) -> set[str]:
     return {line.node.role, *line.node.kind.split(":")} if line.node.mark else set()
 
 
-def _beside(line: PromptLine, layout: PromptLayout) -> Iterator[tuple[int, int]]:
+def _find_beside(line: PromptLine, layout: PromptLayout) -> Iterator[tuple[int, int]]:
     """Yield the cells right after one that the goal repeats; `|` parts cells in a line's name."""
     if " | " not in line.node.name:
         return
@@ -99,11 +99,11 @@ def _beside(line: PromptLine, layout: PromptLayout) -> Iterator[tuple[int, int]]
             break
     for cell, following in pairwise(cells):
         keys = tuple(layout.tokens[i].key for i in range(*cell) if layout.tokens[i].word)
-        if any(_occurrences(keys, layout.goal_keys)):
+        if any(_find_occurrences(keys, layout.goal_keys)):
             yield following
 
 
-def _places(layout: PromptLayout) -> Iterator[tuple[int, int]]:
+def _find_ordinals(layout: PromptLayout) -> Iterator[tuple[int, int]]:
     """Yield a goal word such as `3rd` and the third line of each kind."""
     for position, word in enumerate(layout.goal_keys, start=1):
         wanted = ordinal(word)
@@ -116,17 +116,17 @@ def _places(layout: PromptLayout) -> Iterator[tuple[int, int]]:
                 yield position, number
 
 
-def _spans(line: PromptLine, goal: Sequence[str]) -> Iterator[Span]:
+def _find_spans(line: PromptLine, goal: Sequence[str]) -> Iterator[Span]:
     name, value = line.node.name, line.node.value
     cells = name.split(" | ") if " | " in name else []
     for text in (name, *cells):
-        for start, end in _occurrences(keys_of(text, LINE_WORDS), goal):
+        for start, end in _find_occurrences(keys_of(text, LINE_WORDS), goal):
             yield Span(start, end, is_value=False)
-    for start, end in _occurrences(keys_of(value, LINE_WORDS), goal):
+    for start, end in _find_occurrences(keys_of(value, LINE_WORDS), goal):
         yield Span(start, end, is_value=True)
 
 
-def _occurrences(keys: tuple[str, ...], goal: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _find_occurrences(keys: tuple[str, ...], goal: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield where the goal has these words in a row; nowhere when they are punctuation only."""
     if not keys or keys[0] not in goal or not any(key.isalnum() for key in keys):
         return
@@ -136,7 +136,7 @@ def _occurrences(keys: tuple[str, ...], goal: Sequence[str]) -> Iterator[tuple[i
             yield 1 + start, 1 + start + size
 
 
-def _anchors(layout: PromptLayout) -> Iterator[int]:
+def _find_anchors(layout: PromptLayout) -> Iterator[int]:
     goal = {key for key in layout.goal_keys if key.isalnum()}
     words = [set(line.name) for line in layout.lines]
     lines_with = Counter(key for line in words for key in line & goal)

@@ -14,8 +14,6 @@ from webagent.errors import SetupError, unknown_name
 from webagent.models.model import Capabilities
 
 Dialect: TypeAlias = Literal["", "vllm", "sglang", "llama.cpp", "json_schema"]
-
-
 _PLAIN = "openai-compatible"
 Seconds: TypeAlias = Annotated[float, Field(gt=0)]
 
@@ -24,7 +22,7 @@ Seconds: TypeAlias = Annotated[float, Field(gt=0)]
 class Server:
     """A declaration, held against the first reply: a server that breaks it is named as failed."""
 
-    kind: str = "openai-compatible"
+    kind: str = _PLAIN
     """What it is called in messages."""
     token_ids: bool = False
     """Returns the ids of the prompt and of the reply with their log-probabilities, and takes ids

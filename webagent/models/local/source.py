@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias
 from webagent.errors import SetupError
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16", "float64"]
-
-
 _LENGTH = 8
 """Bytes at the start of a safetensors file that give the length of its header."""
 
@@ -78,8 +76,17 @@ def check_model(name: str) -> None:
                 " config.json in it), or a hub name such as Qwen/Qwen2.5-0.5B-Instruct"
             )
         return
+    adapter = folder / "adapter_config.json"
+    if not (folder / "config.json").is_file() and adapter.is_file():
+        base = _read_json(adapter).get("base_model_name_or_path") or "its base"
+        raise SetupError(
+            f"{str(folder)!r} holds an adapter, not a model; load {base} and give it this folder"
+            " with add_adapter"
+        )
     if not (folder / "config.json").is_file():
-        raise SetupError(_without_config(folder))
+        raise SetupError(
+            f"{str(folder)!r} has no config.json; expected the folder that save_pretrained wrote"
+        )
     check_weights(folder)
 
 
@@ -139,13 +146,3 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise SetupError(f"{path} holds no JSON object; copy the folder again")
     return value
-
-
-def _without_config(folder: Path) -> str:
-    if not (folder / "adapter_config.json").is_file():
-        return f"{str(folder)!r} has no config.json; expected the folder that save_pretrained wrote"
-    base = _read_json(folder / "adapter_config.json").get("base_model_name_or_path") or "its base"
-    return (
-        f"{str(folder)!r} holds an adapter, not a model; load {base} and give it this folder with"
-        " add_adapter"
-    )
