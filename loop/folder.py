@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 from benchmarks.rules import checks_hold
 from loop.flat import flat, nested
 from webagent.errors import SetupError, StoreError
+from webagent.models.weight_notes import write_role
 from webagent.records import Score
 from webagent.store import Store
 
@@ -200,6 +201,7 @@ class RunFolder:
         draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{part}-"))
         try:
             model.save(draft)
+            write_role(draft, part)
             draft.rename(target)
         except OSError as error:
             raise StoreError(f"weights cannot be written to {target}: {error}") from error

@@ -12,6 +12,7 @@ from webagent.agent.actor import builtin_policy, language_model
 from webagent.agent.asking import Asking
 from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
+from webagent.models.weight_notes import check_role
 from webagent.policy.knowledge import Exemplar, Exemplars, Hints, Knowledge, exemplar_of
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
@@ -87,6 +88,8 @@ class NamedPolicy:
             )
         if self.kind == "local" and not self.place:
             raise UsageError("--policy local: names no weights; give local:FOLDER or a hub name")
+        if self.kind in ("local", "model"):
+            check_role(Path(self.place), ["policy"], f"--policy {self.policy}")
         if self.kind == "endpoint" and not self.served:
             raise UsageError(
                 "--policy endpoint asks a server for a model by name; give it as --model"

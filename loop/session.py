@@ -1,9 +1,10 @@
 """A session: one arm of one repeat at work, with what it holds and what it has cost."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -12,14 +13,19 @@ from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
 from loop.arms import Arm
 from loop.folder import RunFolder
+from loop.judges import Judges
+from loop.judging.scoring import OUTAGE
+from loop.measurement.settings import contestant
 from loop.settings import ImproveConfig
 from loop.task_split import TaskSplit, load_suite, read_split
 from loop.workers import Say
 from tasks.suite import Suite
 from tasks.task import Json
 from webagent.browser import Browser
+from webagent.errors import ModelError
+from webagent.models.spending import Ledger
 from webagent.policy.policy import Policy
-from webagent.records import Provenance, Trajectory
+from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import OpenWorld, PlannedEpisode, collect
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
@@ -49,6 +55,9 @@ class Session:
     arm: Arm
     repeat: int
     say: Say
+    judges: Judges = field(default_factory=Judges)
+    ledger: Ledger = field(default_factory=Ledger)
+    """What models may cost and have cost."""
 
     @property
     def believes(self) -> bool:
@@ -85,9 +94,13 @@ class Session:
     @property
     def open_world(self) -> OpenWorld:
         """Real worlds for episodes of these tasks, those on sites of this machine included."""
+        asked = contestant(self.config.played, knows=False)
+        is_shown = asked.images or (self.config.judges_ask and self.config.judge_images)
         return self.hosting.worlds(
             partial(
                 self.browser.world,
+                self.store.images.add if is_shown else None,
+                variant=asked.asking.variant,
                 keep_picture=self.store.images.add,
                 logins=self.hosting.logins,
             )
@@ -154,10 +167,17 @@ async def play_episodes(
     budget: int | None = None,
 ) -> list[Trajectory]:
     """Play a plan in the browser, telling how far it is."""
-    played = steps = 0
+    played = steps = lost = 0
+    before = set(session.store.ids("any"))
 
     def seen(trajectory: Trajectory) -> None:
-        nonlocal played, steps
+        nonlocal played, steps, lost
+        is_lost = trajectory.ending is Ending.MODEL_FAILED and trajectory.id not in before
+        lost = lost + 1 if is_lost else 0
+        if lost >= OUTAGE:
+            raise ModelError(
+                f"the model failed in the last {OUTAGE} episodes, the latest: {trajectory.error}"
+            )
         played += 1
         steps += len(trajectory.steps)
         done = steps / budget if budget else played / len(plan)
@@ -176,6 +196,8 @@ async def play_episodes(
 
 async def score_episodes(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
     """The headline score of each episode; stored, with the lenient one where its task has it."""
+    if session.judges.measuring is not None:
+        return list(await asyncio.gather(*map(session.judges.measuring.give, episodes)))
     values = []
     for trajectory in episodes:
         headline = await HEADLINE(trajectory)

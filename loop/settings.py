@@ -1,12 +1,26 @@
 """Settings of `webagent improve`: every number that decides what a run does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from loop.measurement.settings import BenchmarkConfig
+from tyro.conf import OmitArgPrefixes
 
-_PLAYED = ("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "guard")
+from loop.costs import Caps
+from loop.judging.specification import parse_evaluator
+from loop.measurement.settings import BenchmarkConfig, judging
+from loop.policies import ModelChoice
+from loop.training.settings import WeightSettings
+from webagent.policy.prompting import Prompting
+from webagent.training.language.config import TrainConfig
+
+_PLAYED = (
+    *("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "guard"),
+    *("asked", "observation", "images", "prompting", "prompt", "max_tokens"),
+    *("exemplars", "exemplar_count", "hints", "caps"),
+    *("judge", "judge_policy", "judge_model", "judge_endpoint", "judge_images"),
+)
 """Settings that mean what they mean when a policy is measured."""
 
 
@@ -49,6 +63,37 @@ class ImproveConfig:
     arms: tuple[str, ...] = ("none", "control", "self")
     """Which arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k
     both judged checked."""
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
+    """Who improves: `builtin` for the small network, `local:FOLDER` for a language model whose
+    weights are trained, `endpoint` with --model for one that is told what it learns."""
+    observation: str = "text"
+    """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
+    `accessibility`, `html` or `markdown`."""
+    images: bool = False
+    """Show screenshots to the language model beside whatever text it is shown, and keep them."""
+    prompting: Prompting = field(default_factory=Prompting)
+    """How the language model is asked, a switch for each part. Weights that were trained here are
+    asked as in training unless a switch is set."""
+    prompt: str = ""
+    """The language model's prompt: `act` or `brief`; empty for that of its training, or `act`."""
+    max_tokens: int = 1024
+    """Of a language model's reply, at most."""
+    exemplars: Path | None = None
+    """Folder of a run whose successful episodes are shown to a language model as examples."""
+    exemplar_count: int = 2
+    """How many of them at a time."""
+    hints: Path | None = None
+    """Folder of hints on sites, a Markdown file for each, that a language model is shown."""
+    how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
+    """How the weights of a local language model are changed."""
+    train: TrainConfig = field(default_factory=TrainConfig)
+    """The course of that; how long it is, --base-tokens and --round-tokens say."""
+    samples: int = 1
+    """Episodes of each task that is drawn, for objectives that compare them: `dpo`, `grpo`,
+    `gspo`."""
+    trials: int = 10
+    """Episodes with and without each example or rule that a model behind an endpoint may be told;
+    it is told only what helps there."""
     curriculum: Literal["on", "uniform"] = "on"
     """`on`: tasks are drawn by what there is to learn; `uniform`: every one as often, on fresh
     seeds, in all arms."""
@@ -84,6 +129,21 @@ class ImproveConfig:
     """Of the policy's sampling while it collects."""
     random_share: float = 0.1
     """Share of random actions while it collects."""
+    judge: str = "checks"
+    """Whose verdicts draws and lessons go by: the tasks' own `checks`, or any evaluator of
+    `webagent judge --with`, as `judge:evidence`, `reward:FOLDER` or `cascade(reward:FOLDER,
+    judge)`."""
+    measured_by: str = "checks"
+    """Who measures, likewise: another than --judge, fixed when the run begins and never learnt
+    from."""
+    judge_policy: str = "endpoint"
+    """The judges' model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
+    judge_model: str = ""
+    """Name of the judges' model behind its endpoint."""
+    judge_endpoint: Path | None = None
+    """File whose table [endpoint] says where the judges' server is."""
+    judge_images: bool = True
+    """Keep screenshots for judges that ask a model, and show them to it."""
     hide_checks: tuple[str, ...] = ()
     """Tasks whose checks the loop may not see: there the learned reward model judges."""
     labels: int = 200
@@ -113,10 +173,36 @@ class ImproveConfig:
     """Rounds from one such measurement to the next; after the last one there is always one."""
     split: str = "test"
     """Seeds to measure on: `test`, or `development` while something is being tuned."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Where the run is to stop, all its sessions together."""
     concurrency: int = 4
     """Browser contexts a process plays at once."""
     workers: int = 2
-    """Processes at once, each with one thread and one browser."""
+    """Processes at once, each with one thread and one browser; one where a model is paid for or a
+    cap is set, so that caps hold."""
+
+    @property
+    def learner(self) -> str:
+        """Who learns, by the kind of its policy."""
+        return self.asked.policy.partition(":")[0]
+
+    @property
+    def judges_ask(self) -> bool:
+        """Whether a judge that is named asks a language model."""
+        named = [text for text in (self.judge, self.measured_by) if text != "checks"]
+        return any(parse_evaluator(text).asks_a_model for text in named)
+
+    @property
+    def paid(self) -> tuple[str, ...]:
+        """The models behind endpoints, by the names their servers know."""
+        judge = judging(self.played).served if self.judges_ask else ""
+        is_served = self.judge_policy == "endpoint"
+        return tuple(filter(None, (self.asked.paid, judge if is_served else "")))
+
+    @property
+    def is_metered(self) -> bool:
+        """Whether there is anything to book or a limit to hold to, so that one job goes at once."""
+        return self.judges_ask or self.learner == "endpoint" or str(self.caps) != "no cap"
 
     @property
     def played(self) -> BenchmarkConfig:

@@ -143,6 +143,7 @@ async def collect_real(
     Why each of those played was drawn is written beside the run.
     """
     policy = state.learner.policy("collect")
+    drawn = [one for one in drawn for _ in range(session.config.samples)]
     plan = plan_episodes([one.task for one in drawn], session.provenance("collect", round))
     episodes = await play_episodes(session, plan, policy, "collect", session.config.steps)
     state.experience.extend(episodes)
@@ -156,8 +157,11 @@ async def judge(
     """What the loop believes of each episode: its checks, or a learned judge's verdict where
     the checks are not to be seen. The truth is stored beside it either way, and given back."""
     truth = await score_episodes(session, episodes)
-    for trajectory, success in zip(episodes, truth, strict=True):
-        value = success
+    named = truth
+    if session.judges.believed is not None and episodes:
+        arm = f"{episodes[0].provenance.arm}:{session.repeat}"
+        named = await session.judges.believed.believe(episodes, arm, episodes[0].provenance.round)
+    for trajectory, value in zip(episodes, named, strict=True):
         if session.believes:
             value = await judge_episode(session, state, trajectory)
         elif trajectory.task.name in state.hidden:

@@ -22,6 +22,8 @@ from webagent.errors import SetupError, StoreError, UsageError
 FILE = "split.json"
 HELD_OUT = 0.3
 """Share of the tasks that are only measured on, where each is the same whatever the seed."""
+TRIED = 0.25
+"""Share of the other tasks on which it is tried what a model should be told."""
 _DRAW = 91
 """Sets this draw apart from others of the same seed."""
 
@@ -37,6 +39,8 @@ class TaskSplit:
     learning: tuple[str, ...]
     """Names, those of proposals included."""
     measured: tuple[str, ...]
+    trial: tuple[str, ...] = ()
+    """Names of those on which it is tried what a model should be told; neither of the others."""
     proposed: tuple[str, ...] = ()
     """Those of `learning` that a file of proposals brought."""
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +57,8 @@ class TaskSplit:
                 f"{len(self.measured)} tasks are held out, {own} others learnt on (split by"
                 f" {self.by}): {', '.join(self.measured)}"
             )
+        if self.trial:
+            told.append(f"{len(self.trial)} tasks are for trials alone: {', '.join(self.trial)}")
         if self.proposed or self.refused:
             told.append(
                 f"{len(self.proposed)} proposed tasks are practised, {len(self.refused)} refused"
@@ -99,12 +105,17 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
         if (reason := "a task has its name" if name in suite.names else find_leak(task, guarded))
     }
     practised = tuple(name for name in proposed if name not in refused)
+    trial: tuple[str, ...] = ()
+    if by != "seed" and config.learner == "endpoint":
+        trial = _set_apart(learning, config.split_seed)
+        learning = [name for name in learning if name not in trial]
     if not learning and not practised:
         raise UsageError(
             f"{suite.id} leaves no task to learn on: of {len(names)} tasks {len(measured)} are held"
             f" out{_first(left_out)}; name more with --tasks, or lower --held-out"
         )
-    return TaskSplit(by, (*learning, *practised), measured, practised, refused, left_out)
+    names_learnt = (*learning, *practised)
+    return TaskSplit(by, names_learnt, measured, trial, practised, refused, left_out)
 
 
 def find_leak(task: Task, held_out: Sequence[Task]) -> str:
@@ -207,14 +218,25 @@ def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, t
     return "template" if has_templates else "task", tuple(n for n in tasks if n in held)
 
 
+def _set_apart(learning: Sequence[str], seed: int) -> tuple[str, ...]:
+    """Draw the tasks of trials; one stays to be learnt on."""
+    count = min(len(learning) - 1, max(1, round(TRIED * len(learning))))
+    order = np.random.default_rng([seed, _DRAW, 1]).permutation(len(learning))
+    return tuple(learning[int(place)] for place in sorted(order[: max(count, 0)]))
+
+
 def check_scored(config: ImproveConfig, split: TaskSplit, suite: Suite) -> None:
-    """Raise `UsageError` where no task that is learnt on, or none that is measured on, has checks
-    that could tell whether it was done."""
-    for what, names in (("learn on", split.learning), ("measure on", split.measured)):
-        if not any(has_checks(suite.task(name, 0)) for name in names):
+    """Raise `UsageError` where checks are gone by, and no task that is learnt on, or none that is
+    measured on, has any."""
+    by_checks = (
+        ("learn on", split.learning, "--judge", config.judge),
+        ("measure on", split.measured, "--measured-by", config.measured_by),
+    )
+    for what, names, flag, judge in by_checks:
+        if judge == "checks" and not any(has_checks(suite.task(name, 0)) for name in names):
             raise UsageError(
-                f"none of the {len(names)} tasks of {suite.id} to {what} has checks, so that nobody"
-                " could tell success from failure"
+                f"none of the {len(names)} tasks of {suite.id} to {what} has checks that tell"
+                f" success from failure; name a judge with {flag}, as judge:evidence"
             )
 
 

@@ -10,18 +10,21 @@ from pathlib import Path
 
 from apps.report import write_report
 from benchmarks.sites.hosting import Hosting
-from loop.arms import ARMS, Arm, arms_of
-from loop.console.outcome import CommandResult, Stopped
+from loop.arms import ARMS, arms_of
+from loop.console.outcome import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
+from loop.costs import read_stop_reason
 from loop.dreams import imagine
-from loop.folder import RunFolder, read_warnings
+from loop.folder import RunFolder, read_judge_id, read_warnings
+from loop.job import check_caps, done_key, name_job, run_job
+from loop.judges import check_judges
 from loop.learned_judge import retrain_judge
 from loop.learners import Learner
-from loop.learners.builtin import BuiltinLearner
+from loop.learners.choice import check_learner
 from loop.measurement.selection import TaskSelection
-from loop.measurement.worlds import check_environment, load_guard
+from loop.measurement.worlds import check_environment
 from loop.sampling import record_monitor, sample_tasks
-from loop.session import HEADLINE, Session
+from loop.session import Session
 from loop.settings import PRESETS, ImproveConfig
 from loop.stages import (
     begin,
@@ -41,9 +44,9 @@ from loop.task_split import (
 )
 from loop.workers import Job, JobError, Say, run_jobs
 from recipes.settings import resolve
-from webagent.browser import Browser, find_chromium
-from webagent.browser.sessions.login import Logins
+from webagent.browser import find_chromium
 from webagent.errors import StoreError
+from webagent.store import Store
 
 
 async def improve(session: Session, learner: Learner) -> None:
@@ -85,25 +88,34 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Run the arms, then print the table and write summary.json and report.html."""
     config = resolve(ImproveConfig, "improve", argv, PRESETS)
     find_chromium(headless=True)
+    reason = ""
     folder, config = _open(config, argv)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with show_jobs(folder.path) as show:
-            run_jobs(_unfinished(_jobs(config, folder), folder), work, config.workers, show)
+            workers = 1 if config.is_metered else config.workers
+            run_jobs(_unfinished(_jobs(config, folder), folder), work, workers, show)
     except KeyboardInterrupt:
         command = _resume_command(folder)
         raise Stopped(signal.SIGINT, "finished steps are safe", command) from None
     except JobError as error:
-        raise JobError(
-            f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
-        ) from error
+        with folder.store() as store:
+            reason = read_stop_reason(store)
+        if not reason:
+            raise JobError(
+                f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
+            ) from error
     with folder.store() as store:
-        summary = summarize(store, _meta(config, folder, read_warnings(store)))
+        summary = summarize(store, _meta(config, folder, store))
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
     print(f"\nreport: {page}\nnumbers: {numbers}")
-    return CommandResult({**summary, "run": str(folder.path), "report": str(page)})
+    if reason:
+        print(f"stopped before its end: {reason}. With a higher cap, go on with:")
+        print(f"  {_resume_command(folder)}")
+    status = Status.STOPPED if reason else Status.DONE
+    return CommandResult({**summary, "run": str(folder.path), "report": str(page)}, status)
 
 
 def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
@@ -113,24 +125,8 @@ def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> 
 
     torch.set_num_threads(1)
     logging.disable_progress_bar()
-    asyncio.run(_work(say, config, RunFolder.open(path), ARMS[arm], repeat))
-
-
-async def _work(say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int) -> None:
-    with folder.store() as store:
-        guard = load_guard(config.played, TaskSelection.of(config.played))
-        hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
-        async with Browser(guard=guard) as browser, hosted as hosting:
-            session = Session(config, folder, store, browser, hosting, arm, repeat, say)
-            names = dict.fromkeys((*session.names, *session.split.measured))
-            await hosting.prepare(session.suite.task(name, 0) for name in names)
-            learner = BuiltinLearner(session)
-            try:
-                await (measure if arm.weights_of else improve)(session, learner)
-            finally:
-                await learner.close()
-        store.put_state(_done(_job_name(arm.name, repeat)), True)
-    say("done", 1.0, "")
+    circle = measure if ARMS[arm].weights_of else improve
+    asyncio.run(run_job(say, config, RunFolder.open(path), ARMS[arm], repeat, circle))
 
 
 def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
@@ -141,9 +137,9 @@ def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
     for repeat in range(config.seed, config.seed + config.repeats):
         for name in names:
             before = ARMS[name].weights_of or ("none" if name != "none" else "")
-            after = _job_name(before, repeat) if before else ""
+            after = name_job(before, repeat) if before else ""
             arguments = (config, folder.path, name, repeat)
-            jobs.append(Job(_job_name(name, repeat), after, arguments))
+            jobs.append(Job(name_job(name, repeat), after, arguments))
     order = list(ARMS)
     return sorted(jobs, key=lambda job: (bool(job.after), order.index(job.name.split()[0])))
 
@@ -151,7 +147,7 @@ def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
 def _unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
     """The jobs that a resumed run still has to do, none waiting for one that is done."""
     with folder.store() as store:
-        done = {job.name for job in jobs if store.get_state(_done(job.name))}
+        done = {job.name for job in jobs if store.get_state(done_key(job.name))}
     return [
         replace(job, after="" if job.after in done else job.after)
         for job in jobs
@@ -159,20 +155,15 @@ def _unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
     ]
 
 
-def _job_name(arm: str, repeat: int) -> str:
-    return f"{arm} {repeat}"
-
-
-def _done(job: str) -> str:
-    """Under which name the store remembers that a job was finished."""
-    return f"done:{job}"
-
-
 def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, ImproveConfig]:
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
-        return _reopen(config.resume)
+        folder, begun = _reopen(config.resume)
+        return folder, replace(begun, caps=begun.caps.raised(config.caps))
     arms_of(config.arms)
+    check_learner(config)
+    check_judges(config)
+    check_caps(config)
     check_environment(config.played, TaskSelection.of(config.played))
     suite, split = load_suite(config), split_tasks(config)
     check_scored(config, split, suite)
@@ -202,8 +193,8 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
     return folder, config
 
 
-def _meta(config: ImproveConfig, folder: RunFolder, notes: Sequence[str]) -> RunMeta:
-    """What the store does not know of the run."""
+def _meta(config: ImproveConfig, folder: RunFolder, store: Store) -> RunMeta:
+    """What the summary does not find by itself."""
     command = shlex.join(folder.settings()["command"])
     suite, split = load_suite(config), read_split(folder, config)
     templates = {name: suite.task(name, 0).template or name for name in split.measured}
@@ -212,11 +203,11 @@ def _meta(config: ImproveConfig, folder: RunFolder, notes: Sequence[str]) -> Run
         split.measured,
         command,
         folder.note_origin(),
-        HEADLINE.id,
+        read_judge_id(store),
         config.split,
         templates=templates,
         tasks_by_use=split,
-        notes=(*split.describe(), *notes),
+        notes=(*split.describe(), *read_warnings(store)),
     )
 
 

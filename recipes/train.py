@@ -14,12 +14,12 @@ from recipes.settings import resolve
 from webagent.action import format_action
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
+from webagent.models.weight_notes import write_role
 from webagent.observation import render
 from webagent.records import Trajectory
 
 if TYPE_CHECKING:
     from webagent.models.local.weights import LoadedWeights
-    from webagent.training.language.objectives import Objective
     from webagent.training.language.run import TrainReport
     from webagent.training.language.units import TrainingUnit
 
@@ -116,12 +116,13 @@ def _train(
     settings: TrainSettings, weights: "LoadedWeights", units: "Sequence[TrainingUnit]"
 ) -> "tuple[TrainReport, Path]":
     from loop.training.encoding import build_reading
+    from loop.training.lessons import make_objective
     from webagent.training.language.run import train
     from webagent.training.language.trainer import Trainer
 
     trainer = Trainer(
         weights.module,
-        _objective(settings),
+        make_objective(settings.how),
         settings.course,
         reading=build_reading(weights, (*settings.runs, *settings.replay)),
         adapter=settings.adapter,
@@ -131,29 +132,9 @@ def _train(
     folder = settings.out / MODEL
     trainer.save(folder)
     weights.save_reading(folder)
+    write_role(folder, settings.role)
     (settings.out / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n")
     return report, folder
-
-
-def _objective(settings: TrainSettings) -> "Objective":
-    from webagent.training.language import objectives
-    from webagent.training.language.losses import Clipping, Desirability
-
-    given = settings.beta
-    match settings.objective:
-        case "dpo":
-            return objectives.Preference(0.1 if given is None else given)
-        case "kto":
-            return objectives.Desirable(Desirability(beta=0.1 if given is None else given))
-        case "webrl":
-            return objectives.Regression(1.0 if given is None else given)
-        case "grpo":
-            return objectives.PolicyGradient(Clipping(high=0.28, divergence=given or 0.0))
-        case "gspo":
-            bounds = Clipping(3e-4, 4e-4, level="sequence", per="sequence", divergence=given or 0.0)
-            return objectives.PolicyGradient(bounds)
-        case _:
-            return objectives.Supervised()
 
 
 def _offered(settings: TrainSettings, units: "Sequence[TrainingUnit]", lived: Experience) -> str:

@@ -14,6 +14,7 @@ from evaluators.judge import judge_variant
 from loop.own_code import load_own_judge
 from webagent.errors import SetupError, UsageError
 from webagent.models.model import Model
+from webagent.models.weight_notes import check_role
 from webagent.records import Trajectory
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ def _load_reward(folder: Path) -> "RewardModel":
     """The learned reward model in a folder."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; name one that reward weights were saved to")
+    check_role(folder, ["reward", "judge"], f"reward:{folder}")
     from evaluators.reward.builtin import RewardModel
 
     return RewardModel.load(folder)

@@ -1,6 +1,6 @@
 """Arms compared beyond success: drift of learned judges, and steps to the same success."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from evaluators.statistics import Outcomes, difference, wilson
 from loop.arms import ARMS
-from loop.summary.schema import ArmRow, DriftRow, Summary
+from loop.summary.schema import ArmRow, BeliefRow, DriftRow, Summary
 from webagent.records import Score
 from webagent.store import EpisodeSummary, Store
 
+BELIEVED = "believed"
+"""Name of the scores of a judge that is named in place of the checks."""
 OWN, FROZEN = "judged", "frozen"
 """Names of the scores that an arm's own learned judge and the frozen one leave."""
 
@@ -37,6 +39,62 @@ def measure_drift(store: Store, judge: str) -> list[DriftRow]:
         kept = [one for one in collected.get((arm, number), ()) if one.believed >= 0.5]
         rows.append(_drift_row(arm, number, episodes, kept))
     return rows
+
+
+def measure_beliefs(store: Store, judge: str) -> list[BeliefRow]:
+    """A row for every arm and round in which a judge was named in place of the checks, over the
+    episodes that were learnt from. Raises `StoreError`."""
+    noted = store.states("beliefs:")
+    if not noted:
+        return []
+    scores = store.scores(phase="collect")
+    groups: defaultdict[tuple[str, int], list[Sequence[Score]]] = defaultdict(list)
+    for entry in store.entries(phase="collect"):
+        groups[entry.arm, entry.round].append(scores.get(entry.id, ()))
+    failures: Counter[tuple[str, int]] = Counter()
+    for key, state in noted.items():
+        _, arm, _, number = key.split(":")
+        count = state.get("failed") if isinstance(state, dict) else None
+        failures[arm, int(number)] += count if isinstance(count, int) else 0
+    return [
+        _belief_row(arm, number, groups[arm, number], failures[arm, number], judge)
+        for arm, number in sorted(failures, key=lambda place: _order(*place))
+    ]
+
+
+def _belief_row(
+    arm: str, number: int, episodes: Sequence[Sequence[Score]], failed: int, judge: str
+) -> BeliefRow:
+    said = [score for scores in episodes for score in scores if score.name == BELIEVED]
+    pairs = []
+    for scores in episodes:
+        believed = [s.value for s in scores if s.name == BELIEVED and s.value is not None]
+        true = [
+            score.value
+            for score in scores
+            if score.name == "success"
+            and score.evaluator.startswith(judge)
+            and score.value is not None
+        ]
+        if believed and true:
+            pairs.append((believed[0] >= 0.5, true[0] >= 0.5))
+    same = sum(one == other for one, other in pairs)
+    low, high = wilson(same, len(pairs))
+    taken = [other for one, other in pairs if one]
+    return BeliefRow(
+        arm=arm,
+        round=number,
+        judge=said[0].evaluator if said else "",
+        episodes=len(episodes),
+        decided=sum(score.value is not None for score in said),
+        abstained=sum(score.value is None for score in said),
+        failed=failed,
+        compared=len(pairs),
+        agreement=same / len(pairs) if pairs else None,
+        low=low,
+        high=high,
+        precision=sum(taken) / len(taken) if taken else None,
+    )
 
 
 def _drift_row(

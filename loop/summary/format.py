@@ -10,6 +10,7 @@ from loop.summary.schema import (
     ArmComparison,
     ArmRow,
     BaselineRow,
+    BeliefRow,
     CostAmount,
     DriftRow,
     EpisodeRate,
@@ -165,6 +166,29 @@ def format_drift(row: DriftRow) -> tuple[str, ...]:
         if row["kept"]
         else "–",
         f"{row['episodes']:,}",
+    )
+
+
+BELIEF_HEAD = (
+    *("arm", "round", "who was believed", "episodes", "decided", "abstained", "failed"),
+    *("agrees %", "95 %", "of", "precision %"),
+)
+
+
+def format_belief(row: BeliefRow) -> tuple[str, ...]:
+    """A line under `BELIEF_HEAD`."""
+    agreement, precision = row["agreement"], row["precision"]
+    return (
+        row["arm"],
+        str(row["round"]),
+        row["judge"],
+        *(f"{n:,}" for n in (row["episodes"], row["decided"], row["abstained"], row["failed"])),
+        "–" if agreement is None else format_hundredths(agreement),
+        f"{format_hundredths(row['low'])}–{format_hundredths(row['high'])}"
+        if agreement is not None
+        else "–",
+        f"{row['compared']:,}",
+        "–" if precision is None else format_hundredths(precision),
     )
 
 

@@ -8,7 +8,13 @@ from typing import TypeVar
 
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from loop.arms import ARMS
-from loop.summary.comparisons import COMPARED, compare_steps, format_efficiency, measure_drift
+from loop.summary.comparisons import (
+    COMPARED,
+    compare_steps,
+    format_efficiency,
+    measure_beliefs,
+    measure_drift,
+)
 from loop.summary.context import add_context, summarize_spending, summarize_split
 from loop.summary.schema import (
     ArmComparison,
@@ -90,6 +96,8 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["tasks_by_use"] = summarize_split(meta.tasks_by_use)
     if drifted := measure_drift(store, meta.judge):
         summary["drift"] = drifted
+    if believed := measure_beliefs(store, meta.judge):
+        summary["beliefs"] = believed
     if (cost := summarize_spending(store)) is not None:
         summary["spent"] = cost
     if told := [*meta.notes, *format_efficiency(compare_steps(summary, *COMPARED))]:

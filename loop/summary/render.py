@@ -9,11 +9,13 @@ from rich.table import Table
 from loop.console.output import results_console
 from loop.summary.format import (
     BASELINE_HEAD,
+    BELIEF_HEAD,
     DRIFT_HEAD,
     SPENT_HEAD,
     find_lenient_rule,
     find_step_columns,
     format_baseline,
+    format_belief,
     format_comparison,
     format_comparison_here,
     format_costs,
@@ -41,6 +43,9 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         console.print(escape(f"• {sentence}"), highlight=False)
     if "drift" in summary:
         console.print(_build_drift(summary["drift"]))
+    if rows := summary.get("beliefs"):
+        table = _build_table("the judge beside who measures", BELIEF_HEAD, map(format_belief, rows))
+        console.print(table)
     _print_context(summary, console)
     console.print(_format_failures(summary), highlight=False)
     if "spent" in summary:
@@ -167,6 +172,8 @@ def format_markdown(summary: Summary, title: str) -> str:
         parts.append(
             _table_as_markdown(DRIFT_HEAD, [format_drift(row) for row in summary["drift"]])
         )
+    if rows := summary.get("beliefs"):
+        parts.append(_table_as_markdown(BELIEF_HEAD, [format_belief(row) for row in rows]))
     parts += _context_as_markdown(summary)
     if "spent" in summary:
         parts += _spending_as_markdown(summary["spent"])

@@ -133,6 +133,30 @@ class DriftRow(TypedDict):
     wrong_high: float
 
 
+class BeliefRow(TypedDict):
+    """A round in which a judge was gone by in place of the checks."""
+
+    arm: str
+    round: int
+    judge: str
+    """Its id."""
+    episodes: int
+    """Collected in the round, all repeats together."""
+    decided: int
+    abstained: int
+    failed: int
+    """Judgements whose model failed; their episodes count neither as successes nor failures."""
+    compared: int
+    """Episodes that it and the frozen judge both decided."""
+    agreement: float | None
+    """Share of these on which both say the same."""
+    low: float
+    """Wilson's 95 % interval."""
+    high: float
+    precision: float | None
+    """Share of what it took for successes that the frozen judge passes."""
+
+
 class MacroRow(TypedDict):
     """One arm's average over templates; rates lie in [0, 1]."""
 
@@ -197,6 +221,8 @@ class TaskSplitRow(TypedDict):
     """`seed`: the same tasks on other seeds; else `task` or `template`."""
     learning: list[str]
     measured: list[str]
+    trial: list[str]
+    """Those on which it was tried what a model should be told."""
     proposed: list[str]
     """Those of `learning` that a file of proposals brought."""
     refused: dict[str, str]
@@ -249,6 +275,8 @@ class Summary(TypedDict):
     """Where tasks were held out, or proposals practised."""
     drift: NotRequired[list[DriftRow]]
     """Where arms had a learned judge in place of the checks."""
+    beliefs: NotRequired[list[BeliefRow]]
+    """Where a judge was named in place of the checks."""
     spent: NotRequired[SpentRow]
     """Where the run kept a ledger."""
     macro: NotRequired[list[MacroRow]]

@@ -20,6 +20,7 @@ from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
+from webagent.models.weight_notes import write_role
 from webagent.records import Ending, Trajectory
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport, fit
@@ -180,6 +181,7 @@ def train_judge(settings: TrainJudgeSettings, parts: EpisodeSplit, say: Say) -> 
     labels = [e.success for e in parts.calibrated]
     judge = calibrate_judge(RewardModel.of(members), known, labels, settings.target)
     judge.save(settings.out / "judge")
+    write_role(settings.out / "judge", "judge")
     return TrainedJudge(
         judge,
         seconds=sum(report.seconds for report in reports),

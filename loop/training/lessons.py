@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from evaluators.steps import (
     JudgedStep,
@@ -14,7 +15,7 @@ from evaluators.steps import (
     load_judgements,
     reward_steps,
 )
-from loop.training.settings import TrainSettings
+from loop.training.settings import TrainSettings, WeightSettings
 from tasks.suite import split_of
 from webagent.errors import SetupError
 from webagent.records import Trajectory
@@ -37,6 +38,9 @@ from webagent.training.language.selection import (
 )
 from webagent.training.language.texts import Write, make_reward_rows, make_world_rows
 from webagent.training.language.units import TrainingUnit, pair_rows
+
+if TYPE_CHECKING:
+    from webagent.training.language.objectives import Objective
 
 Scores = Mapping[str, float]
 """By episode id; an episode that no evaluator could score is not among them."""
@@ -148,11 +152,11 @@ def _group_units(
     """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
     rewards = {one.id: scores[one.id] for one in episodes}
     found = compute_group_advantages(rewards, _group_by_seed(episodes))
-    if not settings.step_groups:
+    if not settings.how.step_groups:
         return _advantage_units(episodes, found)
     steps = compute_step_group_advantages(episodes, rewards)
     both = {
-        name: [value + settings.step_groups * step for step in steps[name]]
+        name: [value + settings.how.step_groups * step for step in steps[name]]
         for name, value in found.items()
     }
     return _advantage_units(episodes, both)
@@ -209,6 +213,32 @@ def _explain_nothing(
         f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
         f" {settings.score!r}, {good} successes; --objective {settings.objective} needs {wanted}"
     )
+
+
+def make_objective(how: WeightSettings) -> "Objective":
+    """What is minimised, with the bounds of the papers."""
+    from webagent.training.language import objectives
+    from webagent.training.language.losses import Clipping, Desirability
+
+    beta = how.beta
+    match how.objective:
+        case "dpo":
+            return objectives.Preference(0.1 if beta is None else beta)
+        case "kto":
+            return objectives.Desirable(Desirability(beta=0.1 if beta is None else beta))
+        case "webrl":
+            return objectives.Regression(1.0 if beta is None else beta)
+        case "grpo":
+            bounds = Clipping(high=0.28, divergence=beta or 0.0, cap=how.importance_cap)
+            return objectives.PolicyGradient(bounds, 0.0, how.recomputed, how.entropy)
+        case "gspo":
+            bounds = Clipping(
+                *(3e-4, 4e-4), level="sequence", per="sequence", divergence=beta or 0.0
+            )
+            bounds = replace(bounds, cap=how.importance_cap)
+            return objectives.PolicyGradient(bounds, 0.0, how.recomputed, how.entropy)
+        case _:
+            return objectives.Supervised()
 
 
 RULES = "rules"

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from tyro.conf import OmitArgPrefixes
+
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, UsageError
 from webagent.models.fresh import ModelShape
@@ -14,6 +16,38 @@ Role: TypeAlias = Literal["policy", "world", "reward"]
 Objective: TypeAlias = Literal["sft", "dpo", "kto", "webrl", "grpo", "gspo"]
 REPLAYED = (("policy", "sft"), ("policy", "webrl"))
 JUDGED = (("policy", "sft"), ("policy", "grpo"), ("policy", "gspo"))
+
+
+@dataclass(frozen=True)
+class WeightSettings:
+    """How the weights of a language model are changed, whoever asks for it."""
+
+    objective: Objective = "sft"
+    """`sft` imitates what succeeded. `dpo` takes pairs of a success and a failure at one task and
+    seed, `kto` both as they stand. `webrl`, `grpo` and `gspo` follow advantages, and need episodes
+    that a model sampled. World and reward models are trained with `sft`."""
+    beta: float | None = None
+    """How strongly the reference is held to; None for 0.1 with `dpo` and `kto`, 1 with `webrl`, and
+    no divergence from a reference with `grpo` and `gspo`."""
+    step_groups: float = 0.0
+    """With `grpo` and `gspo`: how much steps that were taken from the same page are compared with
+    each other, beside their episodes (GiGPO's omega, 1 in the paper)."""
+    recomputed: bool = False
+    """With `grpo` and `gspo`: ratios are to the policy as it is when it is updated, and truncated
+    importance weights make up for how it differs from the one that sampled."""
+    importance_cap: float = 2.0
+    """Most that a token counts then for having become likelier since it was sampled."""
+    entropy: float = 0.0
+    """With `grpo` and `gspo`: how much the mean entropy of the tokens counts beside the loss, which
+    keeps replies from becoming all alike."""
+    lora: int = 0
+    """Rank of the LoRA adapter that is trained in place of the weights; 0 for the weights."""
+
+    def adapted(self, course: TrainConfig) -> TrainConfig:
+        """Return how it is trained, adapter included."""
+        if not self.lora:
+            return course
+        return replace(course, lora=LoraSettings(rank=self.lora, alpha=2 * self.lora))
 
 
 @dataclass(frozen=True)
@@ -38,16 +72,8 @@ class TrainSettings:
     role: Role = "policy"
     """What it is to be: a policy, a world model, or a reward model that says whether an episode
     succeeded."""
-    objective: Objective = "sft"
-    """`sft` imitates what succeeded. `dpo` takes pairs of a success and a failure at one task and
-    seed, `kto` both as they stand. `webrl`, `grpo` and `gspo` follow advantages, and need episodes
-    that a model sampled. World and reward models are trained with `sft`."""
-    beta: float | None = None
-    """How strongly the reference is held to; None for 0.1 with `dpo` and `kto`, 1 with `webrl`, and
-    no divergence from a reference with `grpo` and `gspo`."""
-    step_groups: float = 0.0
-    """With `grpo` and `gspo`: how much steps that were taken from the same page are compared with
-    each other, beside their episodes (GiGPO's omega, 1 in the paper)."""
+    how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
+    """What is minimised, and which weights change."""
     steps: str = ""
     """Judgements of steps to go by: `rules` for those made now without a model, or the beginning of
     the name of a source whose judgements the runs hold, such as `witness`. With `sft` mistaken and
@@ -66,17 +92,17 @@ class TrainSettings:
     """How the policy is asked, a switch for each part; acting asks in the same way."""
     shape: ModelShape = field(default_factory=ModelShape)
     """Of a model that is made from nothing."""
-    lora: int = 0
-    """Rank of the LoRA adapter that is trained in place of the weights; 0 for the weights."""
     train: TrainConfig = field(default_factory=TrainConfig)
+
+    @property
+    def objective(self) -> Objective:
+        """What is minimised."""
+        return self.how.objective
 
     @property
     def course(self) -> TrainConfig:
         """How it is trained, adapter included."""
-        if not self.lora:
-            return self.train
-        alpha = 2 * self.lora
-        return replace(self.train, lora=LoraSettings(rank=self.lora, alpha=alpha))
+        return self.how.adapted(self.train)
 
     def check(self) -> None:
         """Raises `SetupError` for settings that do not go together."""

@@ -140,6 +140,17 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --curriculum uniform",
         "webagent improve --withhold 0.5 --repeats 3",
         "webagent improve --arms none judged checked",
+        "webagent train --runs runs/demos --prompt brief --prompting.constrained"
+        " --prompting.thought-tokens 0 --out tiny",
+        "webagent improve --policy local:tiny/model --max-tokens 192 --train.learning-rate 5e-4",
+        "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4"
+        " --recomputed --entropy 0.01",
+        "webagent improve --policy endpoint --model NAME --steps 200 --trials 20 --max-cost 10",
+        "webagent improve --judge reward:judge/judge",
+        "webagent improve --benchmark own --files tasks.toml --judge judge:evidence"
+        " --measured-by judge:webvoyager --judge-model NAME",
+        "webagent improve --judge cascade(reward:judge/judge, judge:evidence)"
+        " --judge-model NAME --max-cost 5",
         "webagent improve --benchmark proposed --files docs/example/practice.jsonl"
         " --sites docs/example/sites.toml",
         "webagent improve --benchmark own --files tasks.toml --held-out 0.5 --split-seed 1",
@@ -166,6 +177,7 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "hundreds of episodes": (
         "webagent benchmark --policy oracle --split train --seeds 60 --name demos",
+        "webagent collect --seeds 60 --name demos",
         "python perf/judge_episodes.py runs/careless --train 80 --development 24 --test 30"
         " --tasks $(twenty names)",
         "python perf/judge_episodes.py runs/careless --train 20 --development 6 --test 6",

@@ -12,6 +12,7 @@ from webagent.errors import SetupError, UsageError
 from webagent.models.endpoint import Endpoint, EndpointModel
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel, Prices
+from webagent.models.weight_notes import check_role, resolve_unchanged
 from webagent.policy.policy import Knowledge, Policy
 from webagent.store.images import ImageStore
 
@@ -24,6 +25,8 @@ def language_model(place: str) -> Model:
     """
     from webagent.models.local import LocalModel
 
+    check_role(Path(place), ["policy"], f"local:{place}")
+    place = resolve_unchanged(place)
     noted = Path(place, "adapter_config.json")
     if not noted.is_file():
         return LocalModel.load(place)
@@ -57,6 +60,7 @@ def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float =
             f"model:{folder}: no saved model in {str(folder)!r}; name the folder that"
             " `webagent improve` saved weights to, as model:runs/…/policy"
         )
+    check_role(folder, ["policy"], f"model:{folder}")
     strays = temperature > 0 or random_share > 0
     exploration = Exploration(temperature or 1.0, random_share) if strays else None
     memory = Memory.load(folder.parent / MEMORY) if (folder.parent / MEMORY).is_dir() else None

@@ -164,7 +164,10 @@ class LanguagePolicy:
         n: int = 1,
         temperature: float | None = None,
     ) -> "PromptedTurn":
-        place = f"{trajectory.id}:{trajectory.attempt}:{len(trajectory.steps)}:{self.seed}"
+        # The same for every attempt, so that an episode that a kill cut off is played again as it
+        # would have been. The id ends with the attempt.
+        episode = trajectory.id.rpartition("-")[0] or trajectory.id
+        place = f"{episode}:{len(trajectory.steps)}:{self.seed}"
         completion = await self.model.complete(
             turn.messages,
             n=n,

@@ -8,7 +8,7 @@ import pytest
 from evaluators.steps import JudgedStep, StepJudgement, store_judgements
 from loop.console.outcome import Status
 from loop.training.lessons import build_units, load_experience
-from loop.training.settings import TrainSettings
+from loop.training.settings import TrainSettings, WeightSettings
 from perf.fakes import tiny_models
 from perf.fakes.run import episode
 from recipes import cli
@@ -55,7 +55,8 @@ def a_run(folder: Path, *judged: tuple[bool, tuple[JudgedStep, ...]]) -> Path:
 
 def taught(run: Path, objective: str, steps: str) -> dict[tuple[str, int], float]:
     """The steps that are learnt, by episode and index, with the mean advantage of each."""
-    settings = TrainSettings(runs=(run,), objective=objective, steps=steps)  # type: ignore[arg-type]
+    how = WeightSettings(objective)  # type: ignore[arg-type]
+    settings = TrainSettings(runs=(run,), how=how, steps=steps)
     lived = load_experience((run,), "success", steps)
     units = build_units(settings, lived.episodes, lived.scores, _write, _encode, lived.judged)
     found = {}

@@ -138,12 +138,15 @@ class PolicyGradient:
     recomputed: bool = False
     """Whether ratios are to the policy as it is now, and the way from the sampling to it is made
     up for by truncated importance weights. For one update on each row."""
+    entropy: float = 0.0
+    """How much the mean entropy of the tokens, in nats, is taken off the loss."""
 
     @property
     def needs(self) -> frozenset[str]:
-        """A reference where there is a divergence."""
+        """A reference where there is a divergence, entropies where they count."""
         needed = {"behaviour", "advantages"}
-        return frozenset(needed | ({"reference"} if self.options.divergence else set()))
+        needed |= {"reference"} if self.options.divergence else set()
+        return frozenset(needed | ({"entropy"} if self.entropy else set()))
 
     def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
         """Return none."""
@@ -160,6 +163,9 @@ class PolicyGradient:
             reference=scored.reference,
             denominator=_denominator(self.options.per, whole, self.constant),
         )
+        if self.entropy and scored.entropies is not None:
+            # A mean over all tokens of the update, whatever the other term is a mean over.
+            loss = loss - self.entropy * scored.entropies.sum() / whole.tokens
         return LossPart(loss, {"clip_share": _clip_share(scored, self.options)})
 
 

@@ -1,0 +1,114 @@
+"""A job: an arm of a repeat, with the browser, sites, judges, learner and limits it works with."""
+
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from benchmarks.sites.hosting import Hosting
+from loop.arms import Arm
+from loop.costs import check_cost_cap, load_prices, open_ledger, read_stop_reason, run_within_caps
+from loop.folder import RunFolder
+from loop.judges import open_judges
+from loop.learners.choice import make_learner
+from loop.learners.state import Learner
+from loop.measurement.selection import TaskSelection
+from loop.measurement.worlds import load_guard
+from loop.session import Session
+from loop.settings import ImproveConfig
+from loop.workers import Say
+from webagent.browser import Browser
+from webagent.browser.sessions.login import Logins
+from webagent.errors import WebAgentError
+from webagent.models.spending import Ledger
+from webagent.store import Store
+
+Circle: TypeAlias = Callable[[Session, Learner], Awaitable[None]]
+"""What is done with a session and its learner."""
+_CLOCK = "clock"
+"""Under `clock:JOB` lie the seconds that a job has taken in all sessions."""
+
+
+class CapReached(WebAgentError):
+    """A run came to a limit of its settings before its end."""
+
+
+async def run_job(
+    say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int, circle: Circle
+) -> None:
+    """Open what the arm works with, go round, and note that it is done.
+
+    Raises `CapReached` where a cap came first; what was done until then is kept.
+    """
+    job = name_job(arm.name, repeat)
+    with folder.store() as store:
+        ledger = _open_ledger(config, store)
+        guard = load_guard(config.played, TaskSelection.of(config.played))
+        hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
+        async with (
+            Browser(guard=guard) as browser,
+            hosted as hosting,
+            open_judges(config, folder, store, ledger) as judges,
+        ):
+            session = Session(
+                *(config, folder, store, browser, hosting, arm, repeat, say, judges, ledger)
+            )
+            split = session.split
+            names = dict.fromkeys((*split.learning, *split.measured, *split.trial))
+            await hosting.prepare(session.suite.task(name, 0) for name in names)
+            with _timed(store, job) as spent:
+                minutes = config.caps.max_minutes
+                left = None if minutes is None else 60 * minutes - spent
+                await run_within_caps(_go_round(session, circle), ledger, store, left)
+        if config.is_metered and (reason := read_stop_reason(store)):
+            raise CapReached(f"stopped before its end: {reason}")
+        store.put_state(done_key(job), True)
+    say("done", 1.0, "")
+
+
+def name_job(arm: str, repeat: int) -> str:
+    """Return what a job is called."""
+    return f"{arm} {repeat}"
+
+
+def done_key(job: str) -> str:
+    """Under which name the store remembers that a job was finished."""
+    return f"done:{job}"
+
+
+def check_caps(config: ImproveConfig) -> None:
+    """Raise `SetupError` for caps that leave nothing to do, or that cannot be kept."""
+    config.caps.check()
+    prices = load_prices(config.caps.prices)
+    for model in config.paid or ("",):
+        check_cost_cap(config.caps, model, prices)
+
+
+async def _go_round(session: Session, circle: Circle) -> None:
+    learner = make_learner(session)
+    try:
+        await circle(session, learner)
+    finally:
+        await learner.close()
+
+
+def _open_ledger(config: ImproveConfig, store: Store) -> Ledger:
+    """The run's, where there is anything to book or to hold to."""
+    if config.is_metered:
+        return open_ledger(store, config.caps, load_prices(config.caps.prices))
+    return Ledger()
+
+
+@contextmanager
+def _timed(store: Store, job: str) -> Iterator[float]:
+    """Give the seconds that all jobs have taken, and add those of this session."""
+    before = {
+        key: float(value)
+        for key, value in store.states(f"{_CLOCK}:").items()
+        if isinstance(value, int | float)
+    }
+    started, key = time.monotonic(), f"{_CLOCK}:{job}"
+    try:
+        yield sum(before.values())
+    finally:
+        store.put_state(key, before.get(key, 0.0) + time.monotonic() - started)

@@ -1,0 +1,149 @@
+"""Who tells the loop what succeeded, and who measures it, where that is not the tasks' checks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluators.combine import CountedModel, ask
+from evaluators.evaluator import FunctionEvaluator
+from loop.folder import RunFolder
+from loop.judging.scoring import OUTAGE
+from loop.judging.specification import (
+    FILE,
+    EvaluatorBuilder,
+    EvaluatorSpec,
+    freeze_judge,
+    parse_evaluator,
+    verify_judges,
+)
+from loop.measurement.scoring import AT_ONCE, SECONDS, EpisodeScorer
+from loop.measurement.settings import judging
+from loop.settings import ImproveConfig
+from loop.summary.comparisons import BELIEVED
+from webagent.errors import ModelError, UsageError
+from webagent.models.spending import Ledger, MeteredModel
+from webagent.records import Trajectory
+from webagent.store import Store
+
+CHECKS = ("checks", "rules")
+"""What the tasks' own checks are called."""
+BELIEFS = "beliefs"
+"""Under `beliefs:ARM:REPEAT:ROUND` lies how many judgements failed, and what they took."""
+
+
+@dataclass(slots=True)
+class BelievedJudge:
+    """The judge by whose verdicts tasks are drawn and lessons are chosen."""
+
+    evaluator: FunctionEvaluator
+    store: Store
+    ledger: Ledger
+    in_a_row: int = 0
+    """Latest judgements that failed, without one between them that did not."""
+    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def believe(
+        self, episodes: Sequence[Trajectory], arm: str, round: int
+    ) -> list[float | None]:
+        """Judge the episodes of a round; None where it abstains, or its model failed. What it said
+        before is not asked again, and failures are counted beside the run.
+
+        Raises `ModelError` where its model seems not to be there at all.
+        """
+        key, asked_now, failed = f"{BELIEFS}:{arm}:{round}", 0, 0
+        known = {
+            episode: score.value
+            for episode, scores in self.store.scores("finished").items()
+            for score in scores
+            if (score.name, score.evaluator) == (BELIEVED, self.evaluator.id)
+        }
+
+        async def judge(trajectory: Trajectory) -> float | None:
+            nonlocal asked_now, failed
+            if trajectory.id in known:
+                return known[trajectory.id]
+            asked_now += 1
+            async with self.places:
+                asked = await ask(self.evaluator, trajectory, seconds=SECONDS)
+            if asked.was_in_vain:
+                failed += 1
+                self._note_failure(asked.score.reason)
+                return None
+            self.in_a_row = 0
+            self.store.score(trajectory.id, replace(asked.score, name=BELIEVED))
+            return asked.score.value
+
+        try:
+            return list(await asyncio.gather(*map(judge, episodes)))
+        finally:
+            if asked_now and episodes[0].provenance.phase == "collect":
+                noted: dict[str, Any] = {"judge": self.evaluator.id, "failed": failed}
+                self.store.put_state(key, noted)
+
+    def _note_failure(self, reason: str) -> None:
+        self.in_a_row += 1
+        if self.in_a_row >= OUTAGE and not self.ledger.reason:
+            raise ModelError(
+                f"the last {OUTAGE} judgements of {self.evaluator.id} failed, the latest: {reason}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Whoever is named in place of the checks; None for these."""
+
+    believed: BelievedJudge | None = None
+    measuring: EpisodeScorer | None = None
+
+
+def check_judges(config: ImproveConfig) -> None:
+    """Find what is wrong with the judges that are named. Raises `SetupError`."""
+    specs = [_parse(text) for text in (config.judge, config.measured_by)]
+    for spec in specs:
+        for part in spec.learned:
+            EvaluatorBuilder().evaluator(part)
+    if any(spec.asks_a_model for spec in specs):
+        judging(config.played).check()
+    same = config.judge == config.measured_by
+    if same and config.judge not in CHECKS:
+        raise UsageError(
+            f"--judge {config.judge!r} would measure what is learnt from it, too; name another with"
+            " --measured-by"
+        )
+
+
+@asynccontextmanager
+async def open_judges(
+    config: ImproveConfig, folder: RunFolder, store: Store, ledger: Ledger
+) -> AsyncIterator[Judges]:
+    """The judges, ready; whoever measures is fixed by content when the run begins.
+
+    Raises `SetupError` where it has become another since, or its weights have.
+    """
+    specs = [_parse(text) for text in (config.judge, config.measured_by)]
+    model = None
+    if any(spec.asks_a_model for spec in specs):
+        named = judging(config.played)
+        model = CountedModel(MeteredModel(named.language_model(), ledger, "judge"))
+    try:
+        making = EvaluatorBuilder(model, store.images.get, SECONDS)
+        believed = measuring = None
+        if config.measured_by not in CHECKS:
+            if (folder.path / FILE).exists():
+                verify_judges(folder.path, making, [config.measured_by])
+            else:
+                freeze_judge(folder.path, making, config.measured_by)
+            evaluator = making.evaluator(specs[1])
+            measuring = EpisodeScorer(store, evaluator, specs[1].asks_a_model, ledger)
+        if config.judge not in CHECKS:
+            believed = BelievedJudge(making.evaluator(specs[0]), store, ledger)
+        yield Judges(believed, measuring)
+    finally:
+        if model is not None:
+            await model.close()
+
+
+def _parse(text: str) -> EvaluatorSpec:
+    return parse_evaluator("rules" if text in CHECKS else text)

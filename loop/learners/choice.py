@@ -1,0 +1,58 @@
+"""Which learner a run has, by the name of its policy."""
+
+from loop.arms import ARMS, arms_of
+from loop.learners.state import Learner
+from loop.measurement.settings import contestant
+from loop.session import Session
+from loop.settings import ImproveConfig
+from loop.training.settings import WeightSettings
+from webagent.errors import UsageError, unknown_name
+
+LEARNERS = ("builtin", "local:FOLDER", "endpoint")
+_COMPARING = ("dpo", "grpo", "gspo")
+"""Objectives that learn nothing from one episode of a task and seed."""
+
+
+def make_learner(session: Session) -> Learner:
+    """Return the learner of a session, which has learnt nothing yet."""
+    if session.config.learner == "builtin":
+        from loop.learners.builtin import BuiltinLearner
+
+        return BuiltinLearner(session)
+    if session.config.learner == "endpoint":
+        from loop.learners.knowledge import KnowledgeLearner
+
+        return KnowledgeLearner(session)
+    from loop.learners.language import LanguageLearner
+
+    return LanguageLearner(session)
+
+
+def check_learner(config: ImproveConfig) -> None:
+    """Find what is wrong with the settings of who learns. Raises `SetupError`."""
+    kind = config.learner
+    if kind not in {name.partition(":")[0] for name in LEARNERS}:
+        raise unknown_name("policy to improve", config.asked.policy, LEARNERS)
+    if config.samples < 1 or config.trials < 1:
+        raise UsageError(
+            f"--samples {config.samples} --trials {config.trials}: at least 1 of each is needed"
+        )
+    if kind == "builtin":
+        return
+    contestant(config.played).check()
+    objective = config.how.objective
+    if kind == "endpoint" and config.how != WeightSettings():
+        raise UsageError(
+            "--policy endpoint has no weights to train; leave --objective, --lora and what belongs"
+            " to them out, or name weights with --policy local:FOLDER"
+        )
+    if objective in _COMPARING and config.samples < 2:
+        raise UsageError(
+            f"--objective {objective} compares episodes of one task with each other; give"
+            " --samples 4, say"
+        )
+    if odd := [name for name in arms_of(config.arms) if ARMS[name].dreams or ARMS[name].weights_of]:
+        raise UsageError(
+            f"--arms {' '.join(odd)}: with --policy {config.asked.policy} there are none, control,"
+            " self, uniform, judged and checked"
+        )

@@ -1,0 +1,125 @@
+"""Judges that are named in place of the checks: what they say, where they fail, what is refused."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluators.evaluator import FunctionEvaluator, Verdict
+from evaluators.reward.builtin import RewardModel
+from loop.folder import RunFolder
+from loop.judges import BelievedJudge, check_judges, open_judges
+from loop.judging.scoring import OUTAGE
+from loop.settings import ImproveConfig
+from loop.summary.comparisons import BELIEVED, measure_beliefs
+from perf.fakes.run import episode
+from webagent.errors import ModelError, SetupError
+from webagent.models.builtin.model import BuiltinModel
+from webagent.models.spending import Ledger
+from webagent.models.weight_notes import write_role
+from webagent.records import Provenance, Score, Trajectory
+from webagent.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "run", create=True) as opened:
+        yield opened
+
+
+def played(store: Store, count: int) -> list[Trajectory]:
+    """Collected episodes of which every second succeeded, as the checks say."""
+    found = []
+    for index in range(count):
+        place = Provenance(arm="self", round=1, phase="collect", index=index)
+        made = replace(episode(place, "enter-text", index, True), id=f"e{index}")
+        store.add(made)
+        store.score(made.id, Score("success", float(index % 2), "", "checks_hold@1"))
+        found.append(made)
+    return found
+
+
+def judge(store: Store, judgement: Callable[[Trajectory], Verdict]) -> BelievedJudge:
+    return BelievedJudge(FunctionEvaluator("said@1", "success", judgement), store, Ledger())
+
+
+async def test_verdicts_abstentions_and_failures_are_kept_apart_and_compared(store: Store) -> None:
+    episodes = played(store, 6)
+
+    def judgement(trajectory: Trajectory) -> Verdict:
+        match trajectory.id:
+            case "e0":
+                raise ModelError("the server is gone")
+            case "e1":
+                return Verdict(None, "cannot tell")
+            case _:
+                return Verdict(1.0, "it looks done")
+
+    believed = await judge(store, judgement).believe(episodes, "self:0", 1)
+    assert believed == [None, None, 1.0, 1.0, 1.0, 1.0]
+    (row,) = measure_beliefs(store, "checks_hold")
+    assert (row["arm"], row["round"], row["judge"]) == ("self", 1, "said@1")
+    assert (row["episodes"], row["decided"], row["abstained"], row["failed"]) == (6, 4, 1, 1)
+    assert (row["compared"], row["agreement"], row["precision"]) == (4, 0.5, 0.5)
+
+
+async def test_what_was_said_is_not_asked_again_and_what_failed_is(store: Store) -> None:
+    episodes = played(store, 2)
+    store.score("e0", Score(BELIEVED, 0.0, "", "said@1"))
+    asked = []
+
+    def judgement(trajectory: Trajectory) -> Verdict:
+        asked.append(trajectory.id)
+        return Verdict(1.0, "")
+
+    assert await judge(store, judgement).believe(episodes, "self:0", 1) == [0.0, 1.0]
+    assert asked == ["e1"]
+
+
+async def test_a_model_that_is_not_there_ends_the_round(store: Store) -> None:
+    def judgement(trajectory: Trajectory) -> Verdict:
+        raise ModelError("no connection")
+
+    with pytest.raises(ModelError, match=f"the last {OUTAGE} judgements of said@1 failed"):
+        await judge(store, judgement).believe(played(store, OUTAGE), "self:0", 1)
+
+
+async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> None:
+    weights = tmp_path / "reward"
+    RewardModel(BuiltinModel.create(0)).save(weights)
+    config = ImproveConfig(measured_by=f"reward:{weights}")
+    check_judges(config)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    with folder.store() as store:
+        async with open_judges(config, folder, store, Ledger()) as judges:
+            assert judges.measuring is not None and judges.believed is None
+        assert (folder.path / "frozen.json").is_file()
+        RewardModel(BuiltinModel.create(1)).save(weights)
+        with pytest.raises(SetupError, match="is not the frozen one"):
+            async with open_judges(config, folder, store, Ledger()):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"judge": "jury"}, "'jury' is no evaluator"),
+        ({"judge": "judge:evidence"}, "asks a model; name it with --judge-model"),
+        ({"judge": "reward:{world}"}, "trained to be a world; expected a reward or a judge"),
+        ({"judge": "reward:nowhere"}, "nowhere is no folder"),
+        ({"judge": "reward:{reward}", "measured_by": "reward:{reward}"}, "--measured-by"),
+    ],
+)
+def test_judges_that_cannot_be_are_named(
+    tmp_path: Path, settings: dict[str, Any], complaint: str
+) -> None:
+    places = {}
+    for role in ("world", "reward"):
+        places[role] = tmp_path / role
+        RewardModel(BuiltinModel.create(0)).save(places[role])
+        write_role(places[role], role)
+    given = {name: text.format(**places) for name, text in settings.items()}
+    with pytest.raises(SetupError, match=complaint):
+        check_judges(ImproveConfig(**given))

@@ -1,0 +1,94 @@
+"""The loop with a model behind a server, whose weights cannot be trained."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop.learners.knowledge import KeptKnowledge
+from perf.fakes.chat_server import ChatHandler, completion, counted
+from recipes import cli
+from tests.recipes.test_improve import finished
+from webagent.store import Store
+
+SMALL = shlex.split(
+    """--policy endpoint --model served --tasks click-test --demonstrations 1 --rounds 1
+--steps 20 --evaluate 2 --trials 2 --arms none self --concurrency 2 --max-tokens 64"""
+)
+
+
+def needs_examples(handler: ChatHandler, body: dict[str, Any]) -> None:
+    """A model that knows what to do only where it is shown how it was done before."""
+    text = "\n".join(str(message["content"]) for message in body["messages"])
+    _, _, shown = text.rpartition("The page now")
+    button = re.search(r"\[(\d+)\] button", shown)
+    knows = "<<<episode" in text and button is not None
+    said = f"click({button[1]})" if knows and button else 'answer("what is to be done?")'
+    handler.send(completion([f"Thought: so.\nAction: {said}"], prompt_tokens=counted(body)))
+
+
+def improve(runs: Path, *more: str) -> list[str]:
+    return ["improve", "--runs", str(runs), "--name", "run", *SMALL, *more]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_what_helps_on_tasks_apart_is_told_from_then_on(
+    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(needs_examples)
+    assert cli.main(improve(tmp_path)) == 0
+    run = tmp_path / "run"
+    kept = KeptKnowledge.load(run / "weights" / "none-0" / "0" / "policy")
+    assert kept.items == ("exemplars",) and kept.trials[0].is_kept
+    assert (kept.trials[0].with_it, kept.trials[0].without_it) == (1.0, 0.0)
+    summary = json.loads((run / "summary.json").read_text())
+    assert {arm["name"]: arm["rounds"][-1]["success"] for arm in summary["arms"]} == {
+        "none": 1.0,
+        "self": 1.0,
+    }
+    assert any("exemplars taken up: on 2 tasks apart 100% with" in n for n in summary["notes"])
+    assert summary["spent"]["asked"][0]["requests"] > 0
+    trials = [t for t in finished(run).values() if t.provenance.phase == "trial"]
+    learnt = [t for t in finished(run).values() if t.provenance.phase in ("collect", "demonstrate")]
+    assert not {t.task.seed for t in trials} & {t.task.seed for t in learnt}
+
+
+@pytest.mark.browser
+@pytest.mark.very_slow
+def test_a_cap_ends_the_run_and_a_higher_one_goes_on(
+    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(needs_examples)
+    assert cli.main(improve(tmp_path, "--max-tokens-total", "300")) != 0
+    assert "of 300 are spent" in capsys.readouterr().out
+    before = finished(tmp_path / "run")
+    more = ["--resume", str(tmp_path / "run"), "--max-tokens-total", "1000000"]
+    assert cli.main(["improve", *more]) == 0
+    after = finished(tmp_path / "run")
+    assert {name: after[name] for name in before} == before
+    with Store.open(tmp_path / "run") as store:
+        assert store.get_state("done:self 0")
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (["--lora", "4"], "--policy endpoint has no weights to train"),
+        (["--model", ""], "asks a server for a model by name"),
+        (["--trials", "0"], "at least 1 of each is needed"),
+        (["--max-cost", "1"], "--max-cost 1 cannot be kept"),
+        (["--arms", "both"], "with --policy endpoint there are none, control"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(
+    tmp_path: Path, more: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(improve(tmp_path, *more)) == 2
+    assert complaint in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,140 @@
+"""The loop with a language model of its own weights, through its real entry point."""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluators.reward.builtin import RewardModel
+from recipes import cli
+from tests.recipes.test_improve import finished, played
+from webagent.agent.asking import Asking
+from webagent.models.builtin.model import BuiltinModel
+from webagent.models.fresh import ModelShape, create_model
+
+pytestmark = pytest.mark.browser
+TINY = shlex.split(
+    """--tasks click-test click-test-2 --prompt brief --prompting.constrained
+--prompting.thought-tokens 0 --max-tokens 128 --rounds 1 --steps 40 --base-tokens 1500
+--round-tokens 1500 --train.learning-rate 1e-3 --train.units-per-step 4 --evaluate 1
+--demonstrations 1 --workers 1 --concurrency 2"""
+)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """A language model that knows nothing yet; held to valid actions it sometimes succeeds."""
+    shape = ModelShape(vocabulary=300, width=32, layers=1, heads=2)
+    create_model(tmp_path / "base", ["Action: click(1)", "button link textbox"], shape)
+    return tmp_path / "base"
+
+
+def improve(base: Path, name: str, *more: str) -> list[str]:
+    """The words of a small run beside the model's folder."""
+    policy = ["--policy", f"local:{base}", "--runs", str(base.parent), "--name", name]
+    return ["improve", *policy, *TINY, *more]
+
+
+def weights(run: Path, arm: str, number: int) -> Path:
+    """Where the policy of an arm lies after a round."""
+    return run / "weights" / f"{arm}-0" / str(number) / "policy"
+
+
+@pytest.mark.slow
+def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) -> None:
+    run, reward = base.parent / "run", base.parent / "reward"
+    RewardModel(BuiltinModel.create(0)).save(reward)
+    roles = ["--judge", f"reward:{reward}", "--arms", "none", "control", "self"]
+    assert cli.main(improve(base, "run", *roles)) == 0
+    summary = json.loads((run / "summary.json").read_text())
+    rows = {arm["name"]: arm["rounds"][-1] for arm in summary["arms"]}
+    assert rows["self"]["real_steps"] > 0 and rows["control"]["real_steps"] == 0
+    spent = [rows[arm]["costs"]["train_tokens"] for arm in ("self", "control")]
+    assert all(1500 <= tokens < 8000 for tokens in spent), "as many, but for the last update"
+    collected = [t for t in finished(run).values() if t.provenance.phase == "collect"]
+    assert collected and all(step.decision.sampled_ids for t in collected for step in t.steps)
+    trained = [weights(run, "none", 0), weights(run, "control", 1), weights(run, "self", 1)]
+    assert len({(each / "model.safetensors").read_bytes() for each in trained}) == 3
+    (row,) = summary["beliefs"]
+    assert (row["arm"], row["round"], row["episodes"]) == ("self", 1, len(collected))
+    assert row["decided"] == row["compared"] == len(collected)
+    asked = Asking.load(trained[-1])
+    assert asked is not None and asked.prompting.constrained and asked.prompt == "brief"
+    again = ["--tasks", "click-test", "--seeds", "1", "--max-tokens", "128", "--no-baselines"]
+    place = ["--policy", f"local:{trained[-1]}", "--runs", str(base.parent)]
+    assert cli.main(["benchmark", *again, *place]) == 0
+    assert not (run / "training" / "self-0" / "1").exists(), "checkpoints are gone"
+
+
+@pytest.mark.very_slow
+@pytest.mark.parametrize("objective", ["kto", "dpo", "grpo", "gspo", "webrl"])
+def test_every_objective_goes_round(base: Path, objective: str) -> None:
+    more = ["--objective", objective, "--samples", "3", "--recomputed", "--entropy", "0.01"]
+    assert cli.main(improve(base, "run", *more, "--arms", "none", "self", "--steps", "40")) == 0
+    place = weights(base.parent / "run", "self", 1)
+    assert (place / "model.safetensors").is_file() or (place / "unchanged.json").is_file()
+
+
+@pytest.mark.very_slow
+def test_an_adapter_goes_on_from_round_to_round(base: Path) -> None:
+    more = ["--lora", "2", "--rounds", "2", "--arms", "none", "self"]
+    assert cli.main(improve(base, "run", *more)) == 0
+    places = [weights(base.parent / "run", *each) for each in (("none", 0), ("self", 2))]
+    assert all((place / "adapter_config.json").is_file() for place in places)
+    assert not any((place / "model.safetensors").exists() for place in places)
+
+
+@pytest.mark.very_slow
+def test_a_killed_run_comes_to_the_same_weights(base: Path) -> None:
+    """Killed while it plays and once more while it trains."""
+    more = ["--arms", "none", "self", "--train.checkpoint-every", "1"]
+    program = [sys.executable, "-m", "recipes.cli"]
+    assert cli.main(improve(base, "calm", *more)) == 0
+    run, calm = base.parent / "killed", base.parent / "calm"
+    command = [*program, *improve(base, "killed", *more)]
+    for is_there in (lambda: finished(run), lambda: (run / "training" / "self-0").exists()):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        while not ((run / "run.sqlite").exists() and is_there()):
+            assert process.poll() is None, "it ended before it could be killed"
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        command = [*program, "improve", "--resume", str(run)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert played(finished(run)) == played(finished(calm))
+    for place in (weights(run, "none", 0), weights(run, "self", 1)):
+        other = calm / place.relative_to(run)
+        name = "model.safetensors"
+        assert (place / name).read_bytes() == (other / name).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (["--arms", "imagined"], "--arms imagined: with --policy local:"),
+        (["--objective", "grpo"], "compares episodes of one task with each other"),
+        (["--policy", "oracle"], "unknown policy to improve 'oracle'"),
+        (["--samples", "0"], "--samples 0 --trials 10: at least 1 of each is needed"),
+    ],
+)
+def test_what_cannot_be_improved_is_named(
+    base: Path, more: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(improve(base, "run", *more)) == 2
+    assert complaint in " ".join(capsys.readouterr().err.split())
+    assert not (base.parent / "run").exists()
+
+
+def test_weights_of_another_role_are_refused_by_name(
+    base: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (base / "role.json").write_text('{"role": "world"}')
+    assert cli.main(improve(base, "run")) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "trained to be a world; expected a policy model's folder" in said
+    assert cli.main(["judge", str(base.parent), "--with", f"reward:{base}"]) != 0
