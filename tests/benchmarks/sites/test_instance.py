@@ -34,6 +34,15 @@ def is_gone(pid: int) -> bool:
         return True
 
 
+PREAMBLE = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
+
+
+def start_python(code, **options):
+    """Run code that starts diaries in a process of its own."""
+    options = {"stdout": subprocess.PIPE, **options}
+    return subprocess.Popen([sys.executable, "-c", PREAMBLE + code], cwd=ROOT, **options)
+
+
 def wait_for(condition, seconds=30.0):
     end = time.monotonic() + seconds
     while not condition():
@@ -159,32 +168,35 @@ def test_stopping_ends_the_server_and_deletes_its_state_and_twice_is_once(diary)
         diary.reset()
 
 
-def test_a_site_that_does_not_start_is_named_with_what_it_wrote():
-    expected = r"diary@1 did not start: .* status 4; it wrote:\nthe diary is out of ink"
-    with pytest.raises(SiteError, match=expected):
-        Instance.start(Diary(argument="broken", accounts={}))
+@dataclass(frozen=True, slots=True)
+class Nowhere(Diary):
+    """Served by a program that is not there."""
+
+    def serve(self, state, port):
+        return Serving(("/nowhere/server",))
 
 
-def test_a_site_that_never_answers_well_is_named_with_the_time_it_had(monkeypatch):
-    monkeypatch.setattr(instance, "START_SECONDS", 0.5)
-    expected = r"did not answer at http://127.0.0.1:\d+/health with a status below 400 within 0.5 s"
-    with pytest.raises(SiteError, match=expected):
-        Instance.start(Diary(argument="ill", accounts={}))
-
-
-def test_a_program_that_is_not_there_is_named():
-    @dataclass(frozen=True, slots=True)
-    class Nowhere(Diary):
-        def serve(self, state, port):
-            return Serving(("/nowhere/server",))
-
-    with pytest.raises(SiteError, match="/nowhere/server: not found"):
-        Instance.start(Nowhere(accounts={}))
-
-
-def test_an_account_that_cannot_log_in_is_named():
-    with pytest.raises(SiteError, match="did not take the password of ann"):
-        Instance.start(Diary(accounts={"writer": Account("ann", "hail", "")}))
+@pytest.mark.parametrize(
+    ("site", "message"),
+    [
+        (
+            Diary(argument="broken", accounts={}),
+            r"diary@1 did not start: .* status 4; it wrote:\nthe diary is out of ink",
+        ),
+        (
+            Diary(argument="ill", accounts={}),
+            r"not answer at http://127.0.0.1:\d+/health with a status below 400 within 0.5 s",
+        ),
+        (Nowhere(accounts={}), "/nowhere/server: not found"),
+        (Diary(accounts={"writer": Account("ann", "hail", "")}), "take the password of ann"),
+    ],
+    ids=["broken", "ill", "no program", "wrong password"],
+)
+def test_a_site_that_does_not_start_is_named_with_the_reason(site, message, monkeypatch):
+    if site.argument == "ill":
+        monkeypatch.setattr(instance, "START_SECONDS", 0.5)
+    with pytest.raises(SiteError, match=message):
+        Instance.start(site)
 
 
 def test_a_port_in_use_is_named_with_what_to_do(diary):
@@ -217,15 +229,9 @@ def test_instances_start_side_by_side_each_with_a_port_of_its_own():
 
 
 def test_several_processes_that_want_a_build_make_it_once(tmp_path):
-    code = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
-    code += "running = Instance.start(Diary()); print(running.build.seconds > 0); running.stop()"
+    code = "running = Instance.start(Diary()); print(running.build.seconds > 0); running.stop()"
     environment = {**os.environ, "WEBAGENT_SITES": str(tmp_path)}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", code], cwd=ROOT, env=environment, stdout=subprocess.PIPE
-        )
-        for _ in range(3)
-    ]
+    processes = [start_python(code, env=environment) for _ in range(3)]
     said = [process.communicate(timeout=60)[0].decode().strip() for process in processes]
 
     assert sorted(said) == ["False", "False", "True"]
@@ -271,12 +277,10 @@ def test_logins_that_have_run_out_are_made_again(tmp_path, monkeypatch):
 
 
 def test_a_site_goes_when_the_process_that_started_it_is_killed(sites_folder):
-    code = (
-        "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; import time; "
+    parent = start_python(
+        "import time; running = Instance.start(Diary());"
+        "print(running.pid, running.folder, flush=True); time.sleep(60)"
     )
-    code += "running = Instance.start(Diary()); print(running.pid, running.folder, flush=True); "
-    code += "time.sleep(60)"
-    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
     assert parent.stdout is not None
     pid, folder = parent.stdout.readline().decode().split()
     helpers = [each.pid for each in psutil.Process(parent.pid).children(recursive=True)]
@@ -289,14 +293,12 @@ def test_a_site_goes_when_the_process_that_started_it_is_killed(sites_folder):
 
 
 def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
-    code = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
-    code += "import psutil, sys; first = Instance.start(Diary()); "
-    code += "ours = psutil.Process(); "
-    code += "[each.kill() for each in ours.children() if 'reaper.py' in ' '.join(each.cmdline())]; "
-    code += "second = Instance.start(Diary()); print(first.pid, second.pid, flush=True); "
-    code += "sys.stdin.read()"
-    parent = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    parent = start_python(
+        "import psutil, sys; first = Instance.start(Diary()); ours = psutil.Process();"
+        "[each.kill() for each in ours.children() if 'reaper.py' in ' '.join(each.cmdline())];"
+        "second = Instance.start(Diary()); print(first.pid, second.pid, flush=True);"
+        "sys.stdin.read()",
+        stdin=subprocess.PIPE,
     )
     assert parent.stdout is not None
     pids = [int(pid) for pid in parent.stdout.readline().split()]
@@ -339,10 +341,10 @@ def test_a_disk_that_takes_no_more_is_named(diary, monkeypatch):
 
 
 def test_a_process_that_ends_without_stopping_its_sites_leaves_none_and_says_nothing():
-    code = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
-    code += "running = Instance.start(Diary()); print(running.pid, running.folder)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    pid, folder = done.stdout.split()
+    code = "running = Instance.start(Diary()); print(running.pid, running.folder)"
+    process = start_python(code, stderr=subprocess.PIPE, text=True)
+    written, errors = process.communicate()
+    pid, folder = written.split()
 
     assert is_gone(int(pid)) and not Path(folder).exists()
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (process.returncode, errors) == (0, "")

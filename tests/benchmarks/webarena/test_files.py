@@ -13,23 +13,11 @@ from benchmarks.task_files import UnreadableTasks
 from benchmarks.webarena import visualwebarena, webarena, webchorearena
 from benchmarks.webarena.schema import Setup
 from tasks.task import Probe, Task
+from tests.benchmarks.webarena.published import ADDRESSES as SITES
+from tests.benchmarks.webarena.published import read
 from webagent.serialize import from_json, to_json
 
-NAMES = ("shopping", "reddit", "gitlab", "map", "wikipedia", "classifieds", "homepage")
-SITES = {site: f"http://{site}.test" for site in NAMES} | {
-    "shopping_admin": "http://shopping.test:7780/admin"
-}
 COUNTS = {"webarena": 812, "visualwebarena": 910, "webchorearena": 532}
-
-
-def read(benchmark: str, benchmarks: Path, setup: Setup | None = None) -> tuple[Task, ...]:
-    """All tasks of a benchmark."""
-    setup = setup or Setup(SITES)
-    if benchmark == "webarena":
-        return webarena.read(benchmarks / "webarena" / "test.raw.json", setup)
-    if benchmark == "visualwebarena":
-        return visualwebarena.read(benchmarks / "visualwebarena", setup)
-    return webchorearena.read(benchmarks / "webchorearena" / "test_webchore.raw.json", setup)
 
 
 def written(folder: Path, evaluation: dict[str, Any] | None = None, **fields: Any) -> Path:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Error, Page, async_playwright
 
-from benchmarks.webarena import scripts, visualwebarena, webarena, webchorearena
-from benchmarks.webarena.schema import Setup
+from benchmarks.webarena import scripts
+from tests.benchmarks.webarena.published import BENCHMARKS, read
 from webagent.browser import find_chromium
 from webagent.browser.chromium import has_sandbox
 
@@ -205,13 +205,7 @@ async def test_of_a_post_or_one_of_its_comments_the_posts_address_is_made(
 
 
 async def test_every_script_of_every_task_can_be_read(benchmarks: Path, page: Page) -> None:
-    sites = ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia", "classifieds")
-    setup = Setup({site: f"http://{site}.test" for site in (*sites, "homepage")})
-    tasks = [
-        *webarena.read(benchmarks / "webarena" / "test.raw.json", setup),
-        *visualwebarena.read(benchmarks / "visualwebarena", setup),
-        *webchorearena.read(benchmarks / "webchorearena" / "test_webchore.raw.json", setup),
-    ]
+    tasks = [task for benchmark in BENCHMARKS for task in read(benchmark, benchmarks)]
     made = {
         script
         for task in tasks

@@ -9,20 +9,15 @@ from typing import Any
 import pytest
 
 from benchmarks.rules import RULES, checks_hold
-from benchmarks.webarena import visualwebarena, webarena, webchorearena
 from benchmarks.webarena.rules.corrected import differences
 from benchmarks.webarena.schema import Setup
 from evaluators.rules.rule import Rule
 from tasks.task import Check, Json, Task
+from tests.benchmarks.webarena.published import ADDRESSES, BENCHMARKS, read
 from webagent.action import Answer, GiveUp
 from webagent.action.actions import Action
 from webagent.records import Decision, Ending, Observation, Step, Trajectory
 from webagent.store.store import Store
-
-SITES = {
-    site: f"http://{site}.test"
-    for site in ("shopping", "shopping_admin", "reddit", "gitlab", "map", "wikipedia")
-} | {"classifieds": "http://classifieds.test", "homepage": "http://homepage.test"}
 
 
 def value(rule: str, found: Json, expected: Json) -> float:
@@ -193,7 +188,7 @@ async def test_giving_up_says_that_it_cannot_be_done() -> None:
 async def test_a_stored_episode_is_scored_again_from_what_was_kept(
     benchmarks: Path, tmp_path: Path
 ) -> None:
-    tasks = webarena.read(benchmarks / "webarena" / "test.raw.json", Setup(SITES))
+    tasks = read("webarena", benchmarks)
     task = next(
         each for each in tasks if len(each.probes) > 1 and "episode" not in str(each.checks)
     )
@@ -221,18 +216,6 @@ def _right(check: Check) -> Json:
     return check.expected
 
 
-def read(name: str, benchmarks: Path, rules: str) -> tuple[Task, ...]:
-    """The tasks of a benchmark by published or corrected rules."""
-    setup = Setup(SITES, rules)
-    if name == "visualwebarena":
-        return visualwebarena.read(benchmarks / name, setup)
-    module, file = {
-        "webarena": (webarena, "test.raw.json"),
-        "webchorearena": (webchorearena, "test_webchore.raw.json"),
-    }[name]
-    return module.read(benchmarks / name / file, setup)
-
-
 def tried(task: Task) -> list[Trajectory]:
     """Episodes that end right, right with a word more, and at a number or place beside it."""
     wanted = {check.evidence: _right(check) for check in task.checks}
@@ -246,12 +229,12 @@ def tried(task: Task) -> list[Trajectory]:
     return [replace(episode(task, **each, **wanted), id=f"{n}") for n, each in enumerate(made)]
 
 
-@pytest.mark.parametrize("benchmark", ["webarena", "visualwebarena", "webchorearena"])
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
 async def test_where_published_and_corrected_rules_differ_is_listed(
     benchmark: str, benchmarks: Path
 ) -> None:
-    published = read(benchmark, benchmarks, "published")
-    corrected = read(benchmark, benchmarks, "corrected")
+    published = read(benchmark, benchmarks)
+    corrected = read(benchmark, benchmarks, Setup(ADDRESSES, "corrected"))
     assert [task.probes for task in published] == [task.probes for task in corrected]
     episodes = [each for task in published for each in tried(task)]
 
