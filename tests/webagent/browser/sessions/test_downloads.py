@@ -8,7 +8,7 @@ import pytest
 
 from perf.fakes.site import Reply, Site, serving
 from tasks.task import Task
-from tests.local_pages import MakeTask, mark_of
+from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions import files
@@ -48,58 +48,43 @@ async def keeping(
     await opened.close()
 
 
-@pytest.fixture
-def files_task(site: Site) -> MakeTask:
-    """Makes a task on the site's first page."""
-
-    def make(**fields: Any) -> Task:
-        return Task(id="t/files@1", start_url=f"{site.address}/", **fields)
-
-    return make
+def files_task(site: Site, **fields: Any) -> Task:
+    """A task on the site's first page."""
+    return Task(id="t/files@1", start_url=f"{site.address}/", **fields)
 
 
 def files_in(folder: Path) -> dict[str, int]:
     """Size of each file below, by its path."""
-    return {
-        path.relative_to(folder).as_posix(): path.stat().st_size
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 
 
 @pytest.mark.parametrize(
-    ("link", "name", "size"),
+    ("clock", "link", "file"),
     [
-        ("Report", "_r.csv", 5),
-        ("In a tab", "_r.csv", 5),
-        ("Made", "made.txt", 3),
-        ("Small", "small.txt", 2),
+        ("virtual", "Report", ("_r.csv", 5)),
+        ("real", "Report", ("_r.csv", 5)),
+        ("virtual", "In a tab", ("_r.csv", 5)),
+        ("virtual", "Made", ("made.txt", 3)),
+        ("virtual", "Small", ("small.txt", 2)),
     ],
 )
 async def test_a_download_lands_in_the_episodes_folder_and_is_said(
-    keeping: BrowserWorld, files_task: MakeTask, tmp_path: Path, link: str, name: str, size: int
+    keeping: BrowserWorld, site: Site, tmp_path: Path, clock: str, link: str, file: tuple[str, int]
 ) -> None:
-    page = await keeping.reset(files_task())
+    page = await keeping.reset(files_task(site, clock=clock))
     after = await keeping.step(act.Click(mark_of(page, link)))
+    name, size = file
     assert after.outcome == f"downloaded {name} ({size} bytes)"
     assert after.tabs == ("Files",)
     assert files_in(tmp_path) == {f"files-0/{name}": size}
 
 
-async def test_a_download_is_kept_by_the_wall_clock_too(
-    keeping: BrowserWorld, files_task: MakeTask
-) -> None:
-    page = await keeping.reset(files_task(clock="real"))
-    after = await keeping.step(act.Click(mark_of(page, "Report")))
-    assert after.outcome == "downloaded _r.csv (5 bytes)"
-
-
 async def test_each_episode_has_a_folder_and_no_file_replaces_another(
     keeping: BrowserWorld, site: Site, tmp_path: Path
 ) -> None:
-    task = Task(id="t/files@1", start_url=f"{site.address}/")
     for _ in range(2):
-        page = await keeping.reset(task)
+        page = await keeping.reset(files_task(site))
         await keeping.step(act.Click(mark_of(page, "Small")))
         again = await keeping.step(act.Click(mark_of(page, "Small")))
         assert again.outcome == "downloaded small (2).txt (2 bytes)"
@@ -111,7 +96,7 @@ async def test_each_episode_has_a_folder_and_no_file_replaces_another(
 async def test_a_download_without_end_is_stopped_at_the_limit(
     keeping: BrowserWorld, site: Site, tmp_path: Path
 ) -> None:
-    page = await keeping.reset(Task(id="t/files@1", start_url=f"{site.address}/"))
+    page = await keeping.reset(files_task(site))
     after = await keeping.step(act.Click(mark_of(page, "Endless")))
     assert after.outcome == "the download of endless was stopped: it is larger than 1 MB"
     assert files_in(tmp_path) == {}
@@ -123,7 +108,7 @@ async def test_a_slow_download_is_said_to_go_on_and_is_stopped_in_the_end(
     site.pages["/endless"] = lambda _: Reply("x", headers=STREAM, endless=True)
     monkeypatch.setattr(files, "WAIT_SECONDS", 0.3)
     monkeypatch.setattr(files, "LONGEST_SECONDS", 1.0)
-    page = await keeping.reset(Task(id="t/files@1", start_url=f"{site.address}/", clock="real"))
+    page = await keeping.reset(files_task(site, clock="real"))
     after = await keeping.step(act.Click(mark_of(page, "Endless")))
     assert after.outcome.startswith("still downloading endless")
     later = await keeping.step(act.Wait(1500))
@@ -134,9 +119,9 @@ async def test_a_slow_download_is_said_to_go_on_and_is_stopped_in_the_end(
     ("link", "name"), [("Report", "_r.csv"), ("In a tab", "_r.csv"), ("Made", "made.txt")]
 )
 async def test_without_a_folder_a_download_is_refused_and_said(
-    world: BrowserWorld, files_task: MakeTask, link: str, name: str
+    world: BrowserWorld, site: Site, link: str, name: str
 ) -> None:
-    page = await world.reset(files_task())
+    page = await world.reset(files_task(site))
     after = await world.step(act.Click(mark_of(page, link)))
     later = await world.step(act.Wait(100))
     said = f"the page offered a file ({name}), refused: none are kept here"

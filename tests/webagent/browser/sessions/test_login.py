@@ -19,6 +19,7 @@ from webagent.observation import render
 
 COOKIE = {"name": "session", "value": "s3cret-cookie", "expires": -1}
 STATE = {"cookies": [COOKIE], "origins": []}
+LOGIN = Login("shop", "http://x.test", STATE, 12.5)
 
 FORM = """<title>Log in</title><form method="post" action="/login">
 <input name="user" aria-label="User"><button>Go</button></form>"""
@@ -89,7 +90,7 @@ async def test_a_login_made_by_a_person_is_there_in_every_fresh_episode(
 
 
 def test_a_saved_login_holds_nothing_in_clear(tmp_path: Path) -> None:
-    path = LoginStore(tmp_path, "a passphrase").save(Login("shop", "http://x.test", STATE, 0.0))
+    path = LoginStore(tmp_path, "a passphrase").save(LOGIN)
     everything = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     assert b"s3cret" not in everything and b"x.test" not in everything
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -100,14 +101,13 @@ def test_a_saved_login_holds_nothing_in_clear(tmp_path: Path) -> None:
 @pytest.mark.parametrize("passphrase", ["", "a passphrase"])
 def test_a_login_is_read_back_as_it_was(tmp_path: Path, passphrase: str) -> None:
     store = LoginStore(tmp_path, passphrase)
-    login = Login("shop", "http://x.test", STATE, 12.5)
-    store.save(login)
-    assert store.load("shop") == login
+    store.save(LOGIN)
+    assert store.load("shop") == LOGIN
     assert store.sites() == ("shop",)
 
 
 def test_a_wrong_key_is_said_plainly(tmp_path: Path) -> None:
-    LoginStore(tmp_path, "right").save(Login("shop", "http://x.test", STATE, 0.0))
+    LoginStore(tmp_path, "right").save(LOGIN)
     with pytest.raises(SetupError, match="does not open with this passphrase"):
         LoginStore(tmp_path, "wrong").load("shop")
     with pytest.raises(SetupError, match="give it in WEBAGENT_LOGINS_PASSPHRASE"):
@@ -116,7 +116,7 @@ def test_a_wrong_key_is_said_plainly(tmp_path: Path) -> None:
 
 def test_a_key_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
     store = LoginStore(tmp_path)
-    store.save(Login("shop", "http://x.test", STATE, 0.0))
+    store.save(LOGIN)
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
     (tmp_path / "key").chmod(0o644)
     with pytest.raises(SetupError, match="chmod 600"):
@@ -126,7 +126,7 @@ def test_a_key_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b"not json"])
 def test_a_damaged_login_is_said_to_be_one(tmp_path: Path, damage: bytes) -> None:
     store = LoginStore(tmp_path, "right")
-    store.save(Login("shop", "http://x.test", STATE, 0.0)).write_bytes(damage)
+    store.save(LOGIN).write_bytes(damage)
     with pytest.raises(SetupError, match=r"damaged|not a login of this version"):
         store.load("shop")
 
@@ -145,7 +145,7 @@ def test_a_login_that_has_run_out_is_said_with_how_to_renew_it(
 
 def test_a_login_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
     store = LoginStore(tmp_path, "right")
-    store.save(Login("shop", "http://x.test", STATE, 0.0))
+    store.save(LOGIN)
     with pytest.raises(SetupError, match=r"no login is saved for 'forum' \(saved: shop\)"):
         store.load("forum")
     with pytest.raises(SetupError, match="a site is named by letters"):

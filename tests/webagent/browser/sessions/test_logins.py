@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Reply, Request, Site, serving
+from perf.fakes.site import Reply, Request, serving
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, Logins, LoginStore, StorageState
@@ -21,21 +21,11 @@ TASK = Task("t/shop@1", "http://shop.test/", login="anna")
 
 def state(who: str, domain: str = "shop.test", name: str = "who") -> StorageState:
     """What a browser knows in which somebody has logged in."""
-    cookie = {
-        "name": name,
-        "value": who,
-        "domain": domain,
-        "path": "/",
-        "expires": -1,
-        "httpOnly": False,
-        "secure": False,
-        "sameSite": "Lax",
-    }
+    terms = {"path": "/", "expires": -1, "httpOnly": False, "secure": False, "sameSite": "Lax"}
+    cookie = {"name": name, "value": who, "domain": domain, **terms}
     storage = [{"name": "theme", "value": who}]
-    return {
-        "cookies": [cookie],
-        "origins": [{"origin": f"http://{domain}", "localStorage": storage}],
-    }
+    origins = [{"origin": f"http://{domain}", "localStorage": storage}]
+    return {"cookies": [cookie], "origins": origins}
 
 
 def test_a_login_is_a_file_of_playwrights_in_the_folder_or_one_that_was_saved(
@@ -98,8 +88,8 @@ def test_what_the_login_knows_comes_on_top_of_the_profile() -> None:
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    """A site that greets whoever has its cookie."""
+async def task() -> AsyncIterator[Task]:
+    """A task at a site that greets whoever has its cookie."""
 
     def home(request: Request) -> Reply:
         who = request.headers.get("cookie", "").removeprefix("who=") or "nobody"
@@ -107,15 +97,14 @@ async def site() -> AsyncIterator[Site]:
 
     async with serving() as running:
         running.pages["/"] = home
-        yield running
+        yield replace(TASK, start_url=f"{running.address}/")
 
 
 @pytest.mark.browser
 async def test_every_episode_is_logged_in_as_its_own_task_says(
-    browser: Browser, site: Site
+    browser: Browser, task: Task
 ) -> None:
     world = await browser.world(logins=lambda task: state(task.login, "127.0.0.1"))
-    task = replace(TASK, start_url=f"{site.address}/")
     for prepared in (False, True):
         for who in ("anna", "bert", ""):
             wanted = replace(task, login=who)
@@ -128,11 +117,10 @@ async def test_every_episode_is_logged_in_as_its_own_task_says(
 
 @pytest.mark.browser
 async def test_a_page_kept_ready_is_not_used_once_the_login_is_another(
-    browser: Browser, site: Site
+    browser: Browser, task: Task
 ) -> None:
     now = "first"
     world = await browser.world(logins=lambda task: state(now, "127.0.0.1"))
-    task = replace(TASK, start_url=f"{site.address}/")
     await world.prepare(task)
     await asyncio.sleep(0.2)
     now = "second"
@@ -142,10 +130,9 @@ async def test_a_page_kept_ready_is_not_used_once_the_login_is_another(
 
 @pytest.mark.browser
 async def test_a_world_without_logins_fails_where_a_task_wants_one(
-    browser: Browser, site: Site
+    browser: Browser, task: Task
 ) -> None:
     world = await browser.world()
-    task = replace(TASK, start_url=f"{site.address}/")
     await world.prepare(task)
     with pytest.raises(WorldError, match="--site anna"):
         await world.reset(task)

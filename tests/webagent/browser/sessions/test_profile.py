@@ -8,13 +8,14 @@ import subprocess
 import time
 import urllib.request
 import zipfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
+from tests.local_pages import make_page_task, mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.chromium import find_chromium
@@ -109,16 +110,12 @@ async def test_a_trace_is_kept_of_each_episode_and_of_nothing_else(
 
 
 @pytest.mark.browser
-async def test_a_video_without_its_encoder_is_refused_in_a_sentence(
+async def test_what_a_browser_cannot_do_is_refused_in_a_sentence(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     with pytest.raises(SetupError, match="playwright install ffmpeg"):
         await browser.world(profile=Profile(video=tmp_path))
-
-
-@pytest.mark.browser
-async def test_a_window_is_refused_by_a_browser_without_one(browser: Browser) -> None:
     with pytest.raises(SetupError, match="headless=False"):
         await browser.world(profile=Profile(headed=True))
 
@@ -150,14 +147,12 @@ def pages_at(address: str) -> list[str]:
 
 
 @pytest.mark.browser
-async def test_a_running_browser_is_joined_and_left_as_it_was(
-    running_chromium: str, page_task: Callable[..., Task]
-) -> None:
+async def test_a_running_browser_is_joined_and_left_as_it_was(running_chromium: str) -> None:
     before = await asyncio.to_thread(pages_at, running_chromium)
     async with Browser(connect=running_chromium) as browser:
         world: BrowserWorld = await browser.world()
-        page = await world.reset(page_task("events"))
-        mark = next(node.mark for node in page.nodes if node.name == "Field")
+        page = await world.reset(make_page_task("events"))
+        mark = mark_of(page, "Field")
         filled = (await world.step(act.Fill(mark, "new"))).node(mark)
         assert filled is not None and filled.value == "new"
     assert await asyncio.to_thread(pages_at, running_chromium) == before
@@ -201,7 +196,7 @@ def test_a_profile_is_read_from_toml_with_paths_beside_the_file(tmp_path: Path) 
         ('dialogs = "maybe"', r"dialogs is 'maybe'; .*'dismiss' or 'ask'"),
         ('geolocation = ["x", 1]', r"geolocation.0 is 'x'"),
         ('proxy = "nowhere"', r"'nowhere' is no proxy"),
-        ('proxy = "http://me:secret@host:port"', r"port that is none"),
+        ('proxy = "http://me:secret@host:port"', r"has no port number"),
         ('storage_state = "none.json"', "none.json cannot be read"),
         ('storage_state = "a"\nlogin = "b"', "are both given"),
         ("storage = {}", "unknown setting"),
