@@ -77,13 +77,8 @@ def _delete(folder: Path) -> None:
 logger = logging.getLogger(__name__)
 
 _QUIET_FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-    "--force-color-profile=srgb",
-    "--hide-scrollbars",
+    *("--disable-background-networking", "--disable-component-update", "--disable-quic"),
+    *("--disable-sync", "--no-first-run", "--force-color-profile=srgb", "--hide-scrollbars"),
 )
 _HEADLESS_FLAGS = ("--run-all-compositor-stages-before-draw",)
 """A screenshot then shows the next frame, not the one after: half the wait."""

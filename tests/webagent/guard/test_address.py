@@ -98,20 +98,9 @@ def test_an_origin_is_written_as_browsers_write_it(url: str, origin: str) -> Non
 @pytest.mark.parametrize(
     "url",
     [
-        "",
-        "example.com",
-        "//example.com",
-        "http://",
-        "http://a b/",
-        "http://1.2.3.4.5/",
-        "http://256.0.0.1/",
-        "http://[::1/",
-        "http://[::1%25eth0]/",
-        "http://a:99999/",
-        "http://a<b/",
-        "http://%00/",
-        "http://1.2.3.4x.5/",
-        "http://:80/",
+        *("", "example.com", "//example.com", "http://", "http://a b/", "http://1.2.3.4.5/"),
+        *("http://256.0.0.1/", "http://[::1/", "http://[::1%25eth0]/", "http://a:99999/"),
+        *("http://a<b/", "http://%00/", "http://1.2.3.4x.5/", "http://:80/"),
     ],
 )
 def test_what_no_browser_opens_is_no_address(url: str) -> None:
