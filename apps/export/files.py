@@ -262,7 +262,8 @@ def _write_examples(
                 "reply characters": len(example.reply),
             }
             tally.add(example.task, imagined=example.imagined, **sizes)
-    consumer.finish(draft, what, is_pictured)
+    if consumer.finish is not None:
+        consumer.finish(draft, what, is_pictured)
 
 
 def _explain_nothing(request: ExportRequest, selection: Selection, counts: Counter[str]) -> str:

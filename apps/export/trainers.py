@@ -53,7 +53,7 @@ class Consumer:
     name: str
     forms: Mapping[str, ExampleFormat]
     """By what is exported: `sft`, `preference`, `kto` or `rl`."""
-    finish: Callable[[Path, str, bool], None]
+    finish: Callable[[Path, str, bool], None] | None = None
     """Writes what it needs beside the data: given the folder, what, and whether with pictures."""
     data: Callable[[str], str] = lambda what: DATA
     """The folder of the Parquet files within the export's."""
@@ -66,7 +66,7 @@ def pictured(columns: Columns) -> Callable[[bool], Columns]:
 
 
 def said(text: str) -> dict[str, Any]:
-    """The assistant's message, as plain text."""
+    """Return the assistant's message, as plain text."""
     return {"role": "assistant", "content": text}
 
 
@@ -106,24 +106,11 @@ def _axolotl_sft_row(example: Example, is_pictured: bool) -> Row:
     return {"messages": written}
 
 
-def _axolotl_pair_columns(is_pictured: bool) -> Columns:
-    columns = {"messages": BLOCKS if is_pictured else PLAIN, "chosen": _REPLY, "rejected": _REPLY}
-    return pictured(columns)(is_pictured)
-
-
 def _axolotl_pair_row(example: Example, is_pictured: bool) -> Row:
     return {
         "messages": (blocks if is_pictured else plain)(example.messages),
         "chosen": said(clean(example.reply)),
         "rejected": said(clean(example.rejected)),
-    }
-
-
-def _axolotl_kto_row(example: Example, is_pictured: bool) -> Row:
-    """Its strategy takes the prompt and the reply in one list, and writes them as ChatML."""
-    return {
-        "completion": [*plain(example.messages), said(clean(example.reply))],
-        "label": example.label,
     }
 
 
@@ -143,7 +130,7 @@ _PICTURED = "skip_prepare_dataset: true\nremove_unused_columns: false\nsample_pa
 
 
 def _axolotl_finish(folder: Path, what: str, is_pictured: bool) -> None:
-    """`axolotl.yml`: what a configuration needs of this data."""
+    """Write `axolotl.yml`: what a configuration needs of this data."""
     head = _HEADS[what] + (_PICTURED if is_pictured else "")
     text = (
         f"# To be taken into an axolotl configuration; the path is relative to this folder.\n{head}"
@@ -156,10 +143,23 @@ AXOLOTL = Consumer(
     "axolotl",
     {
         "sft": ExampleFormat(_axolotl_sft_columns, _axolotl_sft_row),
-        "preference": ExampleFormat(_axolotl_pair_columns, _axolotl_pair_row),
+        "preference": ExampleFormat(
+            lambda is_pictured: pictured(
+                {
+                    "messages": BLOCKS if is_pictured else PLAIN,
+                    "chosen": _REPLY,
+                    "rejected": _REPLY,
+                }
+            )(is_pictured),
+            _axolotl_pair_row,
+        ),
         "kto": ExampleFormat(
             pictured({"completion": PLAIN, "label": FLAG}),
-            _axolotl_kto_row,
+            # Its strategy takes prompt and reply in one list, and writes them as ChatML.
+            lambda example, _: {
+                "completion": [*plain(example.messages), said(clean(example.reply))],
+                "label": example.label,
+            },
             takes_pictures=False,
         ),
     },
@@ -177,13 +177,8 @@ _TAGS = {
 }
 
 
-def _llamafactory_sft_row(example: Example, is_pictured: bool) -> Row:
-    messages = [*marked(example.messages), said(unmarked(example.reply))]
-    return {"messages": messages}
-
-
-def _llamafactory_kto_row(example: Example, is_pictured: bool) -> Row:
-    return {**_llamafactory_sft_row(example, is_pictured), "label": example.label}
+def _conversation(example: Example, is_pictured: bool) -> Row:
+    return {"messages": [*marked(example.messages), said(unmarked(example.reply))]}
 
 
 def _llamafactory_pair_row(example: Example, is_pictured: bool) -> Row:
@@ -199,17 +194,16 @@ def _llamafactory_name(what: str) -> str:
 
 
 def _llamafactory_finish(folder: Path, what: str, is_pictured: bool) -> None:
-    """`dataset_info.json`, by which `dataset_dir` is read."""
+    """Write `dataset_info.json`, by which `dataset_dir` is read."""
     columns = {"messages": "messages"}
+    facts: dict[str, Any] = {"file_name": _llamafactory_name(what), "formatting": "sharegpt"}
     if what == "preference":
         columns |= {"chosen": "chosen", "rejected": "rejected"}
+        facts["ranking"] = True
     if what == "kto":
         columns["kto_tag"] = "label"
     if is_pictured:
         columns["images"] = "images"
-    facts: dict[str, Any] = {"file_name": _llamafactory_name(what), "formatting": "sharegpt"}
-    if what == "preference":
-        facts["ranking"] = True
     info = {_llamafactory_name(what): {**facts, "columns": columns, "tags": _TAGS}}
     (folder / "dataset_info.json").write_text(json.dumps(info, indent=1) + "\n", encoding="utf-8")
 
@@ -217,12 +211,15 @@ def _llamafactory_finish(folder: Path, what: str, is_pictured: bool) -> None:
 LLAMAFACTORY = Consumer(
     "llamafactory",
     {
-        "sft": ExampleFormat(pictured({"messages": PLAIN}), _llamafactory_sft_row),
+        "sft": ExampleFormat(pictured({"messages": PLAIN}), _conversation),
         "preference": ExampleFormat(
             pictured({"messages": PLAIN, "chosen": _REPLY, "rejected": _REPLY}),
             _llamafactory_pair_row,
         ),
-        "kto": ExampleFormat(pictured({"messages": PLAIN, "label": FLAG}), _llamafactory_kto_row),
+        "kto": ExampleFormat(
+            pictured({"messages": PLAIN, "label": FLAG}),
+            lambda example, pics: {**_conversation(example, pics), "label": example.label},
+        ),
     },
     _llamafactory_finish,
     _llamafactory_name,
@@ -231,8 +228,10 @@ LLAMAFACTORY = Consumer(
 
 
 def _trl_form(*answers: str, is_labelled: bool = False) -> ExampleFormat:
-    """`prompt`, the answers and what is known of them; typed content only beside pictures, as the
-    templates of text models seldom read it."""
+    """Return `prompt`, the answers and what is known of them.
+
+    Typed content stands only beside pictures, as the templates of text models seldom read it.
+    """
 
     def columns(is_pictured: bool) -> Mapping[str, pa.DataType]:
         kind = BLOCKS if is_pictured else PLAIN
@@ -252,10 +251,6 @@ def _trl_form(*answers: str, is_labelled: bool = False) -> ExampleFormat:
     return ExampleFormat(columns, row)
 
 
-def _trl_finish(folder: Path, what: str, is_pictured: bool) -> None:
-    write_card(folder, {"default": "data/*.parquet"}, f"webagent, {what} for TRL")
-
-
 TRL = Consumer(
     "trl",
     {
@@ -264,7 +259,9 @@ TRL = Consumer(
         "kto": _trl_form("completion", is_labelled=True),
         "rl": _trl_form(),
     },
-    _trl_finish,
+    lambda folder, what, is_pictured: write_card(
+        folder, {"default": "data/*.parquet"}, f"webagent, {what} for TRL"
+    ),
 )
 """For `SFTTrainer`, `DPOTrainer`, `KTOTrainer` and `GRPOTrainer`."""
 
@@ -278,15 +275,6 @@ _RL = {
         {"split": TEXT, "index": COUNT, "task": TEXT, "seed": COUNT, "episode": TEXT}
     ),
 }
-
-
-def _verl_sft_row(example: Example, is_pictured: bool) -> Row:
-    messages = [*marked(example.messages), said(unmarked(example.reply))]
-    return {"messages": messages}
-
-
-def _verl_rl_columns(is_pictured: bool) -> Columns:
-    return {**_RL, **({"images": IMAGES} if is_pictured else {})}
 
 
 def _verl_rl_row(example: Example, is_pictured: bool) -> Row:
@@ -310,16 +298,13 @@ def _verl_rl_row(example: Example, is_pictured: bool) -> Row:
     }
 
 
-def _verl_finish(folder: Path, what: str, is_pictured: bool) -> None:
-    """Its files are named on its command line; nothing else is needed."""
-
-
 VERL = Consumer(
     "verl",
     {
-        "sft": ExampleFormat(pictured({"messages": PLAIN}), _verl_sft_row),
-        "rl": ExampleFormat(_verl_rl_columns, _verl_rl_row),
+        "sft": ExampleFormat(pictured({"messages": PLAIN}), _conversation),
+        "rl": ExampleFormat(
+            lambda is_pictured: _RL | ({"images": IMAGES} if is_pictured else {}), _verl_rl_row
+        ),
     },
-    _verl_finish,
 )
-"""For `MultiTurnSFTDataset` and `RLHFDataset`."""
+"""For `MultiTurnSFTDataset` and `RLHFDataset`; its files are named on its command line."""
