@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
 from benchmarks.task_files import UnreadableTasks, make_suite
-from tasks.proposal import UNTRIED, Proposal
+from tasks.proposal import UNTRIED, TaskProposal
 from tasks.suite import Suite
 from webagent.errors import StoreError
 from webagent.serialize import from_json
@@ -52,7 +52,7 @@ def suite(options: Options, subset: str = "") -> Suite:
     return make_suite(f"{named}@{VERSION}", tasks.values(), groups=groups)
 
 
-def read(path: Path) -> list[Proposal]:
+def read(path: Path) -> list[TaskProposal]:
     """Every proposal of a file, refused ones included. Raises `UnreadableTasks`, `TasksMissing`."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -61,19 +61,19 @@ def read(path: Path) -> list[Proposal]:
     return [_read_line(text, f"{path}, line {number}") for number, text in enumerate(lines, 1)]
 
 
-def _read_line(text: str, where: str) -> Proposal:
+def _read_line(text: str, where: str) -> TaskProposal:
     try:
         found = json.loads(text)
         if isinstance(found, dict):
             found.pop("made", None)
-        return from_json(Proposal, found)
+        return from_json(TaskProposal, found)
     except json.JSONDecodeError as error:
         raise UnreadableTasks(f"{where}: not JSON: {error}") from error
     except StoreError as error:
         raise UnreadableTasks(f"{where}: no proposal: {error}") from error
 
 
-def _is_meant(proposal: Proposal, subset: str) -> bool:
+def _is_meant(proposal: TaskProposal, subset: str) -> bool:
     if subset == "untried":
         reasons = [(each.filter, each.reason) for each in proposal.refusals]
         return reasons == [("feasibility", UNTRIED)]

@@ -20,7 +20,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class TaskProposal:
     """A task with where it comes from."""
 
     task: Task

@@ -42,7 +42,7 @@ from loop.proposers.settings import ProposeConfig
 from loop.proposers.site import ProposalSite
 from loop.proposers.territory import Territory
 from loop.proposers.verification import EpisodePlayer, PlannedPlay, verify_proposals
-from tasks.proposal import Proposal
+from tasks.proposal import TaskProposal
 from webagent.action.actions import Click
 from webagent.errors import SetupError, WorldError
 from webagent.models.model import Model
@@ -142,7 +142,7 @@ async def propose_by_exploration(
     seed: int = 0,
     settings: ExplorationSettings | None = None,
     roles: ExplorationRoles | None = None,
-) -> list[Proposal]:
+) -> list[TaskProposal]:
     """Return tasks of what an exploration did, each proven or with why it is refused.
 
     The source is `curiosity` where the roles have a surprise, and then what surprised most comes
@@ -188,7 +188,7 @@ async def _verify_candidates(
     player: EpisodePlayer,
     writer: GoalWriter,
     source: str,
-) -> list[Proposal]:
+) -> list[TaskProposal]:
     """Return candidates rehearsed, written, checked and proven; tasks of one goal once."""
     rehearsed = await rehearse(chosen, territory, player, f"rehearse {source}")
     failed = [place for place, each in enumerate(rehearsed) if each.objection and each.was_cut]
@@ -343,7 +343,7 @@ def build_territory(site: ProposalSite) -> Territory:
     )
 
 
-def _build_record(proposal: Proposal) -> ProposalRecord:
+def _build_record(proposal: TaskProposal) -> ProposalRecord:
     """Return the proposal with what its own proof says."""
     solved = bool(proposal.solution)
     refused = [each.reason for each in proposal.refusals]

@@ -10,7 +10,7 @@ from loop.proposers.records import ProposalRecord, SolveResult
 from loop.proposers.requests import FILTER, SiteScope
 from loop.proposers.safety import GuardLimits, check_safety
 from loop.proposers.validity import check_validity
-from tasks.proposal import UNTRIED, Proposal, Refusal
+from tasks.proposal import UNTRIED, Refusal, TaskProposal
 from tasks.task import Task
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
@@ -20,7 +20,7 @@ from webagent.models.model import Reply as ModelReply
 from webagent.models.prompt import fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read
 
-Prove: TypeAlias = Callable[[Proposal], Awaitable[SolveResult | None]]
+Prove: TypeAlias = Callable[[TaskProposal], Awaitable[SolveResult | None]]
 """Has a proposal solved by whoever can, and says what came of it; None where nobody tried."""
 
 _AT_ONCE = 10
@@ -92,7 +92,7 @@ class ProposalFilter:
         return settled.refused(check_feasibility(proof))
 
 
-def keep_proven_checks(proposal: Proposal, proof: SolveResult | None) -> Proposal:
+def keep_proven_checks(proposal: TaskProposal, proof: SolveResult | None) -> TaskProposal:
     """Return the proposal with its solution, and with its checks where they were proven.
 
     Checks that did not tell the solution from doing nothing go; then only a judge can say.

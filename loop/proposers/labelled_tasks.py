@@ -23,7 +23,7 @@ from loop.proposers.goals import (
 from loop.proposers.labelling import TaskCandidate, build_recording, find_entries, find_page_actions
 from loop.proposers.territory import Territory
 from loop.proposers.verification import EpisodePlayer, PlannedPlay, ProofTask
-from tasks.proposal import Proposal, Refusal
+from tasks.proposal import Refusal, TaskProposal
 from tasks.task import Check, Json, Probe, Task
 from webagent.action.actions import Answer
 from webagent.policy.policy import ScriptedPolicy, play_actions, replay_recording
@@ -236,7 +236,7 @@ async def write_proposal(
         task = _build_task(candidate, territory, goal or name_template(candidate.page_actions[-1]))
         refusals = (Refusal(filter, reason),)
         return ProofTask(
-            Proposal(task, source, f"done in episode {candidate.episode.id}", "", refusals)
+            TaskProposal(task, source, f"done in episode {candidate.episode.id}", "", refusals)
         )
 
     if objection := rehearsed.objection:
@@ -265,7 +265,7 @@ async def write_proposal(
     if not checked.needs_changes:
         task = replace(task, records=())
     reason = f"done in episode {candidate.episode.id}, told by {writer.name}"
-    return ProofTask(Proposal(task, source, reason), build_recording(candidate, written.answer))
+    return ProofTask(TaskProposal(task, source, reason), build_recording(candidate, written.answer))
 
 
 @dataclass(frozen=True, slots=True)

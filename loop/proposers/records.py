@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from evaluators.statistics import wilson
-from tasks.proposal import Proposal, Refusal
+from tasks.proposal import Refusal, TaskProposal
 from webagent.errors import StoreError
 from webagent.serialize import from_json, to_json
 
@@ -38,7 +38,7 @@ class SolveResult:
 class ProposalRecord:
     """A proposal, and what else is known of it."""
 
-    proposal: Proposal
+    proposal: TaskProposal
     model: str = ""
     """The weights that wrote it; empty where no model did."""
     prompt: str = ""
@@ -101,7 +101,7 @@ def read_records(path: Path) -> list[ProposalRecord]:
             entry = json.loads(text)
             made: dict[str, Any] = entry.pop("made", {})
             proof = SolveResult(**made.pop("proof")) if "proof" in made else None
-            records.append(ProposalRecord(from_json(Proposal, entry), **made, proof=proof))
+            records.append(ProposalRecord(from_json(TaskProposal, entry), **made, proof=proof))
         except (ValueError, TypeError, AttributeError, StoreError) as error:
             raise StoreError(f"{path}, line {number}: no proposal: {error}") from error
     return records

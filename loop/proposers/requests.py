@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from loop.proposers.records import ProposalRecord
-from tasks.proposal import Proposal
+from tasks.proposal import TaskProposal
 from tasks.task import Check, Task
 from webagent.models.replies import UnusableError
 
@@ -230,7 +230,7 @@ def build_proposals(
             reason += f" (from {request.origins[number - 1]}{direction})"
             parent = request.parents[number - 1] if request.parents else ""
         task = build_task(entry, scope, request.source, parent)
-        proposal = Proposal(task, request.source, reason)
+        proposal = TaskProposal(task, request.source, reason)
         records.append(ProposalRecord(proposal, steps=entry["steps"]))
     return records, problems
 

@@ -17,7 +17,7 @@ from loop.proposers.settings import NOBODY, ProposeConfig
 from loop.proposers.site import ProposalSite, open_site, read_guard
 from loop.proposers.sources import ASKING, Material
 from loop.proposers.verification import EpisodePlayer, ParentSolutions, ProposalSolver
-from tasks.proposal import Proposal
+from tasks.proposal import TaskProposal
 from tasks.task import Task
 from webagent.errors import UsageError
 from webagent.models.spending import Ledger, MeteredModel
@@ -168,7 +168,7 @@ def _reuse_proofs(earlier: dict[str, ProposalRecord], prove: Prove | None) -> Pr
     if prove is None and not any(line.proof for line in earlier.values()):
         return None
 
-    async def prove_once(proposal: Proposal) -> SolveResult | None:
+    async def prove_once(proposal: TaskProposal) -> SolveResult | None:
         line = earlier.get(proposal.task.id)
         if line is not None and line.proof is not None:
             return line.proof

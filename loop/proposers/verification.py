@@ -10,7 +10,7 @@ from loop.proposers.goals import is_mentioned
 from loop.proposers.labelling import find_entries, find_same_buttons
 from loop.proposers.page_forms import find_field
 from loop.proposers.records import SolveResult
-from tasks.proposal import Proposal, Refusal
+from tasks.proposal import Refusal, TaskProposal
 from tasks.task import Task
 from webagent.action import Action, is_final
 from webagent.action.actions import Answer, Click, Fill, GiveUp, SelectOption
@@ -153,7 +153,7 @@ class Proof:
 class ProofTask:
     """A proposal to be proven, with whatever may solve it."""
 
-    proposal: Proposal
+    proposal: TaskProposal
     recording: Trajectory | None = None
     """An episode that is said to be its solution; its last step answers."""
     solver: Policy | None = None
@@ -202,7 +202,7 @@ async def prove_proposals(
 
 async def verify_proposals(
     proof_tasks: Sequence[ProofTask], player: EpisodePlayer, phase: str = "prove"
-) -> list[Proposal]:
+) -> list[TaskProposal]:
     """Return the proposals with what their proofs say: a solution, or why they are refused."""
     proofs = await prove_proposals(proof_tasks, player, phase)
     return [
@@ -323,7 +323,7 @@ class ProposalSolver:
     tries: int = 3
     judge: FunctionEvaluator | None = None
 
-    async def __call__(self, proposal: Proposal) -> SolveResult | None:
+    async def __call__(self, proposal: TaskProposal) -> SolveResult | None:
         """Return what came of it; None where the worlds failed every time. Raises `ModelError`."""
         task = proposal.task
         found = await self._find_fault(task)

@@ -10,7 +10,7 @@ from benchmarks.proposed import suite
 from benchmarks.task_files import UnreadableTasks
 from loop.proposers.filters import check_feasibility
 from loop.proposers.records import ProposalRecord, write_records
-from tasks.proposal import Proposal, Refusal
+from tasks.proposal import Refusal, TaskProposal
 from tasks.suite import UnknownTask
 from tasks.task import Check, Task
 
@@ -40,7 +40,9 @@ def written(folder: Path) -> Path:
         )
         source = name.partition("-")[0]
         lines.append(
-            ProposalRecord(Proposal(task, source, "why", "e-1", refusals), "m", "hash", "key", 4)
+            ProposalRecord(
+                TaskProposal(task, source, "why", "e-1", refusals), "m", "hash", "key", 4
+            )
         )
     write_records(folder / "proposals.jsonl", lines)
     return folder / "proposals.jsonl"
@@ -81,7 +83,7 @@ def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("{", "not JSON"),
-        ("5", "expected the fields of a Proposal, found 5"),
+        ("5", "expected the fields of a TaskProposal, found 5"),
         (
             '{"task": {"id": 5, "start_url": "x"}, "source": "pages", "reason": "r"}',
             "Task.id: found 5",

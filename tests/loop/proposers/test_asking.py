@@ -26,7 +26,7 @@ from loop.proposers.records import (
 )
 from loop.proposers.requests import PROPOSE, SiteScope
 from loop.proposers.sources import from_name, from_pages
-from tasks.proposal import Proposal, Refusal
+from tasks.proposal import Refusal, TaskProposal
 from tasks.task import Check, Task
 from webagent.errors import ModelError, StoreError
 from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
@@ -47,7 +47,7 @@ def line(goal: str, **fields: object) -> ProposalRecord:
     """A proposal on the site."""
     number = abs(hash(goal)) % 10**6
     task = Task(f"proposed/pages-{number}@1", "http://fossil.test/", goal, site="fossil@1")
-    return ProposalRecord(Proposal(task, "pages", "why", **fields))  # type: ignore[arg-type]
+    return ProposalRecord(TaskProposal(task, "pages", "why", **fields))  # type: ignore[arg-type]
 
 
 async def test_tasks_are_read_from_a_reply_and_know_who_wrote_them() -> None:
@@ -182,7 +182,7 @@ async def test_verdicts_that_cannot_be_read_refuse_rather_than_pass(bad: str) ->
 async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() -> None:
     proven: list[str] = []
 
-    async def prove(proposal: Proposal) -> SolveResult:
+    async def prove(proposal: TaskProposal) -> SolveResult:
         proven.append(proposal.task.goal)
         return SolveResult(
             "5" in proposal.task.goal, 3, "episode-1", "oracle", True, "no such ticket"
@@ -226,7 +226,7 @@ async def test_what_comes_with_its_solution_needs_no_proof_and_what_nobody_tried
 def test_checks_that_were_not_proven_are_taken_away() -> None:
     proposal = line("Close ticket 5.").proposal
     task = Task("proposed/x@1", "http://fossil.test/", "g", checks=(Check("q", "equals", 1),))
-    proposal = Proposal(task, "pages", "why")
+    proposal = TaskProposal(task, "pages", "why")
     assert keep_proven_checks(proposal, SolveResult(True, 1, "e-1", "judge")).task.checks == ()
     assert (
         keep_proven_checks(proposal, SolveResult(True, 1, "e-1", "oracle", True)).task.checks

@@ -16,7 +16,7 @@ from loop.proposers.explorer import ObservedTransition, by_novelty, by_predictio
 from loop.proposers.goals import GrammarWriter, ModelWriter
 from loop.proposers.labelling import Pruning
 from loop.proposers.verification import EpisodePlayer
-from tasks.proposal import Proposal
+from tasks.proposal import TaskProposal
 from tasks.task import Task
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.errors import SetupError, WorldError
@@ -76,7 +76,9 @@ async def test_exploration_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def proposed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Proposal], Store]]:
+def proposed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[list[TaskProposal], Store]]:
     """What an exploration of 120 steps proposes, with the run that it is kept in."""
     with Store.open(tmp_path_factory.mktemp("explored") / "run", create=True) as store:
         yield asyncio.run(propose_by_exploration(TERRITORY, player(store), 0, FEW)), store

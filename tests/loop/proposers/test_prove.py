@@ -10,7 +10,7 @@ from loop.proposers.verification import (
     prove_proposals,
     verify_proposals,
 )
-from tasks.proposal import Proposal
+from tasks.proposal import TaskProposal
 from tasks.task import Check, Json, Task
 from tests.fakes.desk import ADDRESS, TERRITORY, Desk
 from webagent.action import Action
@@ -50,7 +50,7 @@ async def played(task: Task, *actions: Action) -> Trajectory:
 
 async def draft_of(task: Task, *actions: Action) -> ProofTask:
     recording = await played(task, *(actions or ACTIONS))
-    return ProofTask(Proposal(task, "exploration", "a test"), recording)
+    return ProofTask(TaskProposal(task, "exploration", "a test"), recording)
 
 
 async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven() -> None:
@@ -103,7 +103,7 @@ async def test_a_solution_that_passes_only_at_times_is_refused() -> None:
 
 async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> None:
     [proof] = await prove_proposals(
-        [ProofTask(Proposal(ticket_task(), "pages", "a test"))], player()
+        [ProofTask(TaskProposal(ticket_task(), "pages", "a test"))], player()
     )
     assert not proof.solution
     assert "nobody knows a solution" in proof.refusals()[0].reason
@@ -111,7 +111,7 @@ async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> N
 
 async def test_whoever_is_given_may_solve_it() -> None:
     solver = ScriptedPolicy(play_actions(ACTIONS))
-    proof_task = ProofTask(Proposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
+    proof_task = ProofTask(TaskProposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
     [proof] = await prove_proposals([proof_task], player())
     assert not proof.refusals()
     assert proof.solution

@@ -10,7 +10,7 @@ from loop.proposers.filters import check_feasibility
 from loop.proposers.verification import EpisodePlayer, ParentSolutions, ProposalSolver
 from perf.fakes.policy import ScriptedPolicy, oracle
 from perf.fakes.world import FakeWorld, fake_task
-from tasks.proposal import Proposal
+from tasks.proposal import TaskProposal
 from tasks.task import Check, Task
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError, WorldError
@@ -24,9 +24,9 @@ async def a_world() -> FakeWorld:
     return FakeWorld()
 
 
-def proposal(task: Task | None = None) -> Proposal:
+def proposal(task: Task | None = None) -> TaskProposal:
     """The fake task, proposed."""
-    return Proposal(task or fake_task(), "pages", "why")
+    return TaskProposal(task or fake_task(), "pages", "why")
 
 
 def solver(
