@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tasks.task import Json, Task
 from webagent.action import Action
@@ -214,12 +214,11 @@ class BrowserWorld:
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
         """Return the tab in front, read again if the page had not heard of the mouse."""
-        seen = await self._look(task, tabs)
-        if seen.view.lost_mouse and task.clock == "virtual":
+        view, is_over, captured, screenshot = await self._look(task, tabs)
+        if view.lost_mouse and task.clock == "virtual":
             await tabs.active.remind_of_mouse()
             notes = [*notes, *await tabs.settle(task.settle_ms)]
-            seen = await self._look(task, tabs)
-        view = seen.view
+            view, is_over, captured, screenshot = await self._look(task, tabs)
         page = Observation(
             goal=self._goal,
             url=view.url,
@@ -229,17 +228,17 @@ class BrowserWorld:
             active_tab=tabs.active_index,
             focus=view.focus,
             outcome="; ".join(notes),
-            over=seen.is_over,
+            over=is_over,
             scroll=view.scroll,
             viewport=task.viewport,
-            screenshot=seen.screenshot,
-            captured=seen.captured,
+            screenshot=screenshot,
+            captured=captured,
         )
         return tabs.guard.secrets.masked_page(page) if tabs.guard else page
 
-    async def _look(self, task: Task, tabs: Tabs) -> "_Look":
-        """Read the tab in front while its picture is taken; what is captured besides is read after
-        the lines, by when elements have their marks."""
+    async def _look(self, task: Task, tabs: Tabs) -> tuple[PageView, bool, str, str]:
+        """Return the tab in front, whether the episode is over, what is captured besides the lines
+        once these have given elements their marks, and the screenshot taken meanwhile."""
 
         async def read_is_over() -> bool:
             over = task.hooks.over and _or(f"Boolean({task.hooks.over})", "false")
@@ -260,7 +259,7 @@ class BrowserWorld:
             return self._keep_image(await tabs.active.screenshot()) if self._keep_image else ""
 
         (view, is_over, captured), screenshot = await asyncio.gather(read(), photograph())
-        return _Look(view, is_over, captured, screenshot)
+        return view, is_over, captured, screenshot
 
     async def _past_captcha(self, task: Task, tabs: Tabs, seen: Observation) -> Observation:
         """Return the page once a person has passed its captcha, where there is a person; else the
@@ -278,16 +277,6 @@ class BrowserWorld:
             self._seen = seen
             raise captcha.error(seen.url)
         return replace(seen, outcome="; ".join(filter(None, (seen.outcome, captcha.describe()))))
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """One look at a page, before the episode's side is added."""
-
-    view: PageView
-    is_over: bool
-    captured: str
-    screenshot: str
 
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:

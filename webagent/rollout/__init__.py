@@ -9,7 +9,7 @@ from webagent.rollout.episode import (
     run_episode,
 )
 from webagent.rollout.executor import INTERRUPTED, Batcher, collect
-from webagent.rollout.world import OpenWorld, PreparingWorld, TimedWorld, World
+from webagent.rollout.world import OpenWorld, PreparingWorld, World
 
 __all__ = [
     "INTERRUPTED",
@@ -19,7 +19,6 @@ __all__ = [
     "PlannedEpisode",
     "PreparingWorld",
     "Recorder",
-    "TimedWorld",
     "World",
     "collect",
     "episode_id",

@@ -19,7 +19,7 @@ from webagent.errors import (
 )
 from webagent.policy.policy import Policy
 from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Step, Trajectory
-from webagent.rollout.world import TimedWorld, World
+from webagent.rollout.world import World, call_in_time
 from webagent.serialize import dumps, to_json
 
 
@@ -102,15 +102,15 @@ async def run_episode(  # noqa: PLR0913 - the one call everything goes through
     if max_steps is not None:
         task = replace(task, max_steps=max_steps)
     episode = _Episode(task, provenance or Provenance(), attempt, recorder or NullRecorder())
-    world = TimedWorld(world, step_timeout)
     error = ""
     try:
-        episode.see(await world.reset(task))
+        episode.see(await call_in_time("reset", world.reset(task), step_timeout))
         while (ending := episode.ending()) is None:
             decision = await policy.act(episode.trajectory, episode.page)
             with episode.turn(decision):
                 if not is_final(decision.action):
-                    episode.see(await world.step(decision.action))
+                    stepping = world.step(decision.action)
+                    episode.see(await call_in_time("step", stepping, step_timeout))
     except PolicyError as failure:
         ending, error = Ending.POLICY_UNREADABLE, str(failure)
     except GuardError as failure:
@@ -123,7 +123,7 @@ async def run_episode(  # noqa: PLR0913 - the one call everything goes through
         ending, error = Ending.WORLD_FAILED, str(failure)
     except ModelError as failure:
         ending, error = Ending.MODEL_FAILED, str(failure)
-    return await episode.finish(ending, error, world)
+    return await episode.finish(ending, error, world, step_timeout)
 
 
 class _Episode:
@@ -176,7 +176,7 @@ class _Episode:
             self.trajectory = replace(self.trajectory, steps=steps)
             self._recorder.add_step(self.trajectory.id, len(steps) - 1, step)
 
-    async def finish(self, ending: Ending, error: str, world: World) -> Trajectory:
+    async def finish(self, ending: Ending, error: str, world: World, seconds: float) -> Trajectory:
         """Capture the evidence while the page is there, and close the record."""
         evidence = self.trajectory.evidence
         last = self.trajectory.last
@@ -184,7 +184,8 @@ class _Episode:
             last = None
         else:
             try:
-                evidence = await world.evidence(self.trajectory.task)
+                capturing = world.evidence(self.trajectory.task)
+                evidence = await call_in_time("evidence", capturing, seconds)
             except WorldError as failure:
                 ending, error = Ending.WORLD_FAILED, f"no evidence: {failure}"
         self.trajectory = replace(

@@ -33,36 +33,14 @@ class World(Protocol):
 Reply = TypeVar("Reply")
 
 
-class TimedWorld:
-    """The given world; a call that takes longer than `seconds` is cancelled, a `WorldError`. While
-    a person is asked or at work the time does not count."""
-
-    def __init__(self, world: World, seconds: float) -> None:
-        self._world = world
-        self._seconds = seconds
-
-    async def reset(self, task: Task) -> Observation:
-        """Call the world."""
-        return await self._in_time("reset", self._world.reset(task))
-
-    async def step(self, action: Action) -> Observation:
-        """Call the world."""
-        return await self._in_time("step", self._world.step(action))
-
-    async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """Call the world."""
-        return await self._in_time("evidence", self._world.evidence(task))
-
-    async def close(self) -> None:
-        """Call the world."""
-        await self._in_time("close", self._world.close())
-
-    async def _in_time(self, verb: str, call: Awaitable[Reply]) -> Reply:
-        try:
-            async with time_limit(self._seconds):
-                return await call
-        except TimeoutError as error:
-            raise WorldError(f"{verb} did not end within {self._seconds:g} seconds") from error
+async def call_in_time(verb: str, call: Awaitable[Reply], seconds: float) -> Reply:
+    """Return what a call to a world gives; one that takes longer is cancelled, a `WorldError`.
+    While a person is asked or at work the time does not count."""
+    try:
+        async with time_limit(seconds):
+            return await call
+    except TimeoutError as error:
+        raise WorldError(f"{verb} did not end within {seconds:g} seconds") from error
 
 
 OpenWorld: TypeAlias = Callable[[], Awaitable[World]]
@@ -109,7 +87,7 @@ class ReopeningWorld:
         if self._world is not None:
             world, self._world = self._world, None
             with suppress(WorldError):
-                await TimedWorld(world, _CLOSING_SECONDS).close()
+                await call_in_time("close", world.close(), _CLOSING_SECONDS)
 
     def _there(self) -> World:
         if self._world is None:
