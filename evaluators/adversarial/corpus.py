@@ -58,20 +58,21 @@ def read_cases(path: Path) -> tuple[AdversarialCase, ...]:
         text = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         raise SetupError(f"{path} is no file of cases: {error}") from error
-    return tuple(_case(line, place) for place, line in enumerate(text.splitlines(), start=1))
-
-
-def _case(line: bytes, place: int) -> AdversarialCase:
-    row = loads(line)
-    if not isinstance(row, dict) or row.keys() != {"kind", "domain", "control", "trajectory"}:
-        raise StoreError(
-            f"line {place} of the cases is {row!r:.80}; expected an object with kind, domain,"
-            " control and trajectory"
-        )
-    kind, domain, control = (str(row[name]) for name in ("kind", "domain", "control"))
-    if kind not in (*KINDS, HONEST):
-        raise StoreError(f"line {place} has the kind {kind!r}; known: {', '.join(KINDS)}, {HONEST}")
-    return AdversarialCase(kind, domain, control, from_json(Trajectory, row["trajectory"]))
+    cases = []
+    for place, line in enumerate(text.splitlines(), start=1):
+        row = loads(line)
+        if not isinstance(row, dict) or row.keys() != {"kind", "domain", "control", "trajectory"}:
+            raise StoreError(
+                f"line {place} of the cases is {row!r:.80}; expected an object with kind, domain,"
+                " control and trajectory"
+            )
+        kind, domain, control = (str(row[name]) for name in ("kind", "domain", "control"))
+        if kind not in (*KINDS, HONEST):
+            known = ", ".join((*KINDS, HONEST))
+            raise StoreError(f"line {place} has the kind {kind!r}; known: {known}")
+        trajectory = from_json(Trajectory, row["trajectory"])
+        cases.append(AdversarialCase(kind, domain, control, trajectory))
+    return tuple(cases)
 
 
 MOST_FOOLED = 0.05
@@ -113,7 +114,7 @@ class AdversarialResult:
     @property
     def fooled(self) -> CaseTally:
         """All deceptions together."""
-        return _together(self.kinds.get(kind, CaseTally()) for kind in KINDS)
+        return _join_tallies(self.kinds.get(kind, CaseTally()) for kind in KINDS)
 
     @property
     def recall(self) -> CaseTally:
@@ -148,11 +149,11 @@ async def measure_pass_rates(
         tally = CaseTally(
             (case.id,) * is_pass, int(value is not None and not is_pass), value is None
         )
-        kinds[case.kind] = _together((kinds.get(case.kind, CaseTally()), tally))
+        kinds[case.kind] = _join_tallies((kinds.get(case.kind, CaseTally()), tally))
     return AdversarialResult(evaluate.id, kinds)
 
 
-def _together(tallies: Iterable[CaseTally]) -> CaseTally:
+def _join_tallies(tallies: Iterable[CaseTally]) -> CaseTally:
     all_of = tuple(tallies)
     return CaseTally(
         tuple(each for tally in all_of for each in tally.passed),

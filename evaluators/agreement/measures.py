@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -144,34 +145,14 @@ def ratio(part: Array, whole: Array) -> Array:
     return found
 
 
-def precision(table: Array) -> Array:
-    """Return the share of successes in what passed."""
-    return ratio(table[..., 0], table[..., 0] + table[..., 1])
-
-
-def recall(table: Array) -> Array:
-    """Return the share of the successes that passed."""
-    return ratio(table[..., 0], table[..., 0] + table[..., 2])
-
-
-def f1(table: Array) -> Array:
+def _f1(table: Array) -> Array:
     """Return the harmonic mean of precision and recall."""
     return ratio(2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2])
 
 
-def false_positive_rate(table: Array) -> Array:
-    """Return the share of the failures that passed."""
-    return ratio(table[..., 1], table[..., 1] + table[..., 3])
-
-
-def accuracy(table: Array) -> Array:
-    """Return the share of right verdicts."""
-    return ratio(table[..., 0] + table[..., 3], table.sum(-1))
-
-
-def kappa(table: Array) -> Array:
-    """Return Cohen's kappa of the evaluator and the labels; see `cohen_kappa`."""
-    return cohen_kappa(table, 2)
+def _rate(columns: tuple[tuple[int, ...], tuple[int, ...]], table: Array) -> Array:
+    part, whole = (table[..., list(places)].sum(-1) for places in columns)
+    return ratio(part, whole)
 
 
 def cohen_kappa(table: Array, kinds: int) -> Array:
@@ -188,16 +169,6 @@ def cohen_kappa(table: Array, kinds: int) -> Array:
     return ratio(same - chance, np.where(chance < 1 - 1e-12, 1 - chance, 0.0))
 
 
-MEASURES: Mapping[str, Callable[[Array], Array]] = MappingProxyType(
-    {
-        "precision": precision,
-        "recall": recall,
-        "f1": f1,
-        "false_positive_rate": false_positive_rate,
-        "accuracy": accuracy,
-        "kappa": kappa,
-    }
-)
 RATES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = MappingProxyType(
     {
         "precision": ((0,), (0, 1)),
@@ -206,7 +177,17 @@ RATES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = MappingProxyType(
         "accuracy": ((0, 3), (0, 1, 2, 3)),
     }
 )
-"""Measures that are one count out of another: which columns make the part and the whole."""
+"""Measures that are one of `Counts` out of another: which columns make the part and the whole."""
+MEASURES: Mapping[str, Callable[[Array], Array]] = MappingProxyType(
+    {
+        "precision": partial(_rate, RATES["precision"]),
+        "recall": partial(_rate, RATES["recall"]),
+        "f1": _f1,
+        "false_positive_rate": partial(_rate, RATES["false_positive_rate"]),
+        "accuracy": partial(_rate, RATES["accuracy"]),
+        "kappa": partial(cohen_kappa, kinds=2),
+    }
+)
 
 
 _Z = 1.96

@@ -62,7 +62,7 @@ async def judge_by_evidence(
     The agent's thoughts and answer are in none of the questions up to the verdicts; the answer is
     compared with the quoted evidence afterwards, in a question of its own.
     """
-    goal, settings = trajectory.goal or trajectory.task.goal, session.context.settings
+    goal = trajectory.goal or trajectory.task.goal
     seen = apply_form(session.context, session.context.views(trajectory), "both")
     views = drop_repeats(seen)
     if not views:
@@ -83,11 +83,7 @@ async def judge_by_evidence(
         unchanged=views[0].number if acted and seen[0].has_content else 0,
     )
     chosen = await _select_pages(subject, views)
-    case, replies = await session.ask_first_fitting(
-        _build_prompts(subject, chosen),
-        n=settings.votes,
-        temperature=settings.temperature if settings.votes > 1 else 0.0,
-    )
+    case, replies = await session.ask_first_fitting(_build_prompts(subject, chosen))
     votes = [await _vote(subject, case, reply) for reply in replies]
     return JudgeOutcome(tuple(votes), points, record_shown(case.views))
 

@@ -232,12 +232,7 @@ async def judge_as_agentrewardbench(
 async def _ask_votes(
     session: JudgeSession, style: Style, prompts: Iterator[JudgePrompt]
 ) -> JudgeOutcome:
-    settings = session.context.settings
-    case, replies = await session.ask_first_fitting(
-        prompts,
-        n=settings.votes,
-        temperature=settings.temperature if settings.votes > 1 else 0.0,
-    )
+    case, replies = await session.ask_first_fitting(prompts)
     votes = []
     for reply in replies:
         try:

@@ -114,11 +114,12 @@ class JudgeSession:
         self, messages: Sequence[Message], *, n: int = 1, temperature: float = 0.0
     ) -> tuple[Reply, ...]:
         """Return the replies. Raises `ModelError`, also when one takes longer than `timeout`."""
-        settings, start = self.context.settings, time.monotonic()
+        settings, model, start = self.context.settings, self.context.model, time.monotonic()
+        late = f"no reply of {model.name} within {settings.timeout:g} s; raise `timeout` or wait"
         completion = None
         try:
             async with asyncio.timeout(settings.timeout) as clock:
-                completion = await self.context.model.complete(
+                completion = await model.complete(
                     tuple(messages),
                     n=n,
                     temperature=temperature,
@@ -126,24 +127,27 @@ class JudgeSession:
                     max_tokens=settings.max_tokens,
                 )
         except TimeoutError:
-            raise ModelError(self._late()) from None
+            raise ModelError(late) from None
         finally:
             self.calls.append((completion, time.monotonic() - start))
+        # A model that replies although it was told to stop is late, too.
         if clock.expired():
-            raise ModelError(self._late())
+            raise ModelError(late)
         return completion.replies
 
     async def ask_first_fitting(
-        self, prompts: Iterable[JudgePrompt], *, n: int = 1, temperature: float = 0.0
+        self, prompts: Iterable[JudgePrompt]
     ) -> tuple[JudgePrompt, tuple[Reply, ...]]:
-        """Return the replies to the first prompt that the model has room for, fuller ones first.
+        """Return the votes on the first prompt that the model has room for, fuller ones first.
 
         Raises `ModelError` when none fits or the model fails for another reason.
         """
+        votes = self.context.settings.votes
+        temperature = self.context.settings.temperature if votes > 1 else 0.0
         refused: ModelError | None = None
         for case in prompts:
             try:
-                replies = await self.ask(case.messages, n=n, temperature=temperature)
+                replies = await self.ask(case.messages, n=votes, temperature=temperature)
             except ModelError as error:
                 if not _TOO_LONG.search(str(error)):
                     raise
@@ -173,10 +177,6 @@ class JudgeSession:
         return await ask_and_read(
             ask, messages, read, lambda problem: prompt.fill("again", problem=problem), reply
         )
-
-    def _late(self) -> str:
-        limit = self.context.settings.timeout
-        return f"no reply of {self.context.model.name} within {limit:g} s; raise `timeout` or wait"
 
 
 def seed_of(text: str) -> int:
