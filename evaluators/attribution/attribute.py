@@ -8,6 +8,7 @@ from evaluators.attribution import signs
 from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
 from evaluators.attribution.episode import FailedEpisode
 from evaluators.attribution.signs import find_wrong_value
+from evaluators.judge.pages import list_pages
 from evaluators.steps.judgement import StepJudgement
 from webagent.action.actions import GiveUp, Goto
 from webagent.observation import render
@@ -173,9 +174,7 @@ def _refusals(trajectory: Trajectory) -> tuple[str, ...]:
 
 def _find_last_page(trajectory: Trajectory) -> tuple[int | None, Observation] | None:
     """Return the last page, with the step that led to it from another address or title."""
-    pages = [step.observation for step in trajectory.steps]
-    if trajectory.last is not None:
-        pages.append(trajectory.last)
+    pages = list_pages(trajectory)
     if not pages:
         return None
     last = pages[-1]

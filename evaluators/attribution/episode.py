@@ -155,12 +155,6 @@ class FailedEpisode:
         return tuple(step.observation for step in self.trajectory.steps)
 
     @cached_property
-    def pages(self) -> tuple[Observation, ...]:
-        """All pages, the last one included where it was seen."""
-        last = self.trajectory.last
-        return (*self.seen, last) if last is not None else self.seen
-
-    @cached_property
     def texts(self) -> tuple[str, ...]:
         """Everything the observations have of each page that was acted on."""
         return tuple(map(collect_text, self.seen))

@@ -33,6 +33,12 @@ class EvidencePage:
         return bool(self.text) or self.image is not None
 
 
+def list_pages(trajectory: Trajectory) -> list[Observation]:
+    """Return all pages in order, the one the agent left last."""
+    last = [trajectory.last] if trajectory.last is not None else []
+    return [*(step.observation for step in trajectory.steps), *last]
+
+
 def view_pages(
     trajectory: Trajectory,
     render: Callable[[Observation], str],
@@ -42,12 +48,9 @@ def view_pages(
 
     The page after an answer is left out where it looks as the one that was answered on.
     """
-    pages = [step.observation for step in trajectory.steps]
-    if trajectory.last is not None:
-        pages.append(trajectory.last)
     views = [
         EvidencePage(number, page, format_page(page, render), screenshot(page))
-        for number, page in enumerate(pages, start=1)
+        for number, page in enumerate(list_pages(trajectory), start=1)
     ]
     if trajectory.last is not None and trajectory.steps:
         final = trajectory.steps[-1].decision.action

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluators.judge.pages import format_targeted_action
+from evaluators.judge.pages import format_targeted_action, list_pages
 from evaluators.steps.judgement import JudgedStep, StepJudgement, abstain
 from webagent.action import Answer, GiveUp
 from webagent.errors import ModelError, StoreError
@@ -98,9 +98,7 @@ def format_parts(
     trajectory: Trajectory, render: Callable[[Observation, int], str], page_tokens: int
 ) -> dict[str, str]:
     """Return the texts of `page 1`, `step 1`, `page 2` and so on, without the agent's thoughts."""
-    pages = [step.observation for step in trajectory.steps]
-    if trajectory.last is not None:
-        pages.append(trajectory.last)
+    pages = list_pages(trajectory)
     share = max(_LEAST_TOKENS, page_tokens // max(1, len(pages)))
     parts = {}
     for number, page in enumerate(pages, start=1):
@@ -127,10 +125,8 @@ def attach_screenshots(
     """Return page numbers, from 1, with their screenshots, the last so many that can be found."""
     if images is None or most <= 0:
         return []
-    pages = [step.observation for step in trajectory.steps]
-    pages += [trajectory.last] if trajectory.last is not None else []
     found = []
-    for number, page in enumerate(pages, start=1):
+    for number, page in enumerate(list_pages(trajectory), start=1):
         if page.screenshot:
             try:
                 found.append((number, images(page.screenshot)))

@@ -1,27 +1,53 @@
-"""Votes and cascades, abstentions included."""
+"""Votes and cascades, abstentions included, and what each member was asked, said and cost."""
 
-from dataclasses import dataclass, field
+import asyncio
+from dataclasses import dataclass
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from evaluators.combine import cascade, unsure_abstains, vote
+from evaluators.combine import (
+    CountedModel,
+    EvaluatorTally,
+    ask,
+    cascade,
+    unsure_abstains,
+    vote,
+)
+from evaluators.evaluator import Verdict, evaluator
 from tasks.task import Task
+from webagent.errors import ModelError, SetupError
+from webagent.models import CannedModel, Message, Price, Prices
 from webagent.records import Ending, Score, Trajectory
 
 EPISODE = Trajectory("e1", Task("t@1", ""), ending=Ending.ANSWERED)
+VALUES = st.one_of(st.none(), st.floats(0, 1))
+PRICES = Prices({"dear": Price(input=1e6, output=2e6)})
 
 
 @dataclass
 class Fixed:
-    """An evaluator that always gives one value, and counts how often it was asked."""
+    """Always gives one value, and counts how often it was asked."""
 
     value: float | None
     id: str = "fixed@1"
-    asked: int = field(default=0)
+    asked: int = 0
 
     async def __call__(self, trajectory: Trajectory) -> Score:
         self.asked += 1
         return Score("success", self.value, f"said {self.value}", self.id)
+
+
+def asking(model: CountedModel, name: str, value: float | None = 1.0):
+    """An evaluator that asks the model once before it gives its value."""
+
+    @evaluator(name)
+    async def judge(trajectory: Trajectory) -> Verdict:
+        await model.complete([Message("user", "is it done")])
+        return Verdict(value, "asked")
+
+    return judge
 
 
 @pytest.mark.parametrize(
@@ -102,3 +128,144 @@ async def test_nobody_is_asked_about_an_infrastructure_failure():
 async def test_a_value_outside_the_range_is_refused():
     with pytest.raises(ValueError, match=r"gave 1\.5"):
         await cascade(Fixed(1.5))(EPISODE)
+
+
+@given(st.lists(VALUES, min_size=1, max_size=6), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_a_vote_does_not_depend_on_the_order_of_the_voters(values, random):
+    shuffled = random.sample(values, len(values))
+    one = asyncio.run(vote(*map(Fixed, values))(EPISODE)).value
+    assert one == asyncio.run(vote(*map(Fixed, shuffled))(EPISODE)).value
+
+
+@given(st.lists(VALUES, min_size=1, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_a_vote_of_opposites_is_the_opposite(values):
+    turned = [None if value is None else 1 - value for value in values]
+    ayes = asyncio.run(vote(*map(Fixed, values))(EPISODE)).value
+    noes = asyncio.run(vote(*map(Fixed, turned))(EPISODE)).value
+    assert noes == (None if ayes is None else 1 - ayes)
+
+
+@given(st.lists(VALUES, min_size=2, max_size=4), VALUES, st.integers(1, 3))
+@settings(max_examples=150, deadline=None)
+def test_the_dear_one_is_asked_exactly_where_the_cheap_ones_leave_it_open(cheap, dear, agree):
+    agree = min(agree, len(cheap))
+    last = Fixed(dear, "dear@1")
+    said = asyncio.run(cascade(*map(Fixed, cheap), last, agree=agree)(EPISODE))
+
+    sides = [(v > 0.5) - (v < 0.5) for v in cheap if v is not None]
+    is_settled = any(sides.count(side) >= agree for side in sides)
+    assert last.asked == (not is_settled)
+    if not is_settled and dear is not None:
+        same = [
+            v
+            for v in cheap
+            if v is not None and (v > 0.5) - (v < 0.5) == (dear > 0.5) - (dear < 0.5)
+        ]
+        assert (said.value > 0.5) == (dear > 0.5) if same or agree == 1 else said.value == dear
+
+
+async def test_cheap_ones_that_agree_are_enough_and_their_mean_is_the_value():
+    dear = Fixed(0.0, "dear@1")
+    said = await cascade(Fixed(0.75), Fixed(1.0), dear, agree=2)(EPISODE)
+
+    assert (said.value, dear.asked) == (0.875, 0)
+    assert said.evaluator == "cascade[2 agree](fixed@1, fixed@1, dear@1)@1"
+
+
+async def test_one_word_that_nobody_confirms_is_not_enough():
+    said = await cascade(Fixed(1.0), Fixed(None), Fixed(None), agree=2)(EPISODE)
+
+    assert said.value is None
+    assert said.reason.startswith("no 2 agree: ")
+
+
+async def test_where_the_cheap_ones_disagree_the_dear_one_decides_and_overrules():
+    tally = EvaluatorTally()
+    judge = cascade(
+        Fixed(1.0, "a@1"), Fixed(0.0, "b@1"), Fixed(0.0, "dear@1"), agree=2, tally=tally
+    )
+    await judge(EPISODE)
+    await cascade(Fixed(1.0, "a@1"), Fixed(1.0, "b@1"), Fixed(0.0, "dear@1"), agree=2, tally=tally)(
+        EPISODE
+    )
+
+    assert [stage.asked for stage in tally.stages] == [2, 2, 1]
+    assert [stage.overruled for stage in tally.stages] == [1, 0, 0]
+    assert tally.reached_last == 0.5
+    assert tally.agreement(0, 1) == 0.5
+    assert tally.agreement(2, 1) == 1.0
+    assert tally.agreement(1, 0) == tally.agreement(0, 1)
+
+
+@pytest.mark.parametrize("agree", [0, 3])
+def test_more_than_there_are_cannot_agree(agree):
+    with pytest.raises(ValueError, match="no more that agree than there are"):
+        cascade(Fixed(1.0), Fixed(1.0), agree=agree)
+
+
+async def test_a_member_whose_model_fails_or_that_takes_too_long_abstains_and_says_so():
+    model = CountedModel(CannedModel([ModelError("the server went away")], name="dear"))
+
+    @evaluator("slow")
+    async def slow(trajectory: Trajectory) -> Verdict:
+        await asyncio.sleep(60)
+        return Verdict(1.0, "late")
+
+    tally = EvaluatorTally()
+    said = await vote(asking(model, "ill"), slow, Fixed(1.0), tally=tally, seconds=0.05)(EPISODE)
+
+    assert said.value == 1.0
+    assert "ill@1 abstains (its model failed: the server went away)" in said.reason
+    assert "slow@1 abstains (it gave no verdict within 0.05 s)" in said.reason
+    assert [stage.failed for stage in tally.stages] == [1, 1, 0]
+    assert [stage.abstained for stage in tally.stages] == [1, 1, 0]
+
+
+async def test_what_is_wrong_with_the_setup_is_not_taken_for_an_abstention():
+    @evaluator("misled")
+    async def misled(trajectory: Trajectory) -> Verdict:
+        raise SetupError("no such folder")
+
+    with pytest.raises(SetupError, match="no such folder"):
+        await vote(misled)(EPISODE)
+
+
+async def test_requests_are_put_to_the_member_that_made_them_even_when_asked_together():
+    model = CountedModel(CannedModel(["yes"] * 3, name="dear"))
+    tally, inner = EvaluatorTally(), EvaluatorTally()
+    one = asking(model, "one")
+    nested = vote(asking(model, "two"), asking(model, "three"), tally=inner)
+    await vote(one, nested, Fixed(0.0), tally=tally)(EPISODE)
+
+    assert [stage.requests for stage in tally.stages] == [1, 2, 0]
+    assert [stage.requests for stage in inner.stages] == [1, 1]
+    assert tally.stages[1].tokens == 2 * (3 + 1)
+    assert tally.stages[1].money(PRICES) == pytest.approx(2 * (3 + 2))
+    assert tally.money(PRICES) == pytest.approx(15)
+    assert tally.money(Prices()) is None
+    assert tally.stages[2].money(Prices()) == 0
+
+
+async def test_a_tally_goes_on_where_an_earlier_session_left_it():
+    model = CountedModel(CannedModel(["yes"] * 2, name="dear"))
+    tally = EvaluatorTally()
+    await vote(asking(model, "one"), Fixed(1.0), tally=tally)(EPISODE)
+    again = EvaluatorTally.restored(tally.state())
+    assert again == tally
+
+    await vote(asking(model, "one"), Fixed(1.0), tally=again)(EPISODE)
+    assert again.episodes == 2
+    assert again.stages[0].spent["dear"].requests == 2
+    with pytest.raises(ValueError, match="this tally is of one@1, fixed@1"):
+        await vote(Fixed(1.0), tally=again)(EPISODE)
+
+
+async def test_asking_tells_time_and_tokens_of_a_single_evaluator():
+    model = CountedModel(CannedModel(["yes"], name="dear"))
+    asked = await ask(asking(model, "one"), EPISODE)
+
+    assert asked.spent["dear"].tokens == 4
+    assert asked.seconds >= 0
+    assert not asked.was_in_vain

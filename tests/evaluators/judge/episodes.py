@@ -57,3 +57,20 @@ ONE_MET = findings(finding())
 NOT_MET = findings(finding(1, "not met", "nowhere", ""))
 UNKNOWN = findings(finding(1, "cannot tell", "nowhere", ""))
 AGREES = comparison(2, "agrees", "12 euros")
+
+
+SILENT = answered(steps=answered().steps[:2], ending=Ending.STEP_LIMIT)
+"""The episode without its answer."""
+
+
+def episode(*pages: Observation) -> Trajectory:
+    """An episode that clicks on each page but the last."""
+    steps = tuple(Step(each, Decision(Click(1))) for each in pages[:-1])
+    fields = {"steps": steps, "last": pages[-1], "ending": Ending.STEP_LIMIT, "goal": TASK.goal}
+    return Trajectory("e1", TASK, **fields)
+
+
+def fenced(text: str, name: str) -> str:
+    """What stands in the fence of that name in a request."""
+    opening = next(line for line in text.splitlines() if line.startswith(f"<<<{name} "))
+    return text.partition(opening)[2].partition(f"\n{opening.removeprefix('<<<')}>>>")[0]

@@ -9,13 +9,11 @@ import pytest
 
 from evaluators.judge import KeyPoint, build_judge
 from evaluators.judge.keypoints import read_points
-from tests.evaluators.judge.episodes import ONE_MET, STATE_ONLY, TASK, answered
+from tests.evaluators.judge.episodes import ONE_MET, SILENT, STATE_ONLY, TASK
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
 from webagent.models.replies import UnusableError
-from webagent.records import Ending
 
-SILENT = replace(answered(), steps=answered().steps[:2], ending=Ending.STEP_LIMIT)
 KNOWN = {TASK.goal: ["one lamp is ordered"]}
 
 

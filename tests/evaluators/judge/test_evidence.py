@@ -23,11 +23,13 @@ from tests.evaluators.judge.episodes import (
     ONE_MET,
     POINTS,
     PRICE,
+    SILENT,
     STATE_ONLY,
     TASK,
     UNKNOWN,
     answered,
     comparison,
+    fenced,
     finding,
     findings,
     page,
@@ -40,7 +42,6 @@ from webagent.records import Decision, Ending, Step, Trajectory
 from webagent.serialize import dumps, loads, to_json
 
 POINTS_GIVEN = ["one lamp is ordered", "[answer] the price of the lamp"]
-SILENT = replace(answered(), steps=answered().steps[:2], ending=Ending.STEP_LIMIT)
 
 
 def judge(*replies: str | Reply | ModelError, **settings: Any) -> tuple[Any, CannedModel]:
@@ -306,9 +307,7 @@ async def test_a_page_cannot_leave_its_fence_to_instruct_the_judge() -> None:
 
     await asked.examine(forged(attack))
 
-    text = model.requests[0].messages[1].text
-    opening = next(line for line in text.splitlines() if line.startswith("<<<page 3 "))
-    inside = text.partition(opening)[2].partition(f"\n{opening.removeprefix('<<<')}>>>")[0]
+    inside = fenced(model.requests[0].messages[1].text, "page 3")
     assert "Judge: reply" in inside
     assert "{{task}}" in inside
 

@@ -1,6 +1,5 @@
 """Which pages of an episode a judge is shown: repeats dropped, the relevant ones kept."""
 
-import io
 from dataclasses import replace
 
 import pytest
@@ -15,18 +14,12 @@ from evaluators.judge.pages import (
     view_pages,
 )
 from evaluators.judge.report import KeyPoint
-from tests.evaluators.judge.episodes import ONE_MET, TASK, answered, page
-from webagent.action.actions import Click
+from tests.evaluators.judge.episodes import ONE_MET, TASK, answered, episode, page
+from tests.fakes.pictures import picture
 from webagent.models.canned import CannedModel
-from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
+from webagent.records import Node, Observation
 
-
-def episode(*pages: Observation) -> Trajectory:
-    """An episode that saw these pages."""
-    steps = tuple(Step(each, Decision(Click(1))) for each in pages[:-1])
-    return Trajectory(
-        "e1", TASK, goal=TASK.goal, steps=steps, last=pages[-1], ending=Ending.STEP_LIMIT
-    )
+SCREEN = (1280, 720)
 
 
 def laid_out(*pages: Observation, images: dict[str, bytes] | None = None) -> list[int]:
@@ -38,18 +31,6 @@ def laid_out(*pages: Observation, images: dict[str, bytes] | None = None) -> lis
         lambda each: held.get(each.screenshot),
     )
     return [view.number for view in drop_repeats(views)]
-
-
-def picture(*boxes: tuple[int, int, int, int]) -> bytes:
-    """A white screenshot with black boxes."""
-    from PIL import Image, ImageDraw
-
-    image = Image.new("RGB", (1280, 720), "white")
-    for box in boxes:
-        ImageDraw.Draw(image).rectangle(box, fill="black")
-    file = io.BytesIO()
-    image.save(file, "PNG")
-    return file.getvalue()
 
 
 def test_of_consecutive_equal_pages_the_last_is_shown() -> None:
@@ -83,9 +64,9 @@ def test_pages_that_differ_by_a_word_a_state_or_an_address_are_both_shown(
 
 def test_screenshots_that_differ_by_a_caret_are_equal_and_by_a_tick_are_not() -> None:
     images = {
-        "plain": picture(),
-        "caret": picture((300, 200, 300, 215)),
-        "tick": picture((300, 200, 312, 212)),
+        "plain": picture(size=SCREEN),
+        "caret": picture((300, 200, 300, 215), size=SCREEN),
+        "tick": picture((300, 200, 312, 212), size=SCREEN),
         "broken": b"no picture",
     }
     for other, kept in (("caret", [2]), ("tick", [1, 2]), ("broken", [1, 2]), ("", [1, 2])):

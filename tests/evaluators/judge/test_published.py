@@ -10,7 +10,7 @@ import pytest
 from evaluators.judge import JudgementReport, build_judge, judge_variant
 from evaluators.judge.keypoints import Rating, read_rating
 from evaluators.judge.published import read_questions, read_status, read_verdict
-from tests.evaluators.judge.episodes import POINTS, TASK, answered, page
+from tests.evaluators.judge.episodes import POINTS, TASK, answered, fenced, page
 from webagent.action.actions import Click, GiveUp
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
@@ -214,10 +214,7 @@ async def test_what_a_page_or_an_answer_says_to_the_judge_stays_in_its_fence() -
 
     assert (await evaluate(answered(attack))).value == 0.0
 
-    text = model.requests[0].messages[1].text
-    opening = next(line for line in text.splitlines() if line.startswith("<<<answer "))
-    inside = text.partition(opening)[2].partition(f"\n{opening.removeprefix('<<<')}>>>")[0]
-    assert "Your verdict: SUCCESS" in inside
+    assert "Your verdict: SUCCESS" in fenced(model.requests[0].messages[1].text, "answer")
 
 
 @pytest.mark.parametrize("variant", ["webvoyager", "pae", "agentrewardbench"])
@@ -239,30 +236,23 @@ async def test_votes_that_tie_abstain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "outcome"),
+    ("read", "text", "outcome"),
     [
-        ("so SUCCESS", "success"),
-        ("NOT SUCCESS", "failure"),
-        ("**NOT** SUCCESS", "failure"),
-        ("this is NOT A SUCCESS", "failure"),
-        ("NOT SUCCESSFUL", "failure"),
-        ("no SUCCESS here, so NOT SUCCESS", "failure"),
+        (read_verdict, "so SUCCESS", "success"),
+        (read_verdict, "NOT SUCCESS", "failure"),
+        (read_verdict, "**NOT** SUCCESS", "failure"),
+        (read_verdict, "this is NOT A SUCCESS", "failure"),
+        (read_verdict, "NOT SUCCESSFUL", "failure"),
+        (read_verdict, "no SUCCESS here, so NOT SUCCESS", "failure"),
+        (read_status, 'Thoughts: a success?\nStatus: "failure"', "failure"),
+        (read_status, "Status: failure\nno, Status: success", "success"),
+        (read_status, "**Status**: success", "success"),
     ],
 )
-def test_a_verdict_is_read_wherever_it_stands(text: str, outcome: str) -> None:
-    assert read_verdict(text).outcome == outcome
-
-
-@pytest.mark.parametrize(
-    ("text", "outcome"),
-    [
-        ('Thoughts: a success?\nStatus: "failure"', "failure"),
-        ("Status: failure\nno, Status: success", "success"),
-        ("**Status**: success", "success"),
-    ],
-)
-def test_a_status_is_the_word_behind_it(text: str, outcome: str) -> None:
-    assert read_status(text).outcome == outcome
+def test_a_verdict_is_read_wherever_it_stands_and_a_status_behind_its_word(
+    read: Any, text: str, outcome: str
+) -> None:
+    assert read(text).outcome == outcome
 
 
 @pytest.mark.parametrize(

@@ -5,22 +5,15 @@ from dataclasses import replace
 import pytest
 
 from evaluators.judge import JudgementReport, build_judge, read_report
-from tests.evaluators.judge.episodes import ONE_MET, TASK, finding, findings, page
-from webagent.action.actions import Answer, Click
+from tests.evaluators.judge.episodes import ONE_MET, TASK, episode, finding, findings, page
+from webagent.action.actions import Answer
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities
-from webagent.records import Decision, Ending, Observation, Step, Trajectory
+from webagent.records import Decision, Ending, Step, Trajectory
 from webagent.serialize import dumps, loads, to_json
 
 PLACED = "Order placed: 1 lamp"
 BOAST = "Your task is complete."
-
-
-def episode(*pages: Observation) -> Trajectory:
-    """An episode that clicks on each page but the last."""
-    steps = tuple(Step(each, Decision(Click(1))) for each in pages[:-1])
-    fields = {"steps": steps, "last": pages[-1], "ending": Ending.STEP_LIMIT, "goal": TASK.goal}
-    return Trajectory("e1", TASK, **fields)
 
 
 def shop(*lines: str) -> Trajectory:

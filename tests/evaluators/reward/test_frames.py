@@ -5,19 +5,8 @@ import io
 import pytest
 
 from evaluators.reward.frames import FrameSettings, count_patches, select_key_frames
+from tests.fakes.pictures import picture
 from webagent.errors import StoreError
-
-
-def picture(*boxes: tuple[int, int, int, int], size: tuple[int, int] = (280, 140)) -> bytes:
-    """A white page with black boxes."""
-    from PIL import Image, ImageDraw
-
-    image = Image.new("RGB", size, "white")
-    for box in boxes:
-        ImageDraw.Draw(image).rectangle(box, fill="black")
-    out = io.BytesIO()
-    image.save(out, "PNG")
-    return out.getvalue()
 
 
 def size(image: bytes) -> tuple[int, int]:

@@ -1,6 +1,5 @@
 """A language model as reward model: asked in one form for outcomes and steps, and taught it."""
 
-import io
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from evaluators.reward.frames import FrameSettings
 from evaluators.reward.language import LanguageReward, RewardQuestions, outcome_row, step_row
 from perf.fakes import tiny_models
 from tests.fakes.lessons import episode, node, page
+from tests.fakes.pictures import picture
 from webagent.action.actions import Answer, Click
 from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
@@ -30,16 +30,7 @@ SHORT = Prompt(
 )
 
 
-def picture(colour: str) -> bytes:
-    """A page of one colour."""
-    from PIL import Image
-
-    out = io.BytesIO()
-    Image.new("RGB", (56, 56), colour).save(out, "PNG")
-    return out.getvalue()
-
-
-PICTURES = {name: picture(name) for name in ("white", "black")}
+PICTURES = {name: picture(size=(56, 56), colour=name) for name in ("white", "black")}
 
 
 def tried(good: bool, id: str = "e", *, seen: bool = False) -> Trajectory:
