@@ -16,7 +16,7 @@ from webagent.policy.knowledge.learning import (
     induce_rules,
     learn_rules,
 )
-from webagent.policy.knowledge.similarity import compare_by_embedding, compare_by_words
+from webagent.policy.knowledge.similarity import compare_by_words
 from webagent.policy.policy import Knowledge
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Knowledge",
     "Rule",
     "RuleBook",
-    "compare_by_embedding",
     "compare_by_words",
     "credit_rules",
     "exemplar_of",

@@ -14,7 +14,7 @@ from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.observation.variants.pruned import prune
-from webagent.policy.knowledge.similarity import Compare, Index, compare_by_words
+from webagent.policy.knowledge.similarity import compare_by_words
 from webagent.policy.knowledge.transcript import Transcript, require_finished, transcribe
 from webagent.records import Observation, Trajectory
 
@@ -34,7 +34,7 @@ class Exemplar:
     goal: str
     page: str
     """The first page as text, to compare by."""
-    lived: Transcript
+    transcript: Transcript
     """What was seen, thought and done."""
     source: str
     """The episode's id, behind the run it was played in."""
@@ -69,7 +69,6 @@ class Exemplars:
         count: int = 2,
         max_tokens: int = 1500,
         page_share: float = 0.3,
-        index: Index = compare_by_words,
     ) -> None:
         """`max_tokens` holds for all that are shown together; `page_share` is how much the
         likeness of the first pages counts beside that of the tasks. Raises `SetupError` for bounds
@@ -79,8 +78,8 @@ class Exemplars:
         self.prompt: Prompt = PROMPT
         self.exemplars = tuple(sorted(exemplars, key=lambda each: (each.source, each.task)))
         self._count, self._max_tokens, self._page_share = count, max_tokens, page_share
-        self._goals: Compare = index([each.goal for each in self.exemplars])
-        self._pages: Compare = index([each.page for each in self.exemplars])
+        self._goals = compare_by_words([each.goal for each in self.exemplars])
+        self._pages = compare_by_words([each.page for each in self.exemplars])
         self._recalled: dict[tuple[str, int, str, str], str] = {}
 
     def similar(self, task: Task, goal: str, first: Observation) -> list[Exemplar]:
@@ -106,7 +105,7 @@ class Exemplars:
         text = ""
         if chosen := self.similar(task, goal, first):
             room = self._max_tokens // len(chosen)
-            shown = [fence("episode", each.lived.within(room)) for each in reversed(chosen)]
+            shown = [fence("episode", each.transcript.within(room)) for each in reversed(chosen)]
             text = PROMPT.fill("shown", episodes="\n\n".join(shown))
         self._recalled[key] = text
         return text

@@ -71,11 +71,6 @@ class ReplayPolicy:
         certain = Candidate(format_action(decision.action), log_prob=0.0)
         return [replace(decision, candidates=(certain,))][:n]
 
-    @property
-    def is_played(self) -> bool:
-        """Whether nothing was refused."""
-        return not any(account.refusal for account in self.accounts)
-
     def _next(
         self, done: int, trajectory: Trajectory, page: Observation
     ) -> tuple[Action, ReplayedStep]:
