@@ -12,6 +12,7 @@ from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.frozen import FrozenJudge, add_frozen, freeze, read_frozen
 from evaluators.judge import judge_variant
 from loop.own_code import load_own_judge
+from webagent.agent.actor import language_model
 from webagent.errors import SetupError, UsageError
 from webagent.models.model import Model
 from webagent.models.weight_notes import check_role
@@ -19,6 +20,7 @@ from webagent.records import Trajectory
 
 if TYPE_CHECKING:
     from evaluators.reward.builtin import RewardModel
+    from evaluators.reward.language import LanguageReward
 
 FORMS = (
     *("rules", "consulted", "judge:VARIANT", "reward:FOLDER", "chance:FOLDER"),
@@ -194,21 +196,31 @@ def _parse_numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
         raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
 
 
-def _load_reward(folder: Path) -> "RewardModel":
-    """The learned reward model in a folder."""
+def _load_reward(folder: Path) -> "RewardModel | LanguageReward":
+    """The learned reward model in a folder, built-in or a language model."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; name one that reward weights were saved to")
-    check_role(folder, ["reward", "judge"], f"reward:{folder}")
+    roles = ("reward", "judge")
+    check_role(folder, roles, f"reward:{folder}")
+    if (folder / "tokenizer_config.json").is_file():
+        from evaluators.reward.language import LanguageReward
+
+        return LanguageReward(language_model(str(folder), roles))
     from evaluators.reward.builtin import RewardModel
 
     return RewardModel.load(folder)
 
 
-def _judge_by_chance(model: "RewardModel") -> FunctionEvaluator:
+def _judge_by_chance(model: "RewardModel | LanguageReward") -> FunctionEvaluator:
     """Its probability as it is, so that calibration can be told and `unsure` has a range."""
 
-    def judge(trajectory: Trajectory) -> Verdict:
-        chance = float(model.probabilities([trajectory])[0])
+    from evaluators.reward.language import LanguageReward
+
+    async def judge(trajectory: Trajectory) -> Verdict:
+        if isinstance(model, LanguageReward):
+            chance = await model.probability(trajectory)
+        else:
+            chance = float(model.probabilities([trajectory])[0])
         return Verdict(chance, f"P(success) = {chance:.3f}")
 
     return FunctionEvaluator(f"chance({model.evaluator().id})", "success", judge)

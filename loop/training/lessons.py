@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from evaluators.reward.language import RewardQuestions, outcome_row
 from evaluators.steps import (
     JudgedStep,
     StepJudgement,
@@ -36,7 +37,7 @@ from webagent.training.language.selection import (
     pair_episodes,
     select_successes,
 )
-from webagent.training.language.texts import Write, make_reward_rows, make_world_rows
+from webagent.training.language.texts import Write, make_world_rows
 from webagent.training.language.units import TrainingUnit, pair_rows
 
 if TYPE_CHECKING:
@@ -67,8 +68,12 @@ def build_units(
         units = [TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)]
     elif settings.role == "reward":
         goods = ((one, scores[one.id] >= 0.5) for one in scored)
-        rows = (row for one, is_good in goods for row in make_reward_rows(one, is_good, write))
-        units = [TrainingUnit((row,)) for row in rows]
+        questions = RewardQuestions.load()
+        units = [
+            TrainingUnit((outcome_row(questions, one, is_good, write),))
+            for one, is_good in goods
+            if one.steps and one.ending is not None and not one.ending.is_infrastructure
+        ]
     else:
         units = _policy_units(settings, scored, scores, encode, judged)
     if not units:

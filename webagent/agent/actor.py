@@ -1,7 +1,7 @@
 """Whoever acts for an agent: a model by name, a model at hand, or any policy."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,15 +17,15 @@ from webagent.policy.policy import Knowledge, Policy
 from webagent.store.images import ImageStore
 
 
-def language_model(place: str) -> Model:
+def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
     """Return the weights in a folder or of a hub name, or the base of an adapter with the adapter
     on.
 
-    Raises `SetupError` for a folder that holds no such thing.
+    Raises `SetupError` for a folder that holds no such thing, or weights of none of these roles.
     """
     from webagent.models.local import LocalModel
 
-    check_role(Path(place), ["policy"], f"local:{place}")
+    check_role(Path(place), roles, f"local:{place}")
     place = resolve_unchanged(place)
     noted = Path(place, "adapter_config.json")
     if not noted.is_file():

@@ -157,11 +157,24 @@ def test_an_adapter_is_trained_and_loaded_on_its_base(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("role", ["world", "reward"])
-def test_world_and_reward_models_go_the_same_way(role: str) -> None:
+def test_world_and_reward_models_go_the_same_way_and_each_is_taken_for_what_it_is(
+    role: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     demonstrations()
     assert train(*SMALL, *FEW, "--role", role) == 0
     assert Path("out/model/model.safetensors").is_file()
     assert not Path("out/model/asking.json").exists()
+    judged = cli.main(["judge", "run", "--with", "reward:out/model", "chance:out/model"])
+    if role == "reward":
+        assert judged == 0
+        with Store.open("run") as store:
+            said = [s for scores in store.scores().values() for s in scores if s.value is not None]
+        assert sum("language_reward[out/model]" in score.evaluator for score in said) == 8
+    else:
+        assert judged == 2
+        assert "trained to be a world" in " ".join(capsys.readouterr().err.split())
+    assert cli.main(["benchmark", "--policy", "local:out/model", "--preview"]) == 2
+    assert f"trained to be a {role}" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

@@ -127,27 +127,6 @@ def make_world_rows(
     return rows
 
 
-def make_reward_rows(
-    trajectory: Trajectory, succeeded: bool, write: Write, prompt: Prompt | None = None
-) -> list[TokenRow]:
-    """Return a row that asks whether the episode succeeded, to be answered with yes or no.
-
-    The prompt has sections `system` and `user`, the latter with slots `goal`, `turns` and `page`.
-    An episode that infrastructure ended gives none.
-    """
-    if _is_void(trajectory) or not trajectory.steps:
-        return []
-    prompt = prompt or load_prompt(PROMPTS / "reward.md")
-    user = prompt.fill(
-        "user",
-        goal=trajectory.goal or trajectory.task.goal or trajectory.steps[0].observation.goal,
-        turns=format_turns(trajectory),
-        page=fence("page", page_text(trajectory.last)) if trajectory.last else "It was not seen.",
-    )
-    last = len(trajectory.steps) - 1
-    return [_row(trajectory, last, write, prompt, user, YES if succeeded else NO)]
-
-
 def format_turns(trajectory: Trajectory) -> str:
     """Return the episode's actions and what came of them, one line a turn."""
     lines = []
