@@ -38,7 +38,9 @@ _BEYOND = 0.1
 """Nats that each other step of like goals adds to one that it bears out."""
 _MOST_WITNESSED = 5
 """Episodes that are counted so, at most."""
-_SHARED = 0.4
+_SHARPNESS = 0.4
+"""How little families add to the likeliest of them, which is what was meant: near 0 nothing."""
+_SHARED = 0.25
 """What a family's support counts beside that of others: many of them say the same."""
 _NAMESAKE = 20.0
 """How much more a case counts for what is written where its field has the same name."""
@@ -53,6 +55,8 @@ class Candidate:
     op: str
     value: Any
     features: dict[str, float] = field(default_factory=dict)
+    kind: tuple[str, str] = ("", "")
+    """Operation and role of the element in the cases that give it."""
     reasons: dict[tuple[Any, ...], float] = field(default_factory=dict)
     """Descriptors that give it, with the share of the recall that has them."""
     probability: float = 0.0
@@ -171,13 +175,15 @@ def element_candidates(
 ) -> list[tuple[float, list[Candidate]]]:
     """Return for each operation that can be done here its share of the recall and the elements it
     could be done to; the one value is 0 where it needs none."""
-    groups: defaultdict[str, list[Recalled]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str], list[Recalled]] = defaultdict(list)
     for share, case in recalled:
-        groups[case.op].append((share, case))
+        groups[case.op, case.role].append((share, case))
     found: list[tuple[float, list[Candidate]]] = []
-    for op, group in groups.items():
+    for (op, role), group in groups.items():
         name = next((n for n in argument_names(op) if n in MARKS), "")
         mine = _candidates(scene, op, name, group, siblings) if name else [Candidate(op, 0)]
+        for candidate in mine:
+            candidate.kind = (op, role)
         _note_repeats(scene, mine)
         if mine:
             found.append((sum(share for share, _ in group), mine))
@@ -226,6 +232,18 @@ def like_cases(scene: Scene, element: Candidate, recalled: Sequence[Recalled]) -
             fitting.append((share * support * _shared(traits, case.traits), case))
     total = sum(share for share, _ in fitting)
     return [(share / total, case) for share, case in fitting] if total else same
+
+
+def _evidence(candidate: Candidate, count: int, spread: Mapping[tuple[Any, ...], int]) -> float:
+    """How likely it is, in nats, that one of the candidate's families is what was meant: by its
+    prior, by the episodes that bear its best descriptor out, and by other steps that do."""
+    best: dict[str, float] = {}
+    for descriptor, share in candidate.reasons.items():
+        name = family(descriptor)
+        odds = prior(name) - _DISAGREEMENT * count * (1 - min(1.0, share))
+        odds += _BEYOND * spread[descriptor]
+        best[name] = max(best.get(name, -math.inf), odds)
+    return _SHARPNESS * math.log(sum(math.exp(odds / _SHARPNESS) for odds in best.values()))
 
 
 def _shared(mine: frozenset[tuple[Any, ...]], theirs: frozenset[tuple[Any, ...]]) -> float:
@@ -285,18 +303,9 @@ def _candidates(
                 agreed, nearly = agreed + share, nearly + sharp
         candidate.features = _features(candidate.reasons, episodes)
         candidate.features |= {"agreed": agreed, "agreed^": agreed**3, "nearest": nearly}
-        candidate.features["evidence"] = math.log(
-            sum(
-                math.exp(
-                    prior(family(d))
-                    - _DISAGREEMENT * count * (1 - min(1.0, share))
-                    + _BEYOND * spread[d]
-                )
-                for d, share in candidate.reasons.items()
-            )
-        )
+        candidate.features["evidence"] = _evidence(candidate, count, spread)
         candidate.features["wide"] = widest / len(held_by) if held_by else 0.0
-        candidate.features["full"] = float(agreed > 0.98 and len(holders) > 1)
+        candidate.features["full"] = float(agreed > 0.85 and len(holders) > 1)
     return list(found.values())
 
 

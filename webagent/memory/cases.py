@@ -51,6 +51,12 @@ class Case:
     """Below zero for what is to be avoided."""
     source: str = "demonstration"
 
+    @property
+    def role(self) -> str:
+        """Role of the element that it was done to; empty for none."""
+        parts = self.signature.split("|")
+        return parts[1] if len(parts) > 2 else ""
+
     def descriptors(self, name: str) -> Descriptors:
         """Return those of one argument."""
         return next((found for each, found in self.arguments if each == name), frozenset())

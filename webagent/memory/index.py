@@ -23,7 +23,7 @@ FEATURES = (
 )
 """What a scene and a case have in common; each in [0, 1] but for `steps apart` and
 `conditions`, which goes down to -1."""
-WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0, 4.0])
+WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0, 5.0])
 """What it counts before anything was learnt."""
 _SUFFIX = 4
 """Past actions that are compared in the first, rough look."""
@@ -31,7 +31,7 @@ _AKIN = 0.5
 """Likeness of goals from which steps of the one are asked about those of the other."""
 _OF_THE_LIKEST = 0.6
 """Share of the likest goal's likeness from which a case says what tells its steps apart."""
-_BREADTH = 2.0
+_BREADTH = 6.0
 """By how much flatter cases are weighed when they are asked what tells steps apart."""
 _FOREIGN = 0.3
 """Likeness of the nearest goal from which it is taken for the same thing, however it is put."""

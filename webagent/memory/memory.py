@@ -22,10 +22,10 @@ from webagent.memory.analogy import (
 )
 from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_of
 from webagent.memory.failures import LEAST_BLAME, discount
+from webagent.memory.goals import read_goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
-from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of
+from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
-from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step, Trajectory
 
 VERSION = 4
@@ -131,6 +131,13 @@ class Memory:
         """Learn from remembered episodes, each left out in turn, which cases and which descriptors
         to trust; return the mean loss of choosing an element, in nats."""
         steps = [(t, i) for t in trajectories if t.id in self.episodes for i in range(len(t.steps))]
+        alone: dict[str, bool] = {}
+        for trajectory, _ in steps:
+            if trajectory.id not in alone:
+                goal = read_goal(trajectory.goal)
+                alone[trajectory.id] = not self.index.siblings(goal, 1, trajectory.id)
+        # What is done with a goal unlike all others is no lesson in analogy.
+        steps = [each for each in steps if not alone[each[0].id]]
         order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_LESSONS]
         lessons = [steps[int(i)] for i in order]
         self.relevance = self._relevance(lessons)
@@ -165,7 +172,9 @@ class Memory:
         mark = mark_of(action, step.observation)
         akin = self.index.siblings(scene.goal, SIBLINGS, trajectory.id)
         groups = element_candidates(scene, recalled, akin)
-        found = next((mine for _, mine in groups if mine[0].op == op_of(action)), [])
+        own = signature(action, step.observation, scene.goal).split("|")
+        kind = (own[0], own[1] if len(own) > 2 else "")
+        found = next((mine for _, mine in groups if mine[0].kind == kind), [])
         right = [candidate.value == mark for candidate in found]
         questions["element"].append(Question([c.features for c in found], right))
         if not any(right):
