@@ -173,8 +173,8 @@ class Memory:
         akin = self.index.siblings(scene.goal, SIBLINGS, trajectory.id)
         groups = element_candidates(scene, recalled, akin)
         own = signature(action, step.observation, scene.goal).split("|")
-        kind = (own[0], own[1] if len(own) > 2 else "")
-        found = next((mine for _, mine in groups if mine[0].kind == kind), [])
+        meant = (own[0], own[1] if len(own) > 2 else "")
+        found = next((mine for _, mine in groups if mine[0].kind == meant), [])
         right = [candidate.value == mark for candidate in found]
         questions["element"].append(Question([c.features for c in found], right))
         if not any(right):
