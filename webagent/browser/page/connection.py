@@ -100,8 +100,35 @@ ANSWER_SECONDS = 15.0
 Result = TypeVar("Result")
 
 
+@asynccontextmanager
+async def world_failures() -> AsyncIterator[None]:
+    """Raise whatever the browser raises as the one error that says that the world failed."""
+    try:
+        yield
+    except PlaywrightError as error:
+        raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
+    except TimeoutError as error:
+        raise WorldError("the browser did not answer in time") from error
+
+
+_LOST_CONTEXT = (
+    "Cannot find context",
+    "Execution context was destroyed",
+    "Inspected target navigated or closed",
+    "uniqueContextId not found",
+)
+_NODES_BY_NUMBER = {
+    "serialization": "deep",
+    "maxDepth": 1,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
+"""Elements are answered with their backend node ids, and without what is in them."""
+_REPLACED_SECONDS = 2.0
+"""How long the page after one that is being replaced may take to begin."""
+
+
 class PageConnection:
-    """A page's session of the DevTools protocol, for as long as the page lives.
+    """A page's session of the DevTools protocol, and our functions in its top document.
 
     Every method that waits raises `WorldError` when the page crashed, was closed or does not
     answer, and `DialogOpen` while one of its dialogs is open.
@@ -109,6 +136,9 @@ class PageConnection:
 
     def __init__(self, page: Page, cdp: CDPSession, dialogs: Dialogs) -> None:
         self.cdp = cdp
+        self.context: int | None = None
+        """Our isolated world in the document, by the browser's number; None before the first."""
+        self._is_ready = asyncio.Event()
         self._page = page
         self._dialogs = dialogs
         self._dead: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -141,48 +171,6 @@ class PageConnection:
         finally:
             task.cancel()
 
-    def _die(self, reason: str) -> None:
-        if not self._dead.done():
-            self._dead.set_result(reason)
-
-
-@asynccontextmanager
-async def world_failures() -> AsyncIterator[None]:
-    """Raise whatever the browser raises as the one error that says that the world failed."""
-    try:
-        yield
-    except PlaywrightError as error:
-        raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
-    except TimeoutError as error:
-        raise WorldError("the browser did not answer in time") from error
-
-
-_LOST_CONTEXT = (
-    "Cannot find context",
-    "Execution context was destroyed",
-    "Inspected target navigated or closed",
-    "uniqueContextId not found",
-)
-_NODES_BY_NUMBER = {
-    "serialization": "deep",
-    "maxDepth": 1,
-    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-}
-"""Elements are answered with their backend node ids, and without what is in them."""
-_REPLACED_SECONDS = 2.0
-"""How long the page after one that is being replaced may take to begin."""
-
-
-class TopDocument:
-    """Asks the top document of a page, whichever document that is by then."""
-
-    def __init__(self, page: Page, connection: PageConnection) -> None:
-        self.context: int | None = None
-        """Our isolated world in the document, by the browser's number; None before the first."""
-        self._page = page
-        self._connection = connection
-        self._is_ready = asyncio.Event()
-
     def created(self, context: Mapping[str, Any]) -> None:
         """Note that an execution context has begun in the top document."""
         if context["name"] == ISOLATED_WORLD:
@@ -200,7 +188,7 @@ class TopDocument:
         if answer is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_REPLACED_SECONDS):
-                    await self._connection.alive(self._is_ready.wait())
+                    await self.alive(self._is_ready.wait())
             answer = await self._evaluate(expression)
         if answer is None:
             raise WorldError(f"the page was replaced time and again on {expression[:80]!r}")
@@ -231,7 +219,7 @@ class TopDocument:
     async def _evaluate(self, expression: str) -> dict[str, Any] | None:
         """Return the browser's answer; None where the page was replaced meanwhile."""
         try:
-            return await self._connection.send(
+            return await self.send(
                 "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
             )
         except WorldError as error:
@@ -243,7 +231,7 @@ class TopDocument:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 while True:
-                    await self._connection.alive(self._is_ready.wait())
+                    await self.alive(self._is_ready.wait())
                     answer = await self._try(call, **how)
                     if answer is not None:
                         return answer
@@ -254,9 +242,7 @@ class TopDocument:
         context = self.context
         where = {"expression": call, "contextId": context, "awaitPromise": True, **how}
         try:
-            answer = await self._connection.alive(
-                self._connection.cdp.send("Runtime.evaluate", where)
-            )
+            answer = await self.alive(self.cdp.send("Runtime.evaluate", where))
         except PlaywrightError as error:
             if not _has_lost_context(error.message):
                 raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
@@ -267,6 +253,10 @@ class TopDocument:
             raise WorldError(f"our script failed on {call}: {answer['exceptionDetails']}")
         result: dict[str, Any] = answer["result"]
         return result
+
+    def _die(self, reason: str) -> None:
+        if not self._dead.done():
+            self._dead.set_result(reason)
 
 
 def _has_lost_context(message: str) -> bool:

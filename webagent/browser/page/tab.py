@@ -11,13 +11,7 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 
 from webagent.action.actions import Button
-from webagent.browser.page.connection import (
-    Dialogs,
-    PageConnection,
-    Result,
-    TopDocument,
-    world_failures,
-)
+from webagent.browser.page.connection import Dialogs, PageConnection, Result, world_failures
 from webagent.browser.page.frames import Frames, open_closed
 from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script, reporting_script
 from webagent.errors import WorldError
@@ -110,7 +104,6 @@ class Tab:
         self.mouse: tuple[float, float] | None = None
         """Where the mouse was last put, in CSS pixels of the viewport."""
         self._connection = PageConnection(page, cdp, self.dialogs)
-        self._document = TopDocument(page, self._connection)
         self.drags = NativeDrags(self._connection)
         self._expired = asyncio.Event()
         self._held_since: float | None = None
@@ -156,19 +149,19 @@ class Tab:
 
     async def evaluate(self, expression: str) -> Any:
         """Return the JSON value of an expression in the page's own world."""
-        return await self._document.evaluate(expression)
+        return await self._connection.evaluate(expression)
 
     async def ask(self, function: str, *arguments: Any) -> Any:
         """Call one of our functions in the top document; waits out navigations."""
-        return await self._document.ask(function, *arguments)
+        return await self._connection.ask(function, *arguments)
 
     async def ask_now(self, function: str, *arguments: Any) -> Any:
         """As `ask`, but None where the page is just being replaced."""
-        return await self._document.ask_now(function, *arguments)
+        return await self._connection.ask_now(function, *arguments)
 
     async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
         """As `ask`; return the text and the backend node ids of the elements that follow it."""
-        return await self._document.ask_for_elements(function, *arguments)
+        return await self._connection.ask_for_elements(function, *arguments)
 
     async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
         """As `ask`, of the element with this mark, in whatever frame it is."""
@@ -194,9 +187,11 @@ class Tab:
             "mouse": self.mouse,
         }
         view = read_view(await self.ask("observe", options))
-        if view.hollow and self._document.context is not None:
+        if view.hollow and self._connection.context is not None:
             async with world_failures():
-                opened = await self.alive(open_closed(self._connection.cdp, self._document.context))
+                opened = await self.alive(
+                    open_closed(self._connection.cdp, self._connection.context)
+                )
             view = read_view(await self.ask("observe", options)) if opened else view
         return await self._frames.fill(view, options) if view.holes else view
 
@@ -234,7 +229,7 @@ class Tab:
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
         """Put files into a file field; return the reason when it is not one."""
-        top = (self._connection.cdp, self._document.context)
+        top = (self._connection.cdp, self._connection.context)
         session, context = self._frames.place_of(mark) or top
         field = {"expression": f"webagent.fileField({mark})", "contextId": context}
         async with world_failures():
@@ -357,10 +352,10 @@ class Tab:
             if context["auxData"]["frameId"] != self.frame:
                 self._frames.created(session, context)
             else:
-                self._document.created(context)
+                self._connection.created(context)
 
         def clear_contexts(_event: dict[str, Any]) -> None:
-            self._document.cleared()
+            self._connection.cleared()
             self._frames.cleared(session)
 
         def note_dialog(event: dict[str, Any]) -> None:
