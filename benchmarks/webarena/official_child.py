@@ -61,16 +61,14 @@ class LiteralNormalizer(ValueNormalizer):
         fields = _parsed(value, dict)
         if isinstance(fields, Mapping):
             kinds = schema.get("properties", {})
-            value = {
-                name: self._field_taken(one, kinds.get(name) or {}, strict)
-                for name, one in fields.items()
-            }
+            value = {}
+            for name, one in fields.items():
+                field = kinds.get(name) or {}
+                if field.get("type") not in ("array", "object"):
+                    wanted = field.get("format") or field.get("type", "string")
+                    one = self._taken(one, wanted, strict)
+                value[name] = one
         return super()._normalize_object(value, schema, strict, **more)
-
-    def _field_taken(self, value: Any, kind: Any, strict: bool) -> Any:
-        if kind.get("type") in ("array", "object"):
-            return value
-        return self._taken(value, kind.get("format") or kind.get("type", "string"), strict)
 
     def _taken(self, value: Any, name: str, strict: bool) -> Any:
         if isinstance(value, list | tuple) and name != "url":
@@ -158,7 +156,13 @@ def _evaluated(job: Any, check: Any) -> dict[str, Any]:
             evaluator.value_normalizer = LiteralNormalizer()
             evaluator.value_normalizer.is_response = check["evaluator"] == "AgentResponseEvaluator"
             if answer is not None:
-                answer = _literal_statement(evaluator._get_actual_agent_response_dict(answer))
+                # type of task and status are taken literally
+                answer = evaluator._get_actual_agent_response_dict(answer)
+                if isinstance(answer, dict):
+                    answer = {
+                        name: value if name == "retrieved_data" else literal(value)
+                        for name, value in answer.items()
+                    }
         context = TaskEvalContext(
             task=task,
             agent_response_raw=answer,
@@ -171,16 +175,6 @@ def _evaluated(job: Any, check: Any) -> dict[str, Any]:
     result = evaluator.evaluate(context=context, config=task.eval[-1])
     told = [message for each in result.assertions or () for message in each.assertion_msgs or ()]
     return {"score": result.score, "reason": "; ".join(told) or result.error_msg or "as expected"}
-
-
-def _literal_statement(answer: Any) -> Any:
-    """Return the answer with type of task and status taken literally."""
-    if not isinstance(answer, dict):
-        return answer
-    return {
-        name: value if name == "retrieved_data" else literal(value)
-        for name, value in answer.items()
-    }
 
 
 def main() -> None:

@@ -195,12 +195,11 @@ def _plain(text: str) -> str:
     text = re.sub(r"[\t\n\r]", " ", text)
     text = "".join(x for x in text if not unicodedata.category(x).startswith("C"))
     text = text.translate(_ASCII)
-    text = "".join(map(_latin, unicodedata.normalize("NFKD", text)))
+    kept = []
+    for letter in unicodedata.normalize("NFKD", text):
+        if letter.isascii() or unicodedata.category(letter)[0] in "LN":
+            kept.append(letter)
+        elif letter.isspace():  # accents and signs without an ASCII form are dropped
+            kept.append(" ")
+    text = "".join(kept)
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
-
-
-def _latin(letter: str) -> str:
-    """The letter, empty for an accent or a sign that has no ASCII form."""
-    if letter.isascii() or unicodedata.category(letter)[0] in "LN":
-        return letter
-    return " " if letter.isspace() else ""

@@ -116,6 +116,7 @@ _STARTS = np.array([0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Parts of the ceiling."""
 _HALVES = np.array([0.3, 1.0, 3.0, 10.0])
 _START_WEIGHTS = np.array([0.25, 0.15, 0.15, 0.13, 0.12, 0.09, 0.07, 0.04])
+_CEILING_GROUPS = (_CEILINGS < 0.05, (_CEILINGS >= 0.05) & (_CEILINGS < 0.95), _CEILINGS >= 0.95)
 _REACH = {True: (0.15, 0.35, 0.5), False: (0.5, 0.25, 0.25)}
 """Of tasks that the policy was shown, and of others: the weights of ceilings near nothing, between,
 and near one."""
@@ -153,8 +154,14 @@ def estimate_prospects(
         names = [name for name, kind in kinds.items() if kind.is_demonstrated == is_shown]
         known = [records.get(name, TaskRecord()) for name in names]
         likelihoods = [_measure_likelihood(record) for record in known]
-        prior = weights = _curve_prior(is_shown)
-        # The prior as the tasks have it among them, by expectation and maximisation.
+        # What is thought of tasks before any was tried: [curves], sums to 1.
+        ceilings = np.zeros(len(_CEILINGS))
+        for group, weight in zip(_CEILING_GROUPS, _REACH[is_shown], strict=True):
+            ceilings[group] = weight / group.sum()
+        halves = np.full(len(_HALVES), 1 / len(_HALVES))
+        prior = np.einsum("i,j,k->ijk", ceilings, _START_WEIGHTS, halves).ravel()
+        weights = prior
+        # The same as the tasks have it among them, by expectation and maximisation.
         for _ in range(ROUNDS_OF_LEARNING):
             counts = PRIOR_TASKS * prior
             for likelihood in likelihoods:
@@ -173,16 +180,6 @@ def estimate_prospects(
 
 _GRID = np.meshgrid(_CEILINGS, _STARTS, _HALVES, indexing="ij")
 _CURVES = _Curves(_GRID[0].ravel(), (_GRID[0] * _GRID[1]).ravel(), _GRID[2].ravel())
-
-
-def _curve_prior(is_shown: bool) -> Array:
-    """Return what is thought of tasks before any was tried: [curves], sums to 1."""
-    groups = (_CEILINGS < 0.05, (_CEILINGS >= 0.05) & (_CEILINGS < 0.95), _CEILINGS >= 0.95)
-    ceilings = np.zeros(len(_CEILINGS))
-    for group, weight in zip(groups, _REACH[is_shown], strict=True):
-        ceilings[group] = weight / group.sum()
-    halves = np.full(len(_HALVES), 1 / len(_HALVES))
-    return np.asarray(np.einsum("i,j,k->ijk", ceilings, _START_WEIGHTS, halves).ravel())
 
 
 def _measure_likelihood(record: TaskRecord) -> Array:

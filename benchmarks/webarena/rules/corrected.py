@@ -97,18 +97,16 @@ def visualwebarena_url_exact_corrected(found: Json, expected: Json) -> bool:
 
 
 def _found_in(text: str, items: list[str]) -> dict[str, bool]:
-    words = _spaced(text)
-    return {
-        item: any(_stands_in(part, words) for part in _ALTERNATIVES.split(item)) for item in items
-    }
+    """Return for each item whether the words of an alternative follow each other in the text, not
+    as part of longer words or numbers."""
 
+    def stands(part: str) -> bool:
+        wanted = _spaced(webarena.clean(part))
+        before = r"(?<!\w)(?<!\d[.,])" if wanted[:1].isalnum() else ""
+        after = r"(?!\w)(?![.,]\d)" if wanted[-1:].isalnum() else ""
+        return re.search(before + re.escape(wanted) + after, _spaced(text)) is not None
 
-def _stands_in(item: str, text: str) -> bool:
-    """Whether the words follow each other there, not as part of longer words or numbers."""
-    wanted = _spaced(webarena.clean(item))
-    before = r"(?<!\w)(?<!\d[.,])" if wanted[:1].isalnum() else ""
-    after = r"(?!\w)(?![.,]\d)" if wanted[-1:].isalnum() else ""
-    return re.search(before + re.escape(wanted) + after, text) is not None
+    return {item: any(map(stands, _ALTERNATIVES.split(item))) for item in items}
 
 
 def _spaced(text: str) -> str:

@@ -8,7 +8,7 @@ which `with_folder` adds a folder of such files.
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from benchmarks.webarena.rules.asked import PROMPTS, ModelQuestion, any_of, ask
@@ -70,7 +70,9 @@ async def visualwebarena_same_picture(question: RuleQuestion) -> Verdict:
     references = _references(question)
     if isinstance(references, Verdict):
         return references
-    threshold = _threshold(question.expected)
+    threshold = _mapping(question.expected).get("threshold")
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        raise TypeError(f"{threshold!r} is no threshold")
     verdicts = [
         _compared(question, picture, reference, threshold)
         for reference in references
@@ -86,12 +88,14 @@ def likeness(one: bytes, other: bytes) -> float:
     covariance, 8-bit greys (Wang et al. 2004, equation 13). Raises `TypeError` for what is no
     picture, and for sides below 7 pixels.
     """
+    import numpy as np
     from PIL import Image, UnidentifiedImageError
 
     try:
-        first, second = (Image.open(io.BytesIO(data)) for data in (one, other))
-        size = max(first.width, second.width), max(first.height, second.height)
-        greys = [_grey(picture, size) for picture in (first, second)]
+        pictures = [Image.open(io.BytesIO(data)) for data in (one, other)]
+        size = max(each.width for each in pictures), max(each.height for each in pictures)
+        resized = [each.resize(size, Image.Resampling.LANCZOS).convert("L") for each in pictures]
+        greys = [np.asarray(each, dtype=np.float64) for each in resized]
     except (OSError, UnidentifiedImageError) as error:
         raise TypeError(f"a picture cannot be read: {error}") from error
     if min(size) < WINDOW:
@@ -133,14 +137,6 @@ def _means(values: "Grey") -> "Grey":
     return values
 
 
-def _grey(picture: Any, size: tuple[int, int]) -> "Grey":
-    import numpy as np
-    from PIL import Image
-
-    resized = picture.resize(size, Image.Resampling.LANCZOS).convert("L")
-    return np.asarray(resized, dtype=np.float64)
-
-
 def _compared(question: RuleQuestion, picture: str, reference: str, threshold: float) -> Verdict:
     pair = [_bytes(question, name) for name in (picture, reference)]
     for image in pair:
@@ -180,10 +176,3 @@ def _mapping(value: Json) -> dict[str, Json]:
 
 def _field(value: Json, name: str) -> str:
     return text_of(_mapping(value).get(name))
-
-
-def _threshold(value: Json) -> float:
-    threshold = _mapping(value).get("threshold")
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise TypeError(f"{threshold!r} is no threshold")
-    return float(threshold)

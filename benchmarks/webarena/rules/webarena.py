@@ -28,9 +28,12 @@ def webarena_exact_match(found: Json, expected: Json) -> bool:
 def webarena_must_include(found: Json, expected: Json) -> Verdict:
     """Each item stands somewhere in the answer; an only item of one character as a word."""
     answer, items = clean(clean(text_of(found))), texts_of(expected)
-    return includes_all(
-        {item: _is_included(item, answer, tokenize=len(items) == 1) for item in items}
-    )
+    included = {}
+    for item in items:
+        wanted = clean(item)
+        single = len(items) == 1 and len(wanted) == 1 and len(words(wanted)) == 1
+        included[item] = wanted in (words(answer) if single else answer)
+    return includes_all(included)
 
 
 @rule
@@ -114,13 +117,6 @@ def texts_of(value: Json) -> list[str]:
     if not isinstance(value, list):
         raise TypeError(f"{value!r} is not a list of texts")
     return [text_of(item) for item in value]
-
-
-def _is_included(item: str, answer: str, *, tokenize: bool) -> bool:
-    wanted = clean(item)
-    if tokenize and len(wanted) == 1 and len(words(wanted)) == 1:
-        return wanted in words(answer)
-    return wanted in answer
 
 
 def _parsed(address: str) -> tuple[str, dict[str, list[str]]]:

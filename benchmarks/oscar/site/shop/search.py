@@ -51,13 +51,12 @@ class DatabaseBackend(BaseSearchBackend):
         for name, value in _conditions(query_string):
             found = _narrowed(found, name, value)
         ordered = _ordered(found.distinct(), sort_by or ())
-        results = [self._result(each) for each in ordered[start_offset:end_offset]]
+        results = []
+        for product in ordered[start_offset:end_offset]:
+            result = SearchResult("catalogue", "product", product.pk, 0)
+            result._model, result._object = type(product), product
+            results.append(result)
         return {"results": results, "hits": found.distinct().count()}
-
-    def _result(self, product: Any) -> SearchResult:
-        result = SearchResult("catalogue", "product", product.pk, 0)
-        result._model, result._object = type(product), product
-        return result
 
 
 class DatabaseEngine(BaseEngine):
@@ -95,8 +94,5 @@ def _ordered(found: "QuerySet[Any]", sort_by: Any) -> "QuerySet[Any]":
     from django.db.models.functions import Coalesce
 
     found = found.annotate(_price=Coalesce(Subquery(own), Subquery(of_sizes)))
-    fields = []
-    for field in sort_by:
-        name, is_down = field.lstrip("-"), field.startswith("-")
-        fields.append(("-" if is_down else "") + _ORDERS[name])
+    fields = ["-" * field.startswith("-") + _ORDERS[field.lstrip("-")] for field in sort_by]
     return found.order_by(*fields, "title", "pk")
