@@ -38,7 +38,7 @@ FILE = PublishedFile(
 
 
 def tasks(path: Path | str, version: str = "") -> list[Task]:
-    """The tasks of a file; the version is the date in its name where none is given.
+    """Return the tasks of a file; the version is the date in its name where none is given.
 
     Raises `UnreadableTasks`.
     """

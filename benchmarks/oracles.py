@@ -28,7 +28,7 @@ class View:
 
     @classmethod
     def of(cls, trajectory: Trajectory, observation: Observation) -> "View":
-        """The view of an episode under way."""
+        """Return the view of an episode under way."""
         return cls(
             goal=observation.goal or trajectory.goal,
             page=observation,
@@ -48,7 +48,7 @@ class View:
         return list(zip(self.past, self.done, after, strict=False))
 
     def read(self, pattern: str) -> tuple[str, ...]:
-        """The groups of a pattern in the goal; a group that took no part is empty.
+        """Return the groups of a pattern in the goal; a group that took no part is empty.
 
         Raises `PolicyError` when the goal is not of this form.
         """
@@ -58,11 +58,12 @@ class View:
         return tuple(group or "" for group in found.groups())
 
     def read_one(self, pattern: str) -> str:
-        """The first group of a pattern in the goal."""
+        """Return the first group of a pattern in the goal."""
         return self.read(pattern)[0]
 
     def all(self, *roles: str, name: str | None = None, kind: str = "") -> list[Node]:
-        """The elements with one of these roles, this very name and this kind, in page order."""
+        """Return the elements with one of these roles, this very name and this kind, in page
+        order."""
         return [
             node
             for node in self.page.nodes
@@ -73,7 +74,7 @@ class View:
         ]
 
     def find(self, *roles: str, name: str | None = None, kind: str = "") -> Node:
-        """The first such element. Raises `PolicyError` when there is none."""
+        """Return the first such element. Raises `PolicyError` when there is none."""
         found = self.all(*roles, name=name, kind=kind)
         if not found:
             wanted = " ".join(filter(None, ["/".join(roles), repr(name) if name else "", kind]))
@@ -85,28 +86,29 @@ class View:
         return Click(self.find(*roles, name=name, kind=kind).mark)
 
     def first(self, nodes: Sequence[Node], wanted: str) -> Node:
-        """The first of some nodes. Raises `PolicyError`, naming what was wanted, without one."""
+        """Return the first of some nodes. Raises `PolicyError`, naming what was wanted, without
+        one."""
         if not nodes:
             raise PolicyError(f"expected {wanted}, found none")
         return nodes[0]
 
     def after(self, node: Node) -> "View":
-        """The same episode with only the part of the page below a node."""
+        """Return the same episode with only the part of the page below a node."""
         return self._with(self.page.nodes[self.page.nodes.index(node) + 1 :])
 
     def before(self, node: Node) -> "View":
-        """The same episode with only the part of the page above a node."""
+        """Return the same episode with only the part of the page above a node."""
         return self._with(self.page.nodes[: self.page.nodes.index(node)])
 
     def search(self, pattern: str) -> tuple[str, ...]:
-        """The groups of a pattern in the first line that has it. Raises `PolicyError`."""
+        """Return the groups of a pattern in the first line that has it. Raises `PolicyError`."""
         for node in self.page.nodes:
             if found := re.search(pattern, node.name):
                 return tuple(group or "" for group in found.groups())
         raise PolicyError(f"expected a line like {pattern!r}, found none")
 
     def line_with(self, word: str) -> Node:
-        """The first line, element or static, that holds a word. Raises `PolicyError`."""
+        """Return the first line, element or static, that holds a word. Raises `PolicyError`."""
         for node in self.page.nodes:
             if word in node.name.split():
                 return node
@@ -261,7 +263,7 @@ class OraclePolicy:
         self._choose = ORACLES[task]
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """The oracle's action. Raises `PolicyError` when it sees nothing to do."""
+        """Return the oracle's action. Raises `PolicyError` when it sees nothing to do."""
         try:
             action = self._choose(View.of(trajectory, observation))
         except (LookupError, StopIteration, ValueError) as error:
@@ -271,7 +273,7 @@ class OraclePolicy:
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """The one action an oracle knows, with log-probability zero."""
+        """Return the one action an oracle knows, with log-probability zero."""
         decision = await self.act(trajectory, observation)
         candidate = Candidate(format_action(decision.action), log_prob=0.0)
         return [Decision(decision.action, source="demonstration", candidates=(candidate,))][:n]

@@ -24,7 +24,7 @@ VERSION = 1
 
 
 def suite(options: Options, subset: str = "") -> Suite:
-    """The tasks of the file that `options.files` names; every seed of one is the same task.
+    """Return the tasks of the file that `options.files` names; every seed of one is the same task.
 
     With an `answer` the episode's answer is held against it; without one only a judge can say.
     Raises `TasksMissing` where no file is named, `UnreadableTasks` for what makes no task.
@@ -35,7 +35,7 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def read(path: Path) -> dict[str, Task]:
-    """The tasks by name. Raises `UnreadableTasks` naming file, task and field."""
+    """Return the tasks by name. Raises `UnreadableTasks` naming file, task and field."""
     try:
         tables = tomllib.loads(read_text(path)).get("tasks")
     except tomllib.TOMLDecodeError as error:

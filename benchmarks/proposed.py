@@ -27,7 +27,7 @@ _FILE = "proposals.jsonl"
 
 
 def suite(options: Options, subset: str = "") -> Suite:
-    """The accepted proposals of a file, or of the folder of a run that proposed.
+    """Return the accepted proposals of a file, or of the folder of a run that proposed.
 
     Every seed of a task is the same task. The sources and the sites are groups. Raises
     `TasksMissing` where no file is named or nothing in it was taken, `UnreadableTasks` for a line

@@ -73,7 +73,7 @@ def unchanged(found: Json, expected: Json) -> Verdict:
 
 
 def _expected(value: Json) -> tuple[Object, set[str]]:
-    """The tables, and those that may change besides."""
+    """Return the tables, and those that may change besides."""
     if not isinstance(value, dict):
         raise TypeError(f"changes_are needs tables with their changes, found {value!r}")
     may = value.get(_MAY, [])
@@ -100,7 +100,7 @@ def _rows(changes: Json, kind: str) -> list[Json]:
 
 
 def _find_difference(found: list[Json], patterns: list[Json], is_pair: bool) -> str:
-    """Why these are not the rows that are expected; empty where they are."""
+    """Return why these are not the rows that are expected; empty where they are."""
     parts = [_parts(pattern, is_pair) for pattern in patterns]
     rows = [_parts(row, is_pair) for row in found]
 
@@ -119,7 +119,7 @@ def _find_difference(found: list[Json], patterns: list[Json], is_pair: bool) -> 
 
 
 def _parts(row: Json, is_pair: bool) -> tuple[Object, Object]:
-    """What is compared of a row: all of it, or how it was and how it is."""
+    """Return what is compared of a row: all of it, or how it was and how it is."""
     if isinstance(row, dict) and not is_pair:
         return row, {}
     if isinstance(row, dict) and row.keys() <= {"before", "after"}:

@@ -195,7 +195,8 @@ def make_suite(
 def check_addresses(
     addresses: Mapping[str, str], sites: Sequence[str], benchmark: str
 ) -> dict[str, str]:
-    """The addresses, without a slash at the end. Raises `AddressError` for one that is none."""
+    """Return the addresses, without a slash at the end. Raises `AddressError` for one that is
+    none."""
     for site, address in addresses.items():
         if site not in sites:
             known = ", ".join(sites)
@@ -254,7 +255,7 @@ def downloads_folder() -> Path:
 
 
 def find_file(published: PublishedFile, given: Path | None = None) -> Path:
-    """The file: as given, of an installed package, downloaded before, or now. In this order.
+    """Return the file: as given, of an installed package, downloaded before, or now. In this order.
 
     `given` is the file itself, a folder with it or a checkout of its repository, and is taken as it
     is; what is downloaded has the published checksum. Raises `TasksMissing`.
@@ -281,7 +282,7 @@ def find_file(published: PublishedFile, given: Path | None = None) -> Path:
 
 
 def find_beside(published: PublishedFile, given: Path | None = None) -> Path:
-    """A file that belongs to the one that is given: next to it, else as without one."""
+    """Return a file that belongs to the one that is given: next to it, else as without one."""
     if given is not None:
         place = given if given.is_dir() else given.parent
         for file in (place / published.name, place / published.inside):

@@ -48,7 +48,7 @@ _ROUTES = "/*"
 
 
 def tasks(path: Path | str, address: str = ADDRESS) -> list[Task]:
-    """The tasks of the file, played at the address. Raises `UnreadableTasks`."""
+    """Return the tasks of the file, played at the address. Raises `UnreadableTasks`."""
     return [_task(entry, address.rstrip("/")) for entry in read_lines(Path(path))]
 
 

@@ -24,7 +24,7 @@ class UnknownTask(LookupError):
 
 
 def seed_of(split: str, index: int) -> int:
-    """The index-th seed of a split. Raises `ValueError` outside the split's range."""
+    """Return the index-th seed of a split. Raises `ValueError` outside the split's range."""
     if split not in SPLITS:
         raise ValueError(f"no split called {split!r}; there are {', '.join(SPLITS)}")
     if not 0 <= index < SEEDS_PER_SPLIT:
@@ -33,7 +33,7 @@ def seed_of(split: str, index: int) -> int:
 
 
 def split_of(seed: int) -> str:
-    """The split a seed belongs to. Raises `ValueError` for a seed of none."""
+    """Return the split a seed belongs to. Raises `ValueError` for a seed of none."""
     place = seed // SEEDS_PER_SPLIT
     if not 0 <= place < len(SPLITS):
         raise ValueError(f"seed {seed} belongs to no split")
@@ -71,7 +71,7 @@ class Suite:
     def task(
         self, name: str, index: int, split: str = "train", settings: Mapping[str, Any] | None = None
     ) -> Task:
-        """The index-th task of this name in a split."""
+        """Return the index-th task of this name in a split."""
         return self.make(name, seed_of(split, index), settings or {})
 
     def tasks(self, split: str, count: int, names: Sequence[str] = ()) -> list[Task]:

@@ -90,7 +90,7 @@ _RULES: Mapping[str, Rule] = {
 
 
 def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> FunctionEvaluator:
-    """The evaluator that gives the share of a task's key nodes that were reached.
+    """Return the evaluator that gives the share of a task's key nodes that were reached.
 
     A node that a model judges counts by the share that the model gives, as published. Abstains when
     a node cannot be told, and for a task without key nodes.
@@ -153,7 +153,7 @@ _SHARES = {"key_node_url_means": _url_share, "key_node_value_means": _value_shar
 async def _best_share(
     question: RuleQuestion, node: Mapping[str, Any], texts: Iterable[str]
 ) -> Verdict:
-    """The highest share that the model gives one of the texts; asked no more after a 1."""
+    """Return the highest share that the model gives one of the texts; asked no more after a 1."""
     best = Verdict(0.0, f"there is no text to hold against {node['reference']!r}")
     prompt = load_prompt(PROMPT)
     for text in dict.fromkeys(texts):
@@ -171,7 +171,7 @@ def _wholly(share: Verdict) -> Verdict:
 
 
 def _any_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """One that holds decides, then one that cannot be told."""
+    """Join verdicts: one that holds decides, then one that cannot be told."""
     given = list(verdicts)
     for value in (1.0, None):
         for verdict in given:
@@ -181,7 +181,8 @@ def _any_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _is_element(note: Mapping[str, Any], node: Mapping[str, Any]) -> Verdict:
-    """Whether the element is the first that the selector finds, or lies closely around it."""
+    """Return whether the element is the first that the selector finds, or lies closely around
+    it."""
     selector, outline = str(node["selector"]).strip(), note.get("outline")
     if not isinstance(outline, str):
         if str(note.get("selector", "")).strip() == selector:
@@ -204,7 +205,7 @@ def _is_element(note: Mapping[str, Any], node: Mapping[str, Any]) -> Verdict:
 
 
 def _on_site(found: Json, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The notes of elements on pages of the node's site. Raises `TypeError`."""
+    """Return the notes of elements on pages of the node's site. Raises `TypeError`."""
     if not isinstance(found, list) or not all(isinstance(note, dict) for note in found):
         raise TypeError("elements are a list of notes, one for each element acted on")
     notes = [note for note in found if isinstance(note, dict)]
@@ -212,7 +213,8 @@ def _on_site(found: Json, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def site_name(url: str) -> str:
-    """The published name of a page's site: `google` of both google.com and www.google.com.hk."""
+    """Return the published name of a page's site: `google` of both google.com and
+    www.google.com.hk."""
     host = urlparse(url).netloc
     parts = host.split(".")
     if host.startswith("www"):
@@ -221,12 +223,12 @@ def site_name(url: str) -> str:
 
 
 def _value(note: Mapping[str, Any]) -> str:
-    """What stands in the element, else what is written on it."""
+    """Return what stands in the element, else what is written on it."""
     return str(note.get("value") or note.get("text") or "")
 
 
 def _part(url: str, key: str, *, whole: bool) -> str | None:
-    """What of an address is compared; None where its query lacks the key."""
+    """Return what of an address is compared; None where its query lacks the key."""
     parts = urlparse(url)
     if key:
         values = parse_qs(parts.query).get(key)
@@ -243,7 +245,7 @@ def _urls(found: Json) -> list[str]:
 
 
 def _node(expected: Json, needed: set[str]) -> Mapping[str, Any]:
-    """The key node. Raises `TypeError`."""
+    """Return the key node. Raises `TypeError`."""
     if not isinstance(expected, dict) or needed - expected.keys():
         raise TypeError(f"a key node is an object with {', '.join(sorted(needed))}")
     return expected

@@ -48,7 +48,7 @@ _NODES = {
 
 
 def tasks(path: Path | str, *, start_url: str = START, version: str = "") -> list[Task]:
-    """The tasks of a task file; the version is the date in its name where none is given.
+    """Return the tasks of a task file; the version is the date in its name where none is given.
 
     Raises `UnreadableTasks`.
     """

@@ -135,7 +135,7 @@ _SETTLE_MS = {
 
 @cache
 def load() -> Suite:
-    """All tasks as a suite."""
+    """Return all tasks as a suite."""
     return Suite(f"miniwob@{VERSION}", NAMES, _make, _EASIER, _HARDER, {"twenty": FIRST_TWENTY})
 
 
@@ -155,13 +155,14 @@ def select(names: Sequence[str]) -> tuple[str, ...]:
 def task(
     name: str, index: int = 0, split: str = "train", settings: Mapping[str, Any] | None = None
 ) -> Task:
-    """The index-th task of this name in a split; see `Suite.task`."""
+    """Return the index-th task of this name in a split; see `Suite.task`."""
     return _make(name, seed_of(split, index), settings or {})
 
 
 @cache
 def pages() -> Path:
-    """The folder of the task pages. Raises `FileNotFoundError` when the package is missing."""
+    """Return the folder of the task pages. Raises `FileNotFoundError` when the package is
+    missing."""
     spec = find_spec("miniwob")
     for place in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(place) / "html" / "miniwob"

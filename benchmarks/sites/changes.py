@@ -54,8 +54,8 @@ def find_changes(
 
 
 def run_queries(database: Path, queries: Mapping[str, str]) -> tuple[Found, Found]:
-    """The rows of each query, lists of columns, and for those that failed the reason. A query can
-    only read, this database and nothing else."""
+    """Return the rows of each query, lists of columns, and for those that failed the reason. A
+    query can only read, this database and nothing else."""
     found: Found = {}
     failed: Found = {}
     for name, query in queries.items():
@@ -131,7 +131,7 @@ class _TableDifference:
         return [self._row(row) for row in _ask(self._connection, query)]
 
     def only_in(self, schema: str, other: str) -> list[Json]:
-        """Rows whose key the other state does not have."""
+        """Return rows whose key the other state does not have."""
         query = (
             f"SELECT {self._columns('a')} FROM {schema}.{self._table} a WHERE NOT EXISTS"
             f" (SELECT 1 FROM {other}.{self._table} b WHERE {self._match}) ORDER BY {self._order}"
@@ -139,7 +139,7 @@ class _TableDifference:
         return [self._row(row) for row in _ask(self._connection, query)]
 
     def changed(self) -> list[Json]:
-        """Rows of one key with other values, letter case included."""
+        """Return rows of one key with other values, letter case included."""
         names = [_quoted(name) for name in self._shown]
         if not names:
             return []
@@ -186,7 +186,8 @@ def _address(database: Path) -> str:
 def _ask(
     connection: sqlite3.Connection, query: str, values: Sequence[object] = ()
 ) -> list[tuple[object, ...]]:
-    """Rows of a query, and of too many one more than can be told. Raises `UnreadableChanges`."""
+    """Return rows of a query, and of too many one more than can be told. Raises
+    `UnreadableChanges`."""
     try:
         return connection.execute(query, values).fetchmany(MOST_ROWS + 1)
     except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
@@ -198,7 +199,7 @@ def _ask(
 
 
 def _catalogue(connection: sqlite3.Connection, query: str) -> list[tuple[object, ...]]:
-    """All rows of what SQLite says of the database itself."""
+    """Return all rows of what SQLite says of the database itself."""
     try:
         return connection.execute(query).fetchall()
     except sqlite3.Error as error:
@@ -213,7 +214,7 @@ def _tables(connection: sqlite3.Connection, schema: str) -> set[str]:
 
 
 def _columns(connection: sqlite3.Connection, schema: str, table: str) -> dict[str, int]:
-    """Names in order, each with its place in the primary key from 1, or 0."""
+    """Return names in order, each with its place in the primary key from 1, or 0."""
     rows = _catalogue(connection, f"PRAGMA {schema}.table_info({_quoted(table)})")
     return {str(row[1]): int(str(row[5])) for row in rows}
 

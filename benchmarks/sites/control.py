@@ -34,12 +34,12 @@ class RunningSite:
 
     @classmethod
     def path(cls, site: str) -> Path:
-        """Where it lies."""
+        """Return where it lies."""
         return cache_folder() / "running" / f"{re.sub(r'[^A-Za-z0-9._@-]', '-', site)}.json"
 
     @classmethod
     def find(cls, site: str) -> "RunningSite | None":
-        """The note of a site that does run; one whose process is gone is deleted."""
+        """Return the note of a site that does run; one whose process is gone is deleted."""
         path = cls.path(site)
         try:
             note = cls(**json.loads(path.read_bytes()))

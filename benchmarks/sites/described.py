@@ -75,7 +75,7 @@ class CommandSite:
             )
 
     def serve(self, state: Path, port: int) -> Serving:
-        """The command, with state and port filled in."""
+        """Return the command, with state and port filled in."""
         return self._fill(self.serve_command, self.environment, state, port)
 
     def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
@@ -189,7 +189,7 @@ class Remote:
         """Nothing is known without asking it."""
 
     def is_healthy(self) -> bool:
-        """Whether it answers."""
+        """Return whether it answers."""
         return not self.site.missing()
 
     def stop(self) -> None:
@@ -223,8 +223,8 @@ _BOTH = ("address", "ready", "accounts", "passing", "login")
 
 
 def read_sites(file: Path) -> dict[str, TomlSite]:
-    """The sites of the tables `[sites."NAME@VERSION"]`, by id. Raises `SiteError` naming the file,
-    the key and what was expected."""
+    """Return the sites of the tables `[sites."NAME@VERSION"]`, by id. Raises `SiteError` naming the
+    file, the key and what was expected."""
     try:
         whole = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -344,7 +344,7 @@ SITES: Registry[str] = Registry(lambda: collect("SITES"))
 
 
 def find_site(name: str, files: Sequence[Path] = ()) -> AnySite:
-    """The site of this id, one of ours or of the files', among them those that
+    """Return the site of this id, one of ours or of the files', among them those that
     `WEBAGENT_SITE_FILES` lists. Its version may be left out where only one is known. Raises
     `UnknownSiteError`, and `SiteError` for files that cannot be read."""
     described = described_sites(files)

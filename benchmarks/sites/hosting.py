@@ -94,12 +94,12 @@ class Hosting:
             raise SetupError(str(error)) from error
 
     def worlds(self, open_world: OpenWorld) -> OpenWorld:
-        """The same worlds, which can now play tasks on sites."""
+        """Return the same worlds, which can now play tasks on sites."""
         return host_worlds(open_world, self)
 
     def logins(self, task: Task) -> "StorageState | None":
-        """What the task's browser is to know from the beginning, for `Browser.world`; None where
-        nobody is logged in. Raises `WorldError` for a login that cannot be had."""
+        """Return what the task's browser is to know from the beginning, for `Browser.world`; None
+        where nobody is logged in. Raises `WorldError` for a login that cannot be had."""
         if not task.site or not task.login:
             return self._saved(task) if self._saved and task.login else None
         try:
@@ -146,7 +146,7 @@ class Hosting:
         return self._sites[name]
 
     def _known(self, name: str) -> Build | Remote:
-        """What instances of the site are made from, built where it is not yet."""
+        """Return what instances of the site are made from, built where it is not yet."""
         if name not in self._builds:
             site = self._site(name)
             self._builds[name] = (

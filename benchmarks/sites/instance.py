@@ -49,13 +49,13 @@ class Instance:
 
     @classmethod
     def start(cls, site: Site, port: int = 0, state: str = FIRST) -> "Instance":
-        """A new one, in a saved state; built first where it is not yet. Raises `SiteError` when it
-        cannot be built, does not start in time, or the port asked for is in use."""
+        """Return a new one, in a saved state; built first where it is not yet. Raises `SiteError`
+        when it cannot be built, does not start in time, or the port asked for is in use."""
         return cls.of(ensure_built(site, first_state), port, state)
 
     @classmethod
     def of(cls, build: Build, port: int = 0, state: str = FIRST) -> "Instance":
-        """A new one from what is built. Raises `SiteError`."""
+        """Return a new one from what is built. Raises `SiteError`."""
         began = time.monotonic()
         saved = build.state(state)
         claimed = Port.claim(port)
@@ -151,7 +151,7 @@ class Instance:
             raise SiteError(process.describe_end("has died"))
 
     def is_healthy(self) -> bool:
-        """Whether the server runs and answers."""
+        """Return whether the server runs and answers."""
         process = self._process
         return process is not None and process.is_running and process.answers()
 
@@ -244,7 +244,7 @@ def first_state(site: Site, folder: Path, state: Path) -> None:
 
 
 def _is_idle(database: Path, seconds: float) -> bool:
-    """Whether nobody is writing to the database, or stops within so many seconds."""
+    """Return whether nobody is writing to the database, or stops within so many seconds."""
     try:
         address = f"{database.as_uri()}?mode=rw"
         with closing(sqlite3.connect(address, uri=True, timeout=max(0.05, seconds))) as connection:

@@ -32,7 +32,7 @@ class Running(Protocol):
         ...
 
     def login(self, role: str) -> dict[str, Any]:
-        """What a browser knows in which this account is logged in."""
+        """Return what a browser knows in which this account is logged in."""
         ...
 
     def reset(self) -> float:
@@ -44,7 +44,7 @@ class Running(Protocol):
         ...
 
     def is_healthy(self) -> bool:
-        """Whether it answers."""
+        """Return whether it answers."""
         ...
 
     def stop(self) -> None:
@@ -76,7 +76,7 @@ class Lease:
         self.running.check()
 
     def is_idle(self) -> bool:
-        """Whether it may be taken back."""
+        """Return whether it may be taken back."""
         return time.monotonic() - self._used > self._idle_seconds
 
     def end(self) -> bool:

@@ -36,7 +36,8 @@ class Port:
 
     @classmethod
     def claim(cls, wanted: int = 0) -> "Port":
-        """The port asked for, or with 0 a free one. Raises `SiteError` where it is in use."""
+        """Return the port asked for, or with 0 a free one. Raises `SiteError` where it is in
+        use."""
         numbers = [wanted] if wanted else random.SystemRandom().sample(FREE_PORTS, _TRIES)
         for number in numbers:
             if (lock := _lock(number)) is None:
@@ -61,7 +62,7 @@ class Port:
 
 
 def is_listening(number: int) -> bool:
-    """Whether a connection to this port is taken."""
+    """Return whether a connection to this port is taken."""
     try:
         socket.create_connection((HOST, number), timeout=1.0).close()
     except OSError:
@@ -70,14 +71,14 @@ def is_listening(number: int) -> bool:
 
 
 def tables_of(number: int) -> tuple[Path, ...]:
-    """Where the system lists the connections of the server that listens on this port; nowhere
-    where it does not say (it is read from /proc)."""
+    """Return where the system lists the connections of the server that listens on this port;
+    nowhere where it does not say (it is read from /proc)."""
     return tuple(table for table in _TABLES if _LISTENS in _states(table, number))
 
 
 def is_in_use(number: int, tables: Collection[Path]) -> bool:
-    """Whether a client is connected to this port, or an answer to one is still being written.
-    Raises `ConnectionError` when nobody listens there any more."""
+    """Return whether a client is connected to this port, or an answer to one is still being
+    written. Raises `ConnectionError` when nobody listens there any more."""
     states: set[str] = set().union(*(_states(table, number) for table in tables))
     if tables and _LISTENS not in states:
         raise ConnectionError(f"nobody listens on port {number} any more")
@@ -180,7 +181,7 @@ class Process:
             pause = min(0.1, 1.5 * pause)
 
     def answers(self, seconds: float = 15.0) -> bool:
-        """Whether the ready path answers, in time and with a status below 400."""
+        """Return whether the ready path answers, in time and with a status below 400."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=max(0.1, seconds))
         try:
             connection.request("GET", self.serving.ready, headers={"Connection": "close"})

@@ -76,7 +76,8 @@ class Site(Protocol):
         ...
 
     def missing(self) -> str:
-        """What this machine lacks, with the command that gets it; empty when all is there."""
+        """Return what this machine lacks, with the command that gets it; empty when all is
+        there."""
         ...
 
     def build(self, state: Path) -> None:
@@ -87,12 +88,12 @@ class Site(Protocol):
         ...
 
     def serve(self, state: Path, port: int) -> Serving:
-        """How it is served from a state, on 127.0.0.1."""
+        """Return how it is served from a state, on 127.0.0.1."""
         ...
 
     def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
-        """The cookies of a new login, in Playwright's form, from the site as it runs at `base`,
-        `http://127.0.0.1:PORT`; their domain is 127.0.0.1. Raises `SiteError`."""
+        """Return the cookies of a new login, in Playwright's form, from the site as it runs at
+        `base`, `http://127.0.0.1:PORT`; their domain is 127.0.0.1. Raises `SiteError`."""
         ...
 
 

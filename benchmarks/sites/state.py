@@ -123,7 +123,7 @@ def copy_file(path: Path, target: Path) -> None:
 
 
 def is_database(path: Path) -> bool:
-    """Whether this is an SQLite file, by how it begins."""
+    """Return whether this is an SQLite file, by how it begins."""
     with path.open("rb") as file:
         return file.read(len(_HEADER)) == _HEADER
 
@@ -142,7 +142,8 @@ def _files(folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
 
 
 def _database_of(name: str) -> str:
-    """The database that a file of this name would belong to, as its journal; empty for others."""
+    """Return the database that a file of this name would belong to, as its journal; empty for
+    others."""
     end = next((end for end in _SIDECARS if name.endswith(end)), "")
     return name.removesuffix(end) if end else ""
 
@@ -184,7 +185,7 @@ class Build:
     """How long it took just now; 0 where it was there already."""
 
     def state(self, name: str = FIRST) -> Path:
-        """A saved state's folder. Raises `SiteError` for one that there is not."""
+        """Return a saved state's folder. Raises `SiteError` for one that there is not."""
         path = self.path_of(name)
         if not path.is_dir():
             there = ", ".join(self.states()) or "none"
@@ -192,20 +193,20 @@ class Build:
         return path
 
     def path_of(self, name: str) -> Path:
-        """Where the state of this name lies or would lie. Raises `SiteError` for no name."""
+        """Return where the state of this name lies or would lie. Raises `SiteError` for no name."""
         if not _STATE_NAME.fullmatch(name):
             raise SiteError(f"a state is named by letters, digits, . _ and -; found {name!r}")
         return self.folder / "states" / name
 
     def states(self) -> tuple[str, ...]:
-        """Names of the saved states."""
+        """Return names of the saved states."""
         folder = self.folder / "states"
         names = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
         return tuple(sorted(name for name in names if not name.startswith(".")))
 
     def login(self, role: str) -> dict[str, Any]:
-        """What a browser knows in which this account is logged in, in Playwright's form. Raises
-        `SiteError` for a role that the site does not have."""
+        """Return what a browser knows in which this account is logged in, in Playwright's form.
+        Raises `SiteError` for a role that the site does not have."""
         if role not in self.site.accounts:
             known = ", ".join(sorted(self.site.accounts)) or "none"
             raise SiteError(f"{self.site.id} has no account {role!r}; there is {known}")
@@ -220,7 +221,7 @@ class Build:
         return kept
 
     def is_good(self, now: float) -> bool:
-        """Whether it is there, and its logins are still good by their dates."""
+        """Return whether it is there, and its logins are still good by their dates."""
         try:
             cookies = [each for role in self.site.accounts for each in self.login(role)["cookies"]]
             self.state()
@@ -230,13 +231,13 @@ class Build:
 
 
 def cache_folder() -> Path:
-    """Where builds are kept: `WEBAGENT_SITES`, else a folder in the user's cache."""
+    """Return where builds are kept: `WEBAGENT_SITES`, else a folder in the user's cache."""
     named = os.environ.get(FOLDER_VARIABLE)
     return Path(named) if named else Path.home() / ".cache" / "webagent" / "sites"
 
 
 def ensure_built(site: Site, make_first: Callable[[Site, Path, Path], None]) -> Build:
-    """The site's build, made now where there is none for its source as it is.
+    """Return the site's build, made now where there is none for its source as it is.
 
     `make_first(site, folder, state)` makes the first state in `state`, `folder` being there to work
     in. Of several processes that ask at once one builds and the others wait. Raises `SiteError`.
@@ -277,7 +278,7 @@ def digest(site: Site) -> str:
 
 
 def _sources(module: str) -> Iterator[Path]:
-    """The module's file, or all files of the package that is the site's own."""
+    """Return the module's file, or all files of the package that is the site's own."""
     package = module if hasattr(sys.modules[module], "__path__") else module.rpartition(".")[0]
     file = sys.modules[module].__file__
     if re.fullmatch(r"benchmarks\.\w+\.site", package):

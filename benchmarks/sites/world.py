@@ -113,7 +113,7 @@ class Host(Protocol):
     """Where a world gets its sites from."""
 
     async def lease(self, site: str) -> Lease:
-        """A running site of one's own. Raises `SiteError`."""
+        """Return a running site of one's own. Raises `SiteError`."""
         ...
 
     async def give_back(self, lease: Lease) -> None:
@@ -121,11 +121,11 @@ class Host(Protocol):
         ...
 
     def address(self, site: str) -> str:
-        """Its address in tasks and trajectories. Raises `SiteError`."""
+        """Return its address in tasks and trajectories. Raises `SiteError`."""
         ...
 
     def passing(self, site: str) -> Mapping[str, tuple[str, ...]]:
-        """What is not told of as a change."""
+        """Return what is not told of as a change."""
         ...
 
 
@@ -169,7 +169,7 @@ class HostedWorld:
             return self._translation.outward(seen)
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """The inner world's, then what the site's database says. Raises `WorldError`."""
+        """Return the inner world's, then what the site's database says. Raises `WorldError`."""
         inner = self._require_world()
         with self._translating_errors():
             self._renew()
@@ -236,7 +236,7 @@ class HostedWorld:
             await self._host.give_back(lease)
 
     def _inward(self, task: Task) -> Task:
-        """The task as the inner world is to see it."""
+        """Return the task as the inner world is to see it."""
         if not task.site:
             return task
         records = tuple(name for name in task.records if name != CHANGES)

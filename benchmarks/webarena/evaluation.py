@@ -149,7 +149,7 @@ class Probing:
         return self._setup.sites["shopping"].rstrip("/")
 
     def _add(self, probe: Probe) -> str:
-        """Its name: that of the same one where there is one, else its kind with a number."""
+        """Add a probe where there is no such one yet; return its name, a kind and a number."""
         for known in self.probes:
             if replace(known, name=probe.name) == probe:
                 return known.name
@@ -198,7 +198,7 @@ class Checking:
         self._eval = evaluation
 
     def checks(self) -> tuple[Check, ...]:
-        """All of them, in the order of `eval_types`. Raises `UnreadableTasks`."""
+        """Return all checks, in the order of `eval_types`. Raises `UnreadableTasks`."""
         made = {
             "string_match": self._answer,
             "url_match": self._url,
@@ -261,7 +261,8 @@ class Checking:
                 yield self._check(found, rules[key], expected)
 
     def _pictures(self) -> Iterator[Check]:
-        """The published scorer forgets what came of a query once there is another after it."""
+        """Make the checks of pictures. The published scorer forgets what came of a query once there
+        is another after it."""
         queries = self._eval.inners("page_image_query")
         for query in queries:
             query.allow(_QUERY_KEYS)

@@ -31,7 +31,7 @@ TABS = " |AND| "
 def read_tasks(
     path: Path, dialect: ScorerRules, setup: Setup, *, prefix: str = "", start: str = "start_url"
 ) -> tuple[Task, ...]:
-    """The tasks of a file, in its order.
+    """Return the tasks of a file, in its order.
 
     Ids are `BENCHMARK/PREFIX-NUMBER@VERSION`, with `+corrected` where the rules are. `start` is the
     key of the page to start at. Raises `UnreadableTasks` naming file, task and key.
@@ -93,7 +93,8 @@ def _name(entry: FileEntry, dialect: ScorerRules, prefix: str) -> str:
 
 
 def _template(entry: FileEntry, prefix: str) -> str:
-    """The template's number, which counts from 0 in each file; its text where there is none."""
+    """Return the template's number, which counts from 0 in each file; its text where there is
+    none."""
     number = entry.values.get("intent_template_id")
     if number is None:
         return entry.text("intent_template", "")
@@ -112,7 +113,7 @@ Part = tuple[Path, str]
 
 
 def read_hosted(parts: Sequence[Part], dialect: ScorerRules, options: Options) -> tuple[Task, ...]:
-    """The tasks of the files; a site without an address has one at which nothing can be.
+    """Return the tasks of the files; a site without an address has one at which nothing can be.
 
     Raises `UnreadableTasks` and `AddressError`.
     """
@@ -132,7 +133,8 @@ def make_hosted_suite(
     options: Options,
     only: tuple[str, Collection[str]] | None = None,
 ) -> Suite:
-    """The suite of the tasks that were read; `only`: of a part, by its name and those in it."""
+    """Return the suite of the tasks that were read; `only`: of a part, by its name and those in
+    it."""
     missing = {
         name: tuple(site for site in sites if site not in options.addresses)
         for path, prefix in parts

@@ -71,7 +71,7 @@ class ScorerRules:
     """Keys of the words that a task is sorted by, as its difficulty."""
 
     def rule(self, name: str, setup: Setup) -> str:
-        """The rule that is used for the published one."""
+        """Return the rule that is used for the published one."""
         return self.corrected.get(name, name) if setup.is_corrected else name
 
 
@@ -89,7 +89,7 @@ _PLACEHOLDER = re.compile(r"__([A-Z]+(?:_[A-Z]+)*)__")
 
 
 def fill_addresses(entry: FileEntry, sites: Mapping[str, str]) -> FileEntry:
-    """The entry with the address of each site in place of its placeholder.
+    """Return the entry with the address of each site in place of its placeholder.
 
     Raises `AddressError` for a site without an address.
     """
@@ -117,6 +117,7 @@ def fill_addresses(entry: FileEntry, sites: Mapping[str, str]) -> FileEntry:
 
 
 def list_sites(entry: FileEntry) -> tuple[str, ...]:
-    """The sites that the task is played on or checked on: those it lists, then others it names."""
+    """Return the sites that the task is played on or checked on: those it lists, then others it
+    names."""
     named = (match.lower() for match in _PLACEHOLDER.findall(repr(entry.values)))
     return tuple(dict.fromkeys([*entry.texts("sites"), *(one for one in named if one in SITES)]))

@@ -82,7 +82,7 @@ SCORER_RULES = ScorerRules(
 
 
 def read(folder: Path, setup: Setup) -> tuple[Task, ...]:
-    """The tasks of the three files in the folder, as `visualwebarena/shopping-0@1`.
+    """Return the tasks of the three files in the folder, as `visualwebarena/shopping-0@1`.
 
     Raises `UnreadableTasks`.
     """
@@ -112,7 +112,8 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def _picture(image: str, files: Path | None) -> str:
-    """Where a picture of a goal is: in what the user gave, among the downloads, or published."""
+    """Return where a picture of a goal is: in what the user gave, among the downloads, or
+    published."""
     if image.startswith(("http://", "https://")):
         return image
     for place in (*([files] if files else []), downloads_folder() / _PUBLISHED.benchmark):

@@ -47,7 +47,7 @@ SCORER_RULES = ScorerRules(
 
 
 def read(path: Path, setup: Setup) -> tuple[Task, ...]:
-    """The tasks of the file. Raises `UnreadableTasks`."""
+    """Return the tasks of the file. Raises `UnreadableTasks`."""
     return read_tasks(path, SCORER_RULES, setup)
 
 

@@ -76,7 +76,7 @@ def tasks(
     only: Iterable[int] | None = None,
     corrected: bool = False,
 ) -> list[Task]:
-    """The tasks of a dataset file, of the published one where no path is given.
+    """Return the tasks of a dataset file, of the published one where no path is given.
 
     `addresses` has, for each site that a task needs, its address or several that mean the same, the
     one to open first. `only` selects by number, as `hard_subset` gives them. With `corrected` the
@@ -93,7 +93,7 @@ def tasks(
 
 
 def hard_subset(path: Path | str | None = None) -> tuple[int, ...]:
-    """Numbers of the 258 hard tasks, as published or in a file. Raises as `tasks` does."""
+    """Return numbers of the 258 hard tasks, as published or in a file. Raises as `tasks` does."""
     file = Path(path) if path is not None else find_file(HARD)
     subset = read_json(file)
     numbers = subset.get("task_ids") if isinstance(subset, dict) else None

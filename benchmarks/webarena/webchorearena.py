@@ -56,7 +56,8 @@ SCORER_RULES = replace(
 
 
 def read(path: Path, setup: Setup, *, lite: bool = False) -> tuple[Task, ...]:
-    """The tasks of the file; `lite` starts them at the nearer page. Raises `UnreadableTasks`."""
+    """Return the tasks of the file; `lite` starts them at the nearer page. Raises
+    `UnreadableTasks`."""
     return read_tasks(path, SCORER_RULES, setup, start="start_url_lite" if lite else "start_url")
 
 
@@ -79,7 +80,7 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def small_set(path: Path) -> tuple[str, ...]:
-    """The numbers in a file of them, commas between. Raises `UnreadableTasks`."""
+    """Return the numbers in a file of them, commas between. Raises `UnreadableTasks`."""
     numbers = re.split(r"[,\s]+", read_text(path).strip())
     wrong = next((one for one in numbers if not one.isdigit()), None)
     if wrong is not None:

@@ -35,7 +35,7 @@ ANSWER_FORMAT = (
 
 
 def tasks(path: Path | str, version: str = VERSION) -> list[Task]:
-    """The tasks of the file. Raises `UnreadableTasks`."""
+    """Return the tasks of the file. Raises `UnreadableTasks`."""
     return [
         Task(
             id=f"gaia-web/{entry.words('id')}@{version}",

@@ -104,7 +104,7 @@ async def reference_answer(question: RuleQuestion) -> Verdict:
 async def asked_share(
     model: Model | None, prompt: Prompt, slots: dict[str, str], *, whole: bool = False
 ) -> Verdict:
-    """A number from 0 to 1 that the model gives, asked for once more where there is none.
+    """Return a number from 0 to 1 that the model gives, asked for once more where there is none.
 
     With `whole` only 0 and 1 are read. Abstains without a model and when it fails.
     """
@@ -134,7 +134,8 @@ class Given(NamedTuple):
 
 
 def the_number(reference: str) -> Given | None:
-    """The number that a reference is, if it is one with at most a unit and a word before it."""
+    """Return the number that a reference is, if it is one with at most a unit and a word before
+    it."""
     text = reference.strip().rstrip(".")
     text = re.sub(r"^(?:approximately|around|about|roughly|~)\s*", "", text, flags=re.IGNORECASE)
     found = list(quantities(text))

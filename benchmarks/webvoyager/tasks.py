@@ -61,7 +61,7 @@ _COMPANY = re.compile(r",? (?:Inc|Ltd|LLC|Corp)\.?$")
 
 
 def tasks(path: Path | str, references: Path | str | None = None, version: str = "") -> list[Task]:
-    """The tasks of a task file, checked by the references where a file of them is given.
+    """Return the tasks of a task file, checked by the references where a file of them is given.
 
     The version is the eight-digit date in the file's name (month, day, year in the published one)
     where none is given, else 1. Raises `UnreadableTasks`.
@@ -102,7 +102,8 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
-    """What people wrote down for a task: `reference`, `kind` and `notice`; a hint for a judge.
+    """Return what people wrote down for a task: `reference`, `kind` and `notice`; a hint for a
+    judge.
 
     Raises `UnreadableTasks`, and `KeyError` where there is none.
     """
@@ -111,12 +112,14 @@ def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
 
 
 def is_checkable(reference: Mapping[str, str]) -> bool:
-    """Whether a reference says something to compare with, not just what sort of thing to find."""
+    """Return whether a reference says something to compare with, not just what sort of thing to
+    find."""
     return not _PLACEHOLDER.search(reference["reference"])
 
 
 def is_plain(reference: str) -> bool:
-    """Whether a golden reference is one number, one word or a name: for a rule to compare."""
+    """Return whether a golden reference is one number, one word or a name: for a rule to
+    compare."""
     return any(form.fullmatch(reference) for form in (_PLAIN_NUMBER, _NAME))
 
 

@@ -51,7 +51,7 @@ class Belief:
         return Belief(self.a + successes, self.b + failures)
 
     def _masses(self) -> NDArray[np.float64]:
-        """The probability of each of the points, equally far apart."""
+        """Return the probability of each of the points, equally far apart."""
         logs = (self.a - 1) * np.log(_POINTS) + (self.b - 1) * np.log1p(-_POINTS)
         masses = np.exp(logs - logs.max())
         return np.asarray(masses / masses.sum())

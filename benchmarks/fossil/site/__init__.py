@@ -50,7 +50,7 @@ class Fossil:
         }
 
     def missing(self) -> str:
-        """How to get Fossil, where it is not on this machine."""
+        """Return how to get Fossil, where it is not on this machine."""
         if shutil.which("fossil"):
             return ""
         return (
@@ -65,7 +65,7 @@ class Fossil:
         repository.make(state / DATABASE, SETTINGS)
 
     def serve(self, state: Path, port: int) -> Serving:
-        """One process, which forks and opens the database anew for every request."""
+        """Return one process, which forks and opens the database anew for every request."""
         command = "fossil server --localhost --localauth --nojail --jsmode inline --port"
         return Serving(
             (*command.split(), str(port), str(state / DATABASE)),
@@ -79,5 +79,5 @@ class Fossil:
 
 
 def site() -> Fossil:
-    """The site of this folder."""
+    """Return the site of this folder."""
     return Fossil()

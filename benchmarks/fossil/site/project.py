@@ -80,7 +80,7 @@ class WikiPage:
     """Date and user, oldest first."""
 
     def at(self, version: int) -> str:
-        """The text of a version, counted from 0."""
+        """Return the text of a version, counted from 0."""
         if version == len(self.versions) - 1:
             return self.text
         return self.text.rstrip().rsplit("\n\n", 1)[0] + "\n"
@@ -137,7 +137,7 @@ def people() -> tuple[ProjectMember, ...]:
 
 @cache
 def tickets() -> tuple[Ticket, ...]:
-    """All tickets, oldest first."""
+    """Return all tickets, oldest first."""
     return tuple(
         Ticket(
             **{
@@ -156,7 +156,7 @@ def tickets() -> tuple[Ticket, ...]:
 
 @cache
 def pages() -> tuple[WikiPage, ...]:
-    """The wiki."""
+    """Return the wiki."""
     return tuple(
         WikiPage(
             row["name"],
@@ -169,7 +169,7 @@ def pages() -> tuple[WikiPage, ...]:
 
 @cache
 def threads() -> tuple[tuple[Post, ...], ...]:
-    """The forum: each thread with its posts, oldest first."""
+    """Return the forum: each thread with its posts, oldest first."""
     return tuple(
         (
             Post(row["date"], row["user"], row["text"], row["title"]),
@@ -181,13 +181,13 @@ def threads() -> tuple[tuple[Post, ...], ...]:
 
 @cache
 def technotes() -> tuple[TechNote, ...]:
-    """The technotes, oldest first."""
+    """Return the technotes, oldest first."""
     return tuple(TechNote(**{**row, "tags": tuple(row["tags"])}) for row in _rows("technotes"))
 
 
 @cache
 def check_ins() -> tuple[CheckIn, ...]:
-    """The history of the code, oldest first."""
+    """Return the history of the code, oldest first."""
     return tuple(CheckIn(**row) for row in _rows("history"))
 
 

@@ -19,14 +19,15 @@ _ESCAPES = {"\\": "\\\\", " ": "\\s", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def name_of(artifact: bytes) -> str:
-    """What Fossil calls an artifact or a file: its SHA3-256."""
+    """Return what Fossil calls an artifact or a file: its SHA3-256."""
     return sha3_256(artifact).hexdigest()
 
 
 def check_in(
     change: CheckIn, parents: Sequence[str], files: Mapping[str, str], before: str
 ) -> bytes:
-    """A manifest; `files` maps paths to names of contents, `before` is the parent's branch."""
+    """Return a manifest; `files` maps paths to names of contents, `before` is the parent's
+    branch."""
     tags = []
     if change.branch != before:
         tags = [f"*branch * {change.branch}", f"*sym-{change.branch} *"]
@@ -44,12 +45,12 @@ def check_in(
 
 
 def tag(date: str, user: str, name: str, target: str) -> bytes:
-    """A control artifact that tags a check-in."""
+    """Return a control artifact that tags a check-in."""
     return _sealed([f"D {date}.000", f"T +{name} {target}", f"U {user}"])
 
 
 def page_version(page: WikiPage, version: int, parent: str) -> bytes:
-    """One version of a wiki page."""
+    """Return one version of a wiki page."""
     date, user = page.versions[version]
     return _sealed(
         [
@@ -64,7 +65,7 @@ def page_version(page: WikiPage, version: int, parent: str) -> bytes:
 
 
 def ticket_opened(ticket: Ticket) -> bytes:
-    """The first change of a ticket: all of its fields."""
+    """Return the first change of a ticket: all of its fields."""
     fields = {
         "foundin": ticket.foundin,
         "icomment": ticket.description,
@@ -83,7 +84,7 @@ def ticket_opened(ticket: Ticket) -> bytes:
 
 
 def ticket_changed(ticket: Ticket, place: int) -> bytes:
-    """A later change of a ticket."""
+    """Return a later change of a ticket."""
     change = ticket.changes[place]
     fields = {"icomment": change.comment, "login": change.user, "mimetype": "text/plain"}
     fields |= change.fields
@@ -91,7 +92,7 @@ def ticket_changed(ticket: Ticket, place: int) -> bytes:
 
 
 def forum_post(post: Post, root: str, answered: str) -> bytes:
-    """A forum post; root and answered post are empty for the first of a thread."""
+    """Return a forum post; root and answered post are empty for the first of a thread."""
     return _sealed(
         [
             f"D {post.date}.000",
@@ -106,7 +107,7 @@ def forum_post(post: Post, root: str, answered: str) -> bytes:
 
 
 def technote(note: TechNote) -> bytes:
-    """A technote."""
+    """Return a technote."""
     number = md5(note.title.encode(), usedforsecurity=False).hexdigest() + "0" * 8
     return _sealed(
         [
@@ -198,19 +199,19 @@ def _configure(database: sqlite3.Connection, settings: Mapping[str, str]) -> Non
 
 
 def password_hash(login: str, password: str) -> str:
-    """How Fossil keeps a password."""
+    """Return how Fossil keeps a password."""
     return sha1(f"{PROJECT_CODE}/{login}/{password}".encode()).hexdigest()
 
 
 @cache
 def check_in_names() -> tuple[str, ...]:
-    """What Fossil calls the check-ins, oldest first."""
+    """Return what Fossil calls the check-ins, oldest first."""
     return tuple(name_of(written) for written, is_check_in in _code() if is_check_in)
 
 
 @cache
 def post_names() -> tuple[tuple[str, ...], ...]:
-    """What Fossil calls the forum's posts, thread by thread."""
+    """Return what Fossil calls the forum's posts, thread by thread."""
     return tuple(tuple(map(name_of, thread)) for thread in _forum())
 
 

@@ -39,7 +39,7 @@ FACTS = (
 
 
 def options() -> list[tuple[str, str]]:
-    """The options of the configuration file with their defaults, as the wiki has them."""
+    """Return the options of the configuration file with their defaults, as the wiki has them."""
     page = next(page for page in project.pages() if page.name == "Configuration reference")
     rows = [line.strip("| ").split(" | ") for line in page.text.splitlines() if line[:1] == "|"]
     return [(name, default) for name, default, _ in rows[2:]]

@@ -264,7 +264,7 @@ def _tickets_touched(what: str) -> str:
 
 @cache
 def _built() -> int:
-    """How many artifacts there are to begin with; later ones have higher numbers."""
+    """Return how many artifacts there are to begin with; later ones have higher numbers."""
     return len(set(all_artifacts()))
 
 
@@ -352,7 +352,7 @@ def thought(draw: Random) -> str:
 
 
 def contact(draw: Random, login: str) -> str:
-    """A name with an address."""
+    """Return a name with an address."""
     return f"{login.capitalize()} {draw.choice(SURNAMES)} <{login}@quillmark.test>"
 
 

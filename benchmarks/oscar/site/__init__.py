@@ -63,7 +63,7 @@ class OscarSite:
         run_command(command, "oscar@1 cannot be built", _BUILD_SECONDS, _environment(state))
 
     def serve(self, state: Path, port: int) -> Serving:
-        """One process of 75 MB that is up after half a second."""
+        """Return one process of 75 MB that is up after half a second."""
         argv = (sys.executable, "-m", "benchmarks.oscar.site.shop.server", str(port))
         return Serving(argv, _environment(state), ready="/accounts/login/")
 

@@ -90,7 +90,7 @@ _REMARKS = (
 
 @cache
 def products() -> tuple[Product, ...]:
-    """All of them, category by category. In a category no two have one price."""
+    """Return all of them, category by category. In a category no two have one price."""
     draw = Random("catalogue")
     return tuple(
         product
@@ -129,7 +129,7 @@ def _of_category(category: Category, place: int, draw: Random) -> list[Product]:
 
 
 def category(name: str) -> Category:
-    """The category of this name. Raises `LookupError`."""
+    """Return the category of this name. Raises `LookupError`."""
     for each in CATEGORIES:
         if each.name == name:
             return each
@@ -137,22 +137,22 @@ def category(name: str) -> Category:
 
 
 def products_of(name: str) -> list[Product]:
-    """What lies in a category, or in all categories below a parent."""
+    """Return what lies in a category, or in all categories below a parent."""
     return [each for each in products() if name in (each.category, category(each.category).parent)]
 
 
 def pounds(pence: int) -> str:
-    """An amount as the shop writes it."""
+    """Return an amount as the shop writes it."""
     return f"£{pence // 100:,}.{pence % 100:02}"
 
 
 def decimal(pence: int) -> str:
-    """An amount as the database has it."""
+    """Return an amount as the database has it."""
     return f"{pence // 100}.{pence % 100:02}"
 
 
 def cheapest(among: Sequence[Product]) -> Product:
-    """The one with the lowest price."""
+    """Return the one with the lowest price."""
     return min(among, key=lambda each: each.price)
 
 

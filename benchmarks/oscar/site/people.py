@@ -134,23 +134,23 @@ WISH_LIST = "Birthday ideas"
 
 
 def available(name: str) -> list[Product]:
-    """What of a category is in stock."""
+    """Return what of a category is in stock."""
     return [each for each in products() if each.category == name and each.stock]
 
 
 def basket() -> list[tuple[Product, int]]:
-    """The lines of the shopper's basket."""
+    """Return the lines of the shopper's basket."""
     return [(available(name)[place], quantity) for name, place, quantity in BASKET]
 
 
 def wishes() -> list[Product]:
-    """What is on the customer's wish list."""
+    """Return what is on the customer's wish list."""
     return [available(name)[place] for name, place in WISHES]
 
 
 @cache
 def orders() -> tuple[ShopOrder, ...]:
-    """All orders, oldest first: 16 by the customer, 40 by others; several days apart."""
+    """Return all orders, oldest first: 16 by the customer, 40 by others; several days apart."""
     draw = Random("orders")
     buyers = [CUSTOMER] * 16 + [draw.choice(OTHERS) for _ in range(40)]
     draw.shuffle(buyers)
@@ -197,7 +197,8 @@ _WHYS = (
 
 @cache
 def reviews() -> tuple[Review, ...]:
-    """One to three for half of the products; the titles of those that wait for approval differ."""
+    """Return one to three for half of the products; the titles of those that wait for approval
+    differ."""
     draw = Random("reviews")
     made = []
     for product in products():

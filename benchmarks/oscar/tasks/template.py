@@ -52,7 +52,7 @@ def cannot() -> EndState:
 
 
 def money(pence: int) -> tuple[str, ...]:
-    """The ways to write an amount."""
+    """Return the ways to write an amount."""
     plain = decimal(pence)
     short = plain.removesuffix("0") if not plain.endswith("00") else plain[:-3]
     return tuple(dict.fromkeys((pounds(pence), f"£{plain}", plain, f"£{short}", short)))
@@ -64,21 +64,22 @@ def amount(pence: int) -> float:
 
 
 def number(count: int) -> tuple[str, ...]:
-    """The ways to write a small number."""
+    """Return the ways to write a small number."""
     words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
     return (str(count), *(words[count : count + 1]))
 
 
 def added(*rows: Row) -> Row:
-    """A table that has these rows more, and no other change."""
+    """Return a table that has these rows more, and no other change."""
     return {"added": cast(Json, [dict(row) for row in rows])}
 
 
 def removed(*rows: Row) -> Row:
-    """A table that lacks these rows, with no other change."""
+    """Return a table that lacks these rows, with no other change."""
     return {"removed": cast(Json, [dict(row) for row in rows])}
 
 
 def changed(*pairs: tuple[Row, Row]) -> Row:
-    """A table in which these rows, as they were, became as they are; with no other change."""
+    """Return a table in which these rows, as they were, became as they are; with no other
+    change."""
     return {"changed": [{"before": dict(was), "after": dict(now)} for was, now in pairs]}

@@ -39,7 +39,7 @@ class ModelQuestion:
 
 
 async def ask(model: Model | None, asking: ModelQuestion) -> Verdict:
-    """What the model says, asked once more where its reply cannot be read.
+    """Return what the model says, asked once more where its reply cannot be read.
 
     Abstains without a model, when the second reply cannot be read either, and when it fails.
     """
@@ -85,7 +85,8 @@ async def ask_for_verdict(
 
 
 def read_word(text: str, values: Mapping[str, float]) -> Verdict | None:
-    """The value of the reply, which must be one entry of the table, or end in a line that is."""
+    """Return the value of the reply, which must be one entry of the table, or end in a line that
+    is."""
     last = text.strip().rpartition("\n")[2]
     said = " ".join(re.findall(r"[a-z]+", last.lower()))
     return Verdict(values[said], f"marked {said}") if said in values else None
@@ -143,12 +144,12 @@ async def webchorearena_fuzzy_match(question: RuleQuestion) -> Verdict:
 
 
 def all_of(verdicts: list[Verdict]) -> Verdict:
-    """A 0 decides, then an abstention; else 1."""
+    """Join verdicts: a 0 decides, then an abstention; else 1."""
     return _joined(verdicts, (0.0, None, 1.0))
 
 
 def any_of(verdicts: list[Verdict]) -> Verdict:
-    """A 1 decides, then an abstention; else 0."""
+    """Join verdicts: a 1 decides, then an abstention; else 0."""
     return _joined(verdicts, (1.0, None, 0.0))
 
 

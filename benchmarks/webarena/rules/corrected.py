@@ -114,7 +114,7 @@ def _spaced(text: str) -> str:
 
 
 def _number(found: Json) -> float | None:
-    """The number; of a text the only one in it."""
+    """Return the number; of a text the only one in it."""
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         raise TypeError(f"{found!r} is not a number")
     if not isinstance(found, str):

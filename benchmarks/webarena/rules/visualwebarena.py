@@ -114,14 +114,14 @@ def clean(answer: str) -> str:
 
 
 def page_text(found: Json) -> str:
-    """What was selected, as text; other values as Python writes them."""
+    """Return what was selected, as text; other values as Python writes them."""
     if found is None:
         raise TypeError("its script failed on the page")
     return found if isinstance(found, str) else str(found)
 
 
 def whole_number(text: str) -> int | None:
-    """The number, with or without commas; None where the scorer reads none."""
+    """Return the number, with or without commas; None where the scorer reads none."""
     try:
         return int(text.strip().replace(",", ""))
     except ValueError:

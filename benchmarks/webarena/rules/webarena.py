@@ -71,7 +71,7 @@ def unquoted(text: str) -> str:
 
 
 def page_text(found: Json) -> str:
-    """What was selected, as text; other values as Python writes them."""
+    """Return what was selected, as text; other values as Python writes them."""
     if found is None:
         raise TypeError("its script failed on the page")
     return unescape(found if isinstance(found, str) else str(found))
@@ -92,7 +92,7 @@ def includes_all(included: Mapping[str, bool]) -> Verdict:
 
 
 def gold_in_pred(page: str, reference: str) -> bool:
-    """The comparison of `webarena_url_match`."""
+    """Return whether the page is at the reference, as `webarena_url_match` compares them."""
     path, query = _parsed(page.rstrip("/"))
     paths, wanted = [], defaultdict(set)
     for alternative in reference.split(OR):
@@ -106,14 +106,14 @@ def gold_in_pred(page: str, reference: str) -> bool:
 
 
 def text_of(value: Json) -> str:
-    """The value, which must be text. Raises `TypeError`."""
+    """Return the value, which must be text. Raises `TypeError`."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not text")
     return value
 
 
 def texts_of(value: Json) -> list[str]:
-    """The value, which must be a list of texts. Raises `TypeError`."""
+    """Return the value, which must be a list of texts. Raises `TypeError`."""
     if not isinstance(value, list):
         raise TypeError(f"{value!r} is not a list of texts")
     return [text_of(item) for item in value]

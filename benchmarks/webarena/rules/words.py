@@ -82,7 +82,7 @@ _CUTS = tuple(
 
 
 def words(text: str) -> list[str]:
-    """The tokens of a lower-case text, punctuation among them."""
+    """Return the tokens of a lower-case text, punctuation among them."""
     found: list[str] = []
     for sentence in _sentences(text):
         for pattern, replacement in _CUTS:
@@ -92,7 +92,7 @@ def words(text: str) -> list[str]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """The sentences, closing marks after a period with the sentence they close."""
+    """Return the sentences, closing marks after a period with the sentence they close."""
     spans = [*_spans(text)]
     taken = 0
     for (start, end), following in zip(spans, [*spans[1:], None], strict=True):
@@ -136,7 +136,7 @@ def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _breaks(piece: str, following: str) -> bool:
-    """Whether a sentence ends with this piece."""
+    """Return whether a sentence ends with this piece."""
     if piece in _ENDERS:
         return True
     if not piece.endswith(".") or piece.endswith(".."):

@@ -14,7 +14,7 @@ class AsItIs(AbstractThumbnailer):
     """A picture is its own thumbnail; nothing is kept and nothing is left behind."""
 
     def generate_thumbnail(self, source: Any, **options: Any) -> Any:
-        """The picture itself."""
+        """Return the picture itself."""
         return source
 
     def delete_thumbnails(self, source: Any) -> None:
@@ -22,7 +22,7 @@ class AsItIs(AbstractThumbnailer):
 
 
 def draw(title: str, colour: str) -> bytes:
-    """A PNG: a shape of its own for each title, in the product's colour."""
+    """Return a PNG: a shape of its own for each title, in the product's colour."""
     from PIL import Image, ImageDraw
 
     number = crc32(title.encode())

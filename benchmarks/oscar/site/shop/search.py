@@ -15,11 +15,11 @@ class DatabaseQuery(BaseSearchQuery):
     """Keeps the filters as they are; the backend makes them a query of the database."""
 
     def build_query(self) -> SearchNode:
-        """The filters."""
+        """Return the filters."""
         return self.query_filter
 
     def matching_all_fragment(self) -> str:
-        """All products."""
+        """Return all products."""
         return ""
 
 
@@ -43,7 +43,7 @@ class DatabaseBackend(BaseSearchBackend):
         end_offset: int | None = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """The page of results from `start_offset` on, and how many there are in all."""
+        """Return the page of results from `start_offset` on, and how many there are in all."""
         from oscar.core.loading import get_model
 
         model = get_model("catalogue", "Product")
