@@ -52,7 +52,9 @@ def attribute_failures(
         scores, judged = store.scores("any", **where), load_judgements(store)
         trusted = trusted or choose_judge(read_judge_id(store), scores)
         for episode in store.trajectories("finished", **where):
-            if not is_of_policy(episode.provenance.phase, episode.provenance.world):
+            place = episode.provenance
+            # Baselines count for whoever names their phase.
+            if not is_of_policy(place.phase, place.world) and place.phase != phase:
                 continue
             given = scores.get(episode.id, ())
             failed = has_failed(episode, given, trusted)

@@ -197,6 +197,10 @@ class Trajectory:
     attempt: int = 1
     """Counts retries after infrastructure failures."""
 
+    def page_after(self, index: int) -> Observation | None:
+        """Return the page that the action of step `index` led to, where it was seen."""
+        return self.steps[index + 1].observation if index + 1 < len(self.steps) else self.last
+
 
 @dataclass(frozen=True, slots=True)
 class Score:

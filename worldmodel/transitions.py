@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from webagent.action import Action
 from webagent.records import Observation, Step, Trajectory
-from webagent.training.rows import observation_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def transitions(
         if score is None or trajectory.provenance.imagined:
             continue
         for i, step in enumerate(trajectory.steps):
-            after = observation_after(trajectory, i)
+            after = trajectory.page_after(i)
             if after is not None:
                 yield Transition(
                     trajectory.steps[:i],

@@ -15,7 +15,6 @@ from webagent.models import CannedModel, Message
 from webagent.policy.reply import read_reply
 from webagent.records import SET_APART, Decision, Score, Step, Trajectory
 from webagent.store import EpisodeSummary, ImageFolder, Store, Where
-from webagent.training.language.selection import compute_step_weights
 
 LEARNT_FROM = ("", "demonstrate", "collect", "imagine")
 """Phases that are meant to be learnt from; an episode outside of any plan has none."""
@@ -323,6 +322,9 @@ def to_try(source: ExampleSource, selection: Selection) -> Iterator[Example]:
 
 def _useful_steps(source: ExampleSource, trajectory: Trajectory) -> Iterator[Example]:
     """Yield the steps that led on, random ones left out."""
+    # Loads torch, which neither the help of the command nor other exports need.
+    from webagent.training.language.selection import compute_step_weights
+
     for position, weight in enumerate(compute_step_weights(trajectory)):
         if not weight:
             source.counts["steps without effect, and detours"] += 1

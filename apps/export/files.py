@@ -39,7 +39,7 @@ from webagent.store import Store
 
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
-    """A draft to write into, which becomes `target` when the block ends well.
+    """Yield a draft to write into, which becomes `target` when the block ends well.
 
     What a killed process left beside it is cleared away first. Raises `StoreError` when there is
     something under that name already, or when the disk fails.

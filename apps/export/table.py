@@ -15,7 +15,6 @@ from webagent.action import format_action
 from webagent.models import Message
 from webagent.records import Trajectory
 from webagent.serialize import to_json
-from webagent.training.rows import observation_after
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -230,7 +229,7 @@ def step_row(
     """Return the row of one step; `images` are those of its prompt."""
     decision, position = turn.step.decision, turn.position
     messages = (*turn.messages, Message("assistant", turn.reply))
-    after = observation_after(trajectory, position)
+    after = trajectory.page_after(position)
     money, currency = prices.step(decision)
     return {
         "episode": trajectory.id,

@@ -10,7 +10,7 @@ _PICTURES = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg", b"RIFF": "webp"}
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file. Raises `StoreError` when it is missing or damaged."""
+    """Return the content of a JSON file. Raises `StoreError` when it is missing or damaged."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -20,7 +20,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_picture(path: Path) -> tuple[bytes, str]:
-    """A screenshot with the suffix of its format. Raises `StoreError` when it is none."""
+    """Return a screenshot with the suffix of its format. Raises `StoreError` when it is none."""
     try:
         content = path.read_bytes()
     except OSError as error:

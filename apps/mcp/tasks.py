@@ -121,7 +121,7 @@ def actor_of(config: McpConfig) -> Acting:
 
 
 def _format_result(result: Result, *, is_stored: bool) -> CallToolResult:
-    """An answer is what a model says of pages; it is no more to be trusted than they are."""
+    """Return how it ended; the answer is fenced, as it is no more to be trusted than pages are."""
     said = result.answer or result.reason or "(nothing was said)"
     facts = [
         f"ending: {result.ending}",

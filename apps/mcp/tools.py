@@ -97,7 +97,7 @@ SESSION = {"type": "string", "description": "As open_session gave it."}
 
 
 def schema_of(cls: type[Any], *, in_session: bool = False) -> dict[str, Any]:
-    """The schema of a frozen dataclass; with `in_session` a session is asked for besides."""
+    """Return the schema of a frozen dataclass; with `in_session` a session is asked for besides."""
     made = TypeAdapter(cls).json_schema()
     fields = {
         name: {name: value for name, value in schema.items() if name != "title"}
@@ -112,7 +112,8 @@ def schema_of(cls: type[Any], *, in_session: bool = False) -> dict[str, Any]:
 
 
 def read_arguments(tool: str, cls: type[Arguments], given: Mapping[str, Any]) -> Arguments:
-    """The arguments of a call as a value of the class. Raises `CallError` naming what is wrong."""
+    """Return the arguments of a call as a value of the class. Raises `CallError` naming what is
+    wrong."""
     if unknown := sorted(set(given) - set(TypeAdapter(cls).json_schema()["properties"])):
         raise CallError(f"{tool} has no argument {', '.join(unknown)}")
     try:
@@ -124,17 +125,17 @@ def read_arguments(tool: str, cls: type[Arguments], given: Mapping[str, Any]) ->
 
 
 def reply(text: str) -> CallToolResult:
-    """What a call came to."""
+    """Return what a call came to."""
     return CallToolResult(content=[TextContent(text=text)])
 
 
 def failure(text: str) -> CallToolResult:
-    """Why a call came to nothing, and what to do next."""
+    """Return why a call came to nothing, and what to do next."""
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
 def refused(page: Observation, text: str) -> CallToolResult:
-    """An action that was not done: the page's outcome says why, and this what to do about it."""
+    """Return that an action was not done: the page's outcome says why, and this what to do."""
     if page.outcome.startswith("refused:"):
         advice = (
             "The owner of this browser does not allow it. Do not look for a way around it; tell"

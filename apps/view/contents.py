@@ -55,7 +55,7 @@ class Run:
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """Its store for reading alone, for as long as one request. Raises `StoreError`."""
+        """Open its store for reading alone, for as long as one request. Raises `StoreError`."""
         with Store.look(self.path) as opened:
             yield opened
 
@@ -70,7 +70,7 @@ class Run:
         return max(times)
 
     def is_finished(self) -> bool:
-        """Whether it has summed itself up, and stored nothing since."""
+        """Return whether it has summed itself up, and stored nothing since."""
         try:
             return (self.path / "summary.json").stat().st_mtime + _CLOSING_SECONDS > self.changed()
         except OSError:  # no summary
@@ -236,7 +236,7 @@ class Contents:
         return {outcome: found[outcome] for outcome in EpisodeOutcome}
 
     def values(self, name: str) -> list[str]:
-        """What the episodes have in one of their entry's fields, each once and sorted."""
+        """Return what the episodes have in one of their entry's fields, each once and sorted."""
         found = {getattr(line.entry, name) for line in self.lines}
         return [str(value) for value in sorted(found)]
 

@@ -52,7 +52,8 @@ class FigureCache:
         self._lock = threading.Lock()
 
     def figures(self, run: Run, contents: Contents) -> RunFigures:
-        """The run's figures, waited for a moment; those of a moment ago while new ones are made."""
+        """Return the run's figures, waited for a moment; those of a moment ago while new ones are
+        made."""
         with self._lock:
             work = self._works.setdefault(run.name, _Work())
         with work.lock:

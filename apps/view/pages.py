@@ -34,7 +34,7 @@ class PageTraffic:
     pages: int = 0
 
     def is_busy(self) -> bool:
-        """Whether somebody waits for a page."""
+        """Return whether somebody waits for a page."""
         return self.pages > 0
 
 
@@ -65,7 +65,7 @@ class Pages:
         status: int = 200,
         **content: Any,
     ) -> HTMLResponse:
-        """A page in the frame: `crumbs` are the way to it, `content` what its template uses."""
+        """Return a page in the frame: `crumbs` lead to it, `content` is what its template uses."""
         run = content.get("run")
         frame: Mapping[str, Any] = {
             "crumbs": (("Runs", "/"), *crumbs),
@@ -78,14 +78,15 @@ class Pages:
         return HTMLResponse(text, status)
 
     def run(self, request: Request) -> Run:
-        """The run that the address names, of which a page is being made. Raises `SetupError`."""
+        """Return the run that the address names, of which a page is being made. Raises
+        `SetupError`."""
         run = self.archive.run(request.path_params["run"])
         # Before anything of it is read, so that the page follows whatever comes in the meantime.
         request.state.version = self.state(run)["version"]
         return run
 
     def all_runs(self) -> dict[str, str]:
-        """The state of all runs together, as `state` has it of one."""
+        """Return the state of all runs together, as `state` has it of one."""
         states = [self.state(run) for run in self.archive.runs()]
         running = sum(state["kind"] == "running" for state in states)
         version = "|".join(f"{state['version']} {state['kind']}" for state in states)
@@ -122,12 +123,12 @@ class Pages:
 
 
 def crumbs_of(run: Run, *further: Crumb) -> tuple[Crumb, ...]:
-    """The way to a page of a run."""
+    """Return the way to a page of a run."""
     return ((run.title, run.address), *further)
 
 
 def moment(seconds: float) -> str:
-    """A time since 1970 as day and minute, where this machine is."""
+    """Return a time since 1970 as day and minute, where this machine is."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 

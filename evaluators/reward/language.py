@@ -15,7 +15,6 @@ from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
 from webagent.training.language.texts import NO, YES, format_turns, page_text
-from webagent.training.rows import observation_after
 
 PROMPT = Path(__file__).parent / "prompts" / "reward.md"
 _ANSWERS = Constraint(choices=(YES, NO))
@@ -69,7 +68,7 @@ class RewardQuestions:
 
     def step(self, trajectory: Trajectory, index: int) -> tuple[Message, Message]:
         """Return the request that asks whether a step brought the task nearer to its end."""
-        step, after = trajectory.steps[index], observation_after(trajectory, index)
+        step, after = trajectory.steps[index], trajectory.page_after(index)
         before = replace(trajectory, steps=trajectory.steps[:index], last=step.observation)
         frames = self._select_frames([step.observation, *([after] if after else [])])
         user = self.prompt.fill(

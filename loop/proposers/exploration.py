@@ -33,7 +33,6 @@ from loop.proposers.labelling import (
     Pruning,
     TaskCandidate,
     find_candidates,
-    find_page_after,
     restore_detours,
 )
 from loop.proposers.page_forms import describe_page, find_menu, is_in_menu
@@ -254,7 +253,7 @@ def _record_episode(
     surprises = []
     node = _record_page(found.frontier, episode.steps[0].observation, way, territory)
     for index, step in enumerate(episode.steps):
-        after = find_page_after(episode, index)
+        after = episode.page_after(index)
         if after is None:
             break
         before, action = step.observation, step.decision.action

@@ -240,7 +240,7 @@ def find_candidates(
     found = []
     completed = find_page_actions(episode.steps, episode.last)
     for each in completed:
-        last = find_page_after(episode, each.step)
+        last = episode.page_after(each.step)
         if last is None:
             continue
         steps = remove_detours(episode.steps[: each.step + 1], last)
@@ -364,10 +364,3 @@ def find_entries(steps: Sequence[Step]) -> Iterator[tuple[int, str]]:
                 yield index, text
             case SelectOption(option=option):
                 yield index, option
-
-
-def find_page_after(episode: Trajectory, index: int) -> Observation | None:
-    """Return the page that the action of step `index` led to."""
-    if index + 1 < len(episode.steps):
-        return episode.steps[index + 1].observation
-    return episode.last

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from evaluators.statistics import cluster_interval, wilson
 from loop.costs import read_spending, read_stop_reason, read_stored_prices
@@ -16,10 +17,12 @@ from loop.summary.schema import (
     Summary,
     TaskSplitRow,
 )
-from loop.task_split import TaskSplit
 from webagent.models.spending import Prices, Spent
 from webagent.records import SET_APART, Score
 from webagent.store import EpisodeSummary, Store, Where
+
+if TYPE_CHECKING:
+    from loop.task_split import TaskSplit
 
 NOTHING, GIVE_UP, REPLAY = "do nothing", "give up at once", "blind replay"
 BASELINES = (NOTHING, GIVE_UP, REPLAY)
@@ -125,7 +128,7 @@ def _read_headlines(
     return values, unscored
 
 
-def summarize_split(split: TaskSplit) -> TaskSplitRow:
+def summarize_split(split: "TaskSplit") -> TaskSplitRow:
     """Which tasks were learnt on, as the summary holds it."""
     return TaskSplitRow(
         by=split.by,

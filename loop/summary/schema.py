@@ -5,11 +5,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
 from loop.folder import Origin
-from loop.task_split import TaskSplit
 from webagent.errors import StoreError
+
+if TYPE_CHECKING:  # with the settings of a loop it loads torch, which who reads a summary needs not
+    from loop.task_split import TaskSplit
 
 FILE = "summary.json"
 
@@ -31,7 +33,7 @@ class RunMeta:
     """The seeds that were measured on."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """Name of a task to its template, where averages over templates are wanted."""
-    tasks_by_use: TaskSplit | None = None
+    tasks_by_use: "TaskSplit | None" = None
     """Which tasks were learnt on; None where nothing was learnt."""
     setup: Mapping[str, str] = field(default_factory=dict)
     """What else the figures depend on, as the policy's name; told where there is anything."""

@@ -216,6 +216,14 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     assert done.stdout.endswith("\n[]\n")
 
 
+def test_apps_that_train_nothing_load_no_torch() -> None:
+    apps = ("report.page", "view.server", "mcp.server", "live.live", "replay.playing")
+    names = ", ".join(f"apps.{name}" for name in (*apps, "export.files"))
+    code = f"import sys, {names}; print({{'torch', 'transformers'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 @pytest.mark.parametrize("word", ["--help", "--version"])
 def test_whoever_reads_the_output_may_leave(word: str) -> None:
     reading, writing = os.pipe()

@@ -10,7 +10,7 @@ from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ACTIONS_ALLOWED, ActionGrammar
 from webagent.models.builtin.vocabulary import Vocabulary, op_of, split
 from webagent.policy.past_actions import find_detours
-from webagent.records import Decision, Ending, Observation, Trajectory
+from webagent.records import Decision, Ending, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def make_policy_rows(
     rows = []
     nowhere = find_detours(trajectory.steps)
     for i, step in enumerate(trajectory.steps):
-        after = observation_after(trajectory, i)
+        after = trajectory.page_after(i)
         source = step.decision.source
         had_no_effect = after is not None and bool(after.outcome) and not after.over
         is_detour = i in nowhere and source != "demonstration"
@@ -110,13 +110,6 @@ def _targets(
     if decision.sampled_ids and decision.allowed.startswith(ACTIONS_ALLOWED):
         return list(decision.sampled_ids)
     return grammar.codec.encode(decision.action, prefix, viewport)
-
-
-def observation_after(trajectory: Trajectory, index: int) -> Observation | None:
-    """Return the page that the action of step `index` led to."""
-    if index + 1 < len(trajectory.steps):
-        return trajectory.steps[index + 1].observation
-    return trajectory.last
 
 
 def grow_vocabulary(vocabulary: Vocabulary, trajectories: Iterable[Trajectory]) -> int:

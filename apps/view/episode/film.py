@@ -108,13 +108,6 @@ def film_of(trajectory: Trajectory, has_image: HasImage, prices: RunPrices) -> F
     )
 
 
-def page_after(trajectory: Trajectory, index: int) -> Observation | None:
-    """Return the page that the action of this step led to, where it was seen."""
-    if index + 1 < len(trajectory.steps):
-        return trajectory.steps[index + 1].observation
-    return trajectory.last
-
-
 def considered_actions(step: Step) -> tuple[ConsideredAction, ...]:
     """Return what was chosen among, best first as the policy had it; the one taken is marked."""
     candidates = step.decision.candidates
@@ -148,7 +141,7 @@ def _make_frame(
 ) -> FilmFrame:
     step = trajectory.steps[index]
     page, decision = step.observation, step.decision
-    after = page_after(trajectory, index)
+    after = trajectory.page_after(index)
     targets = []
     for mark in marks_of(decision.action):
         node = page.node(mark)

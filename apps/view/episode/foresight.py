@@ -8,11 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from apps.view.episode.film import page_after
-from loop.arms import ARMS
+from apps.view.episode.world_models import StoredWorldModel, has_met
 from webagent.models.builtin.vocabulary import keys_of
 from webagent.observation.render import render_node
-from webagent.records import Node, Observation, Provenance, Trajectory
+from webagent.records import Node, Observation, Trajectory
 from worldmodel.accuracy import changes, is_held_back
 from worldmodel.delta import Edit, difference
 from worldmodel.model import Outcome, Situation, WorldModel
@@ -206,63 +205,6 @@ def _format_value(value: str | tuple[str, ...]) -> str:
     return " ".join(state for state in value if state != "focused") or "none"
 
 
-_PART = "world"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredWorldModel:
-    """A world model's weights, as a run folder holds them."""
-
-    folder: Path
-    arm: str
-    repeat: int
-    round: int
-
-    @property
-    def title(self) -> str:
-        """Which one it is, in words."""
-        return f"the world model of arm {self.arm}, repeat {self.repeat}, after round {self.round}"
-
-
-def stored_world_models(run: Path) -> list[StoredWorldModel]:
-    """Return all world models of a run, in the order of arm, repeat and round."""
-    found = []
-    for folder in sorted(run.glob(f"weights/*/*/{_PART}")):
-        arm, _, repeat = folder.parent.parent.name.rpartition("-")
-        if arm and repeat.isdigit() and folder.parent.name.isdigit():
-            found.append(StoredWorldModel(folder, arm, int(repeat), int(folder.parent.name)))
-    return sorted(found, key=lambda one: (one.arm, one.repeat, one.round))
-
-
-def nearest_world_model(
-    place: Provenance, known: list[StoredWorldModel]
-) -> StoredWorldModel | None:
-    """Return the one that is nearest to the episode; None where there is none.
-
-    First by arm, the episode's own or the one whose weights it is measured with, then by repeat;
-    then the latest that had not been trained when the episode was collected, else the first after.
-    """
-    arm = ARMS.get(place.arm)
-    own = {place.arm, arm.weights_of if arm else ""}
-    until = place.round - 1 if place.phase == "collect" else place.round
-    return min(
-        known,
-        key=lambda one: (
-            one.arm not in own,
-            one.repeat != place.repeat,
-            one.round > until,
-            abs(one.round - until),
-        ),
-        default=None,
-    )
-
-
-def has_met(world_model: StoredWorldModel, place: Provenance) -> bool:
-    """Return whether the episode is among what this model may have been trained on."""
-    is_own = (world_model.arm, world_model.repeat) == (place.arm, place.repeat)
-    return is_own and place.phase == "collect" and world_model.round >= place.round
-
-
 _BATCH = 16
 """Steps predicted at once."""
 _MOST = 32
@@ -321,6 +263,6 @@ def _foresee(trajectory: Trajectory, world: WorldModel) -> tuple[Foreseen, ...]:
         outcomes = world.outcomes(batch)
         pages = world.imagine(batch, [None] * len(batch))
         for situation, outcome, (page, _) in zip(batch, outcomes, pages, strict=True):
-            after = page_after(trajectory, len(told))
+            after = trajectory.page_after(len(told))
             told.append(foresee_step(situation.observation, after, outcome, page))
     return tuple(told)

@@ -11,7 +11,6 @@ from starlette.routing import BaseRoute, Route
 
 from apps.view.contents import Run
 from apps.view.episode.film import FilmFrame, first_difference, pair_steps
-from apps.view.episode.foresight import stored_world_models
 from apps.view.episode.picture import draw_page
 from apps.view.episode.scene import (
     TOKEN,
@@ -27,6 +26,8 @@ from apps.view.episode.scene import (
     whole_text,
     world_model_of,
 )
+from apps.view.episode.verdicts import Findings
+from apps.view.episode.world_models import stored_world_models
 from apps.view.pages import Pages, crumbs_of
 from evaluators.labels import add_label, format_csv
 from webagent.errors import ModelError, SetupError
@@ -161,29 +162,25 @@ def _show_episode(pages: Pages, request: Request) -> Response:
     )
 
 
-def _show_step(pages: Pages, request: Request) -> Response:
-    """Show one step, for the script that changes it in place."""
+def _open_judged(pages: Pages, request: Request) -> tuple[OpenedEpisode, Findings, int]:
+    """Return the episode that the address names, its findings, and the number of the step."""
     run = pages.run(request)
     with run.store() as store:
         opened = open_episode(run, store, request.path_params["episode"])
         found = findings_of(opened, store, labels_of(opened))
-    number = opened.number(str(request.path_params["number"]))
-    return pages.show(
-        request,
-        "step.html",
-        **_step_content(opened, request, number),
-        found=found,
-        judged=found.judged(number - 1),
-    )
+    return opened, found, opened.number(str(request.path_params["number"]))
+
+
+def _show_step(pages: Pages, request: Request) -> Response:
+    """Show one step, for the script that changes it in place."""
+    opened, found, number = _open_judged(pages, request)
+    content = _step_content(opened, request, number)
+    return pages.show(request, "step.html", **content, found=found, judged=found.judged(number - 1))
 
 
 def _show_foresight(pages: Pages, request: Request) -> Response:
     """Show what the world model expected of a step."""
-    run = pages.run(request)
-    with run.store() as store:
-        opened = open_episode(run, store, request.path_params["episode"])
-        truth = findings_of(opened, store, labels_of(opened)).truth
-    number = opened.number(str(request.path_params["number"]))
+    opened, found, number = _open_judged(pages, request)
     trouble, prediction, world_model = "", None, world_model_of(opened)
     if world_model is not None:
         # Loads torch, which a viewer of runs without a world model never needs.
@@ -200,7 +197,7 @@ def _show_foresight(pages: Pages, request: Request) -> Response:
         **_step_content(opened, request, number),
         prediction=prediction,
         trouble=trouble,
-        truth=truth,
+        truth=found.truth,
     )
 
 

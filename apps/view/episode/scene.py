@@ -17,10 +17,13 @@ from apps.view.episode.film import (
     changed_lines,
     considered_actions,
     film_of,
-    page_after,
 )
-from apps.view.episode.foresight import StoredWorldModel, nearest_world_model, stored_world_models
 from apps.view.episode.verdicts import Findings, findings
+from apps.view.episode.world_models import (
+    StoredWorldModel,
+    nearest_world_model,
+    stored_world_models,
+)
 from evaluators.judge.findings import appears_in
 from evaluators.labels import FILE, Label, read_labels
 from evaluators.steps import StepJudgement, load_episode_judgements
@@ -50,7 +53,7 @@ class EpisodeLabels:
     """Why there may be more that cannot be read; empty where all is well."""
 
     def by(self, annotator: str) -> Label | None:
-        """What this person said."""
+        """Return what this person said."""
         return next((label for label in self.labels if label.annotator == annotator), None)
 
 
@@ -276,7 +279,7 @@ def scene_of(opened: OpenedEpisode, number: int, quote: str = "") -> StepView | 
     trajectory, index = opened.trajectory, number - 1
     step = trajectory.steps[index] if index < len(trajectory.steps) else None
     before = trajectory.steps[index - 1].observation if index else None
-    after = page_after(trajectory, index) if step else None
+    after = trajectory.page_after(index) if step else None
     return StepView(
         frame=frame,
         decision=step.decision if step else None,

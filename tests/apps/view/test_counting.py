@@ -52,6 +52,7 @@ def test_one_of_three_failed_whoever_is_asked(
     found, scored = attribute_failures(run)
     assert (len(found), scored) == (1, 3)
     assert summarize_failures(run).failures == 1
+    assert len(attribute_failures(run, BASELINE)[0]) == 3, "unless their phase is named"
     assert list(contents.failed) == [found[0].episode]
     finder = CauseFinder(tmp_path / "cache")
     known = finder.known(Archive(run.parent).run("one"), contents)

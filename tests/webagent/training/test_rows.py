@@ -9,7 +9,7 @@ from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.models.builtin.vocabulary import Vocabulary
 from webagent.records import Trajectory
-from webagent.training.rows import grow_vocabulary, make_policy_rows, observation_after
+from webagent.training.rows import grow_vocabulary, make_policy_rows
 
 GRAMMAR = ActionGrammar(Codec(untrained().vocabulary))
 PAGE = page("Click", node(1, "button", "Go"))
@@ -91,8 +91,8 @@ def test_a_detour_is_imitated_only_when_it_was_shown() -> None:
 def test_the_page_after_a_step_is_the_next_ones_or_the_last() -> None:
     second, last = page("second"), page("last")
     trajectory = episode((PAGE, Click(1)), (second, Click(1)), last=last)
-    assert observation_after(trajectory, 0) is second
-    assert observation_after(trajectory, 1) is last
+    assert trajectory.page_after(0) is second
+    assert trajectory.page_after(1) is last
 
 
 def test_kinds_and_states_are_learnt_at_once_and_words_when_they_recur() -> None:

@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 from webagent.policy.past_actions import find_detours, page_appearance
 from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import TokenRow
-from webagent.training.rows import observation_after
 
 Scale: TypeAlias = Literal["group", "batch", "none"]
 """What differences from a group's mean are divided by: the group's standard deviation (GRPO), that
@@ -56,7 +55,7 @@ def compute_step_weights(
     nowhere = find_detours(trajectory.steps)
     weights = []
     for index, step in enumerate(trajectory.steps):
-        after = observation_after(trajectory, index)
+        after = trajectory.page_after(index)
         had_no_effect = after is not None and bool(after.outcome) and not after.over
         strayed = index in nowhere and step.decision.source != "demonstration"
         is_right = not (had_no_effect or strayed)

@@ -14,7 +14,6 @@ from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.observation import render
 from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
-from webagent.training.rows import observation_after
 
 NOTHING = "no change"
 _HEAD = re.compile(r"@(\d+) -(\d+)")
@@ -113,7 +112,7 @@ def make_world_rows(
     prompt = prompt or load_prompt(PROMPTS / "world.md")
     rows = []
     for index, step in enumerate(trajectory.steps):
-        after = observation_after(trajectory, index)
+        after = trajectory.page_after(index)
         if after is None:
             continue
         user = prompt.fill(
@@ -131,7 +130,7 @@ def format_turns(trajectory: Trajectory) -> str:
     """Return the episode's actions and what came of them, one line a turn."""
     lines = []
     for index, step in enumerate(trajectory.steps):
-        after = observation_after(trajectory, index)
+        after = trajectory.page_after(index)
         outcome = f" ({after.outcome})" if after is not None and after.outcome else ""
         lines.append(f"{index + 1}. {format_action(step.decision.action)}{outcome}")
     return "\n".join(lines)

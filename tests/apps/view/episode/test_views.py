@@ -7,16 +7,11 @@ from pathlib import Path
 import pytest
 
 from apps.view.episode.film import film_of, first_difference, pair_steps
-from apps.view.episode.foresight import (
-    foresee_step,
-    has_met,
-    nearest_world_model,
-    stored_world_models,
-    sum_foresight,
-)
+from apps.view.episode.foresight import foresee_step, sum_foresight
 from apps.view.episode.picture import draw_page, picture_of
 from apps.view.episode.scene import read_page_text
 from apps.view.episode.verdicts import ReasonPart, findings, pieces_of
+from apps.view.episode.world_models import has_met, nearest_world_model, stored_world_models
 from loop.costs import RunPrices
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click, Fill, MouseDrag
