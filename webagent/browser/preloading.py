@@ -14,7 +14,7 @@ from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 from webagent.timing import Background
 
-_LULL_SECONDS = 0.002
+_SILENCE_SECONDS = 0.002
 """A policy that has been silent for so long is thinking; then there is time for other work."""
 
 
@@ -94,20 +94,20 @@ class PagePreloader:
         self._has_place = False
         self._next: _Prepared | None = None
         self._is_silent = True
-        self._lull: asyncio.TimerHandle | None = None
+        self._silence_timer: asyncio.TimerHandle | None = None
         self._background = Background()
 
     @contextmanager
     def wait(self) -> Iterator[None]:
         """Keep the processor for the episode being played."""
-        if self._lull is not None:
-            self._lull.cancel()
+        if self._silence_timer is not None:
+            self._silence_timer.cancel()
         self._is_silent = False
         try:
             yield
         finally:
             loop = asyncio.get_running_loop()
-            self._lull = loop.call_later(_LULL_SECONDS, self._open_in_silence)
+            self._silence_timer = loop.call_later(_SILENCE_SECONDS, self._open_in_silence)
 
     def begin(self, task: Task, url: str) -> None:
         """Have pages for the task, with the address loaded in them; a blank one if it is empty.

@@ -40,7 +40,7 @@ class UserEvent:
     mark: int = 0
     """Of the element that was meant; 0 where it has none."""
     said: Mapping[str, Any] = field(default_factory=dict)
-    """Particulars, by the names in witness.js; of a `dialog` `accepted` and `text`, of `went` the
+    """Particulars, by the names in user_events.js; of a `dialog` `accepted` and `text`, of `went` the
     `url`, of `tab` the `index`, of `files` their `paths`."""
     rested: Observation | None = None
     """The page as it had come to rest after what was done before, where `seen` is later."""
@@ -68,7 +68,7 @@ _BEGINNINGS = ("down", "key", "typing")
 async def listen_to(tab: Tab, handle: Callable[[str, Mapping[str, Any]], None]) -> None:
     """Call `handle` with each event that a person causes in a document of the tab, and its details.
 
-    The details are those of witness.js, with `mark` as the episode has it. The browser's own
+    The details are those of user_events.js, with `mark` as the episode has it. The browser's own
     windows, for files and for drags, open for the person again. Raises `WorldError`.
     """
 
@@ -87,7 +87,7 @@ async def listen_to(tab: Tab, handle: Callable[[str, Mapping[str, Any]], None]) 
         named = {"name": _BINDING, "executionContextName": ISOLATED_WORLD}
         await session.send("Runtime.addBinding", named)
         begin = {
-            "source": f"webagent.witness({json.dumps(_BINDING)})",
+            "source": f"webagent.reportUserEvents({json.dumps(_BINDING)})",
             "worldName": ISOLATED_WORLD,
             "runImmediately": True,
         }

@@ -1,4 +1,4 @@
-"""The wall around an episode: a forward proxy of its own, through which alone pages reach anything.
+"""The guard's forward proxy, one for each episode: its pages reach nothing but through it.
 
 It resolves names itself and connects to the very address that it checked, so that neither a name
 server nor a page can lead it elsewhere. Inside TLS it sees only what an inspector shows it.

@@ -18,14 +18,14 @@ _TIMERS_QUESTION, _TIMERS_ANSWER, _LIVE = (
 _SHORT_TIMER_MS = 500
 _PARTS = (
     *("captcha.js", "locate.js", "operate.js", "through.js", "quiet.js", "secrets.js"),
-    *("acted.js", "witness.js"),
+    *("acted.js", "user_events.js"),
 )
 _FUNCTIONS = (
     *("acted", "actedAt", "actedInFocus", "actedValue", "captchaOn", "choose", "chooseExactly"),
     *("chosenFiles", "dragHasStarted", "dropWasTaken", "fileField", "fileFieldOf", "focusOn"),
     *("hasArrived", "isAnimating", "labelsOf", "locate", "middleOf", "nextFrame", "optionNamed"),
     *("originsOf", "readyToFill", "rest", "scrollOn", "tickOf", "throughFrame", "titleOf"),
-    *("typeSecret", "unrest", "witness"),
+    *("typeSecret", "unrest", "reportUserEvents"),
 )
 
 

@@ -360,8 +360,8 @@ class Tab:
 
         def note_dialog(event: dict[str, Any]) -> None:
             if event["type"] != "beforeunload" and not self.dialogs.are_held:
-                what = f"{event['type']}), dismissed: {event['message']}"
-                self.notes.append(f"the page opened a dialog ({what}")
+                kind, message = event["type"], event["message"]
+                self.notes.append(f"the page opened a dialog ({kind}), dismissed: {message}")
 
         def note_chooser(event: dict[str, Any]) -> None:
             field = event.get("backendNodeId")

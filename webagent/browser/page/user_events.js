@@ -1,42 +1,42 @@
-// What a person does in this document, told as it happens and before the page hears of it. Only what
-// the browser itself reports as done by hand is told, never what a page has made up.
+// What a person does in this document, reported as it happens and before the page hears of it: only
+// what the browser itself says was done by hand, never what a page has made up.
 
-const ENTRUSTED = /^(current-password|new-password|one-time-code|cc-number|cc-csc)$/;
+const SECRET_AUTOCOMPLETE = /^(current-password|new-password|one-time-code|cc-number|cc-csc)$/;
 const LONE_KEYS = new Set(["Alt", "AltGraph", "CapsLock", "Control", "Dead", "Fn", "Meta", "NumLock", "Process", "Shift", "Unidentified"]);
 const UNREAD_FROM = 100000; // marks of a document in which something is done before it was looked at
 const CHANGED_MS = 300;
 const SCROLLED_MS = 100;
 const BY_HAND_MS = 1000;
 const MOST_HOVERED = 8;
-const CONFIDED = new WeakSet();
-let tell = null;
+const SECRET_FIELDS = new WeakSet();
+let emit = null;
 let typingIn = null;
 let hovered = [];
 let scrolledAt = -SCROLLED_MS;
-const scrolled = new Map(); // how far each scroller went since that was last told
+const scrolled = new Map(); // how far each scroller went since that was last reported
 
-function witness(name) {
-  if (tell || !globalThis[name]) return;
-  const told = globalThis[name];
-  tell = (what, said) => {
-    if (what !== "scrolled") tellScrolled();
-    told(JSON.stringify({ what, url: location.href, ...said }));
+function reportUserEvents(name) {
+  if (emit || !globalThis[name]) return;
+  const binding = globalThis[name];
+  emit = (what, said) => {
+    if (what !== "scrolled") emitScrolled();
+    binding(JSON.stringify({ what, url: location.href, ...said }));
   };
-  const hear = (type, handler) => window.addEventListener(type, (event) => event.isTrusted && handler(event), { capture: true, passive: true });
-  hear("pointerdown", pressed);
-  hear("pointerup", (event) => tell("up", spotOf(event)));
-  hear("dblclick", (event) => tell("double", spotOf(event)));
-  hear("drop", (event) => tell("dropped", spotOf(event)));
-  hear("keydown", keyed);
-  hear("beforeinput", beginsTyping);
-  hear("input", changedValue);
-  hear("mouseover", passedOver);
-  hearScrolling(hear);
-  hearChanges();
+  const listen = (type, handler) => window.addEventListener(type, (event) => event.isTrusted && handler(event), { capture: true, passive: true });
+  listen("pointerdown", onPointerDown);
+  listen("pointerup", (event) => emit("up", spotOf(event)));
+  listen("dblclick", (event) => emit("double", spotOf(event)));
+  listen("drop", (event) => emit("dropped", spotOf(event)));
+  listen("keydown", onKeyDown);
+  listen("beforeinput", onBeforeInput);
+  listen("input", onInput);
+  listen("mouseover", onMouseOver);
+  watchScrolling(listen);
+  watchChanges();
 }
 
 // The element that is meant, also in shadow trees that the page has closed.
-function meant(event) {
+function targetOf(event) {
   let node = event.composedPath()[0];
   if (!(node instanceof Element)) node = node.parentElement || document.documentElement;
   for (let root = CLOSED.get(node); root; root = CLOSED.get(node)) {
@@ -75,7 +75,7 @@ function factsOf(element) {
 
 function spotOf(event) {
   const { clientX: x, clientY: y, button } = event;
-  return { ...factsOf(meant(event)), x: Math.round(x), y: Math.round(y), isTop: window === top, button };
+  return { ...factsOf(targetOf(event)), x: Math.round(x), y: Math.round(y), isTop: window === top, button };
 }
 
 function heldKeys(event) {
@@ -83,12 +83,12 @@ function heldKeys(event) {
     .filter(([, isHeld]) => isHeld).map(([name]) => name);
 }
 
-function pressed(event) {
+function onPointerDown(event) {
   typingIn = null;
   const page = lookNow();
-  const element = meant(event);
+  const element = targetOf(event);
   const around = hovered.map((each) => each.deref()).filter((each) => each && isAround(each, element));
-  tell("down", {
+  emit("down", {
     ...spotOf(event), page, keys: heldKeys(event),
     hovered: around.map((each) => MARKS.get(each)), isSecret: isSecret(element),
   });
@@ -100,17 +100,17 @@ function isAround(marked, element) {
   return marked !== nearestMarked(element) && (marked[own.contains](element) || Boolean(parent && parent !== document.body && parent[own.contains](element)));
 }
 
-function passedOver(event) {
-  const marked = nearestMarked(meant(event));
+function onMouseOver(event) {
+  const marked = nearestMarked(targetOf(event));
   if (!marked || hovered.some((each) => each.deref() === marked)) return;
   hovered = [...hovered, new WeakRef(marked)].slice(-MOST_HOVERED);
 }
 
-// Keys that do something of themselves. Of the others only what the page takes for itself is told,
+// Keys that do something of themselves. Of the others only what the page takes for itself is reported,
 // which is known once it has heard of the key.
-function keyed(event) {
+function onKeyDown(event) {
   if (event.isComposing || LONE_KEYS.has(event.key)) return;
-  const element = meant(event);
+  const element = targetOf(event);
   const isField = isTextField(element) || element[own.isContentEditable];
   const takesLines = isField && tagOf(element) !== "input";
   const isShortcut = event.ctrlKey || event.altKey || event.metaKey;
@@ -123,15 +123,15 @@ function keyed(event) {
     (event.key === " " && /^(a|button|summary)$/.test(tagOf(element))));
   if (isSure) {
     typingIn = null;
-    tell("key", { ...said, page: lookNow() });
+    emit("key", { ...said, page: lookNow() });
     return;
   }
   const page = isTyped ? null : lookNow();
   const before = isField ? valueOf(element) : "";
   setTimeout(() => {
     if (!event.defaultPrevented) return;
-    if (!isTyped) tell("key", { ...said, page });
-    else if (valueOf(element) !== before) tellValue(element);
+    if (!isTyped) emit("key", { ...said, page });
+    else if (valueOf(element) !== before) emitValue(element);
   });
 }
 
@@ -140,30 +140,30 @@ function isChosenFrom(element) {
 }
 
 function fieldOf(event) {
-  let element = meant(event);
+  let element = targetOf(event);
   while (element[own.isContentEditable] && element[own.parentElement] && element[own.parentElement][own.isContentEditable]) element = element[own.parentElement];
   return element;
 }
 
-function beginsTyping(event) {
+function onBeforeInput(event) {
   const field = fieldOf(event);
   if (typingIn === field) return;
   typingIn = field;
-  tell("typing", { ...factsOf(field), page: lookNow(), value: textIn(field), isSecret: isSecret(field) });
+  emit("typing", { ...factsOf(field), page: lookNow(), value: textIn(field), isSecret: isSecret(field) });
 }
 
-function changedValue(event) {
+function onInput(event) {
   const element = fieldOf(event);
   if (tagOf(element) === "select") {
     const labels = [...element.selectedOptions].map((option) => clean(option.label));
-    tell("chosen", { ...factsOf(element), labels, isSeveral: element.multiple });
-  } else if (/^(checkbox|radio)$/.test(element.type)) tell("ticked", { ...factsOf(element), isTicked: element.checked });
-  else if (element.type === "file") tell("files", { ...factsOf(element), count: element.files.length, key: keepFiles(element) });
-  else tellValue(element);
+    emit("chosen", { ...factsOf(element), labels, isSeveral: element.multiple });
+  } else if (/^(checkbox|radio)$/.test(element.type)) emit("ticked", { ...factsOf(element), isTicked: element.checked });
+  else if (element.type === "file") emit("files", { ...factsOf(element), count: element.files.length, key: keepFiles(element) });
+  else emitValue(element);
 }
 
-function tellValue(element) {
-  tell("typed", { ...factsOf(element), value: textIn(element), isSecret: isSecret(element) });
+function emitValue(element) {
+  emit("typed", { ...factsOf(element), value: textIn(element), isSecret: isSecret(element) });
 }
 
 function textIn(element) {
@@ -172,9 +172,9 @@ function textIn(element) {
 }
 
 function isSecret(element) {
-  const isOne = element.type === "password" || ENTRUSTED.test(element[own.getAttribute]("autocomplete") || "");
-  if (isOne) CONFIDED.add(element);
-  return isOne || CONFIDED.has(element);
+  const isOne = element.type === "password" || SECRET_AUTOCOMPLETE.test(element[own.getAttribute]("autocomplete") || "");
+  if (isOne) SECRET_FIELDS.add(element);
+  return isOne || SECRET_FIELDS.has(element);
 }
 
 const CHOSEN_FILES = [];
@@ -189,14 +189,14 @@ function chosenFiles(key) {
   return CHOSEN_FILES[key] || [];
 }
 
-// The beginning of a scroll is told at once, while what was seen before it is known; then what has
-// been added, now and then and before anything else is told.
-function hearScrolling(hear) {
+// The beginning of a scroll is reported at once, while what was seen before it is known; then what has
+// been added, now and then and before anything else is reported.
+function watchScrolling(listen) {
   const places = new WeakMap();
   let [byHand, over] = [-BY_HAND_MS, null];
-  hear("wheel", (event) => { [byHand, over] = [performance.now(), meant(event)]; });
-  hear("keydown", () => { [byHand, over] = [performance.now(), null]; });
-  hear("scroll", (event) => {
+  listen("wheel", (event) => { [byHand, over] = [performance.now(), targetOf(event)]; });
+  listen("keydown", () => { [byHand, over] = [performance.now(), null]; });
+  listen("scroll", (event) => {
     const isPage = event.target === document;
     const scroller = isPage ? document.scrollingElement : event.target;
     if (!scroller) return;
@@ -211,23 +211,23 @@ function hearScrolling(hear) {
     const isFirst = !scrolled.size;
     scrolled.set(scroller, said);
     const wait = scrolledAt + SCROLLED_MS - performance.now();
-    if (wait <= 0) tellScrolled();
-    else if (isFirst) setTimeout(tellScrolled, wait);
+    if (wait <= 0) emitScrolled();
+    else if (isFirst) setTimeout(emitScrolled, wait);
   });
 }
 
-function tellScrolled() {
-  for (const said of scrolled.values()) tell("scrolled", said);
+function emitScrolled() {
+  for (const said of scrolled.values()) emit("scrolled", said);
   if (scrolled.size) scrolledAt = performance.now();
   scrolled.clear();
 }
 
-function hearChanges() {
+function watchChanges() {
   let isWaiting = false;
   const observer = new MutationObserver(() => {
     if (isWaiting) return;
     isWaiting = true;
-    setTimeout(() => { isWaiting = false; tell("changed", {}); }, CHANGED_MS);
+    setTimeout(() => { isWaiting = false; emit("changed", {}); }, CHANGED_MS);
   });
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 }
