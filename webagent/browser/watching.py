@@ -40,8 +40,8 @@ class UserEvent:
     mark: int = 0
     """Of the element that was meant; 0 where it has none."""
     said: Mapping[str, Any] = field(default_factory=dict)
-    """Particulars, by the names in user_events.js; of a `dialog` `accepted` and `text`, of `went` the
-    `url`, of `tab` the `index`, of `files` their `paths`."""
+    """Particulars, by the names in user_events.js; of a `dialog` `accepted` and `text`, of `went`
+    the `url`, of `tab` the `index`, of `files` their `paths`."""
     rested: Observation | None = None
     """The page as it had come to rest after what was done before, where `seen` is later."""
 
