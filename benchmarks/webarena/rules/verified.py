@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from benchmarks.task_files import FileEntry
 from benchmarks.webarena.official import VERSION, ScorerError, official_scorer
 from evaluators.evaluator import Verdict
 from evaluators.rules.rule import rule
@@ -126,21 +127,14 @@ def _verdict(reply: Mapping[str, Any], job: Mapping[str, Any]) -> Verdict:
 
 def _read_check(expected: Json, needed: tuple[str, ...]) -> dict[str, Any]:
     """Return the check as published, with its sites. Raises `TypeError`."""
-    if not isinstance(expected, dict):
-        raise TypeError(f"a check of WebArena-Verified is an object, found {expected!r}")
-    if missing := [name for name in needed if name not in expected]:
-        raise TypeError(f"a check of WebArena-Verified needs {', '.join(missing)}")
-    sites = expected["sites"]
-    if not isinstance(sites, dict) or not sites:
-        raise TypeError(f"sites are an object of site name to addresses, found {sites!r}")
-    for site, listed in sites.items():
-        if (
-            not isinstance(listed, list)
-            or not listed
-            or not all(isinstance(x, str) for x in listed)
-        ):
-            raise TypeError(f"site {site!r} needs a list of addresses, found {listed!r}")
-    return expected
+    check = FileEntry.of(expected, "a check of WebArena-Verified", TypeError)
+    for name in needed:
+        if name not in check.values:
+            raise check.wrong(name, "what was published")
+    sites = check.inner("sites")
+    if not sites.values or not all(sites.texts(site) for site in sites.values):
+        raise check.wrong("sites", "site names with lists of addresses")
+    return dict(check.values)
 
 
 def har_entries(events: list[Json]) -> tuple[list[Json], list[str]]:
@@ -211,27 +205,27 @@ def network_events(har: Mapping[str, Any]) -> list[Json]:
 
     Raises `ValueError` for a file of another form, with what was missing.
     """
-    entries = _field(_field(har, "log", dict, "the file"), "entries", list, "log")
-    return [_event(entry, f"entry {at}") for at, entry in enumerate(entries)]
+    log = FileEntry.of(har, "the HAR file", ValueError).inner("log")
+    log.items("entries")  # they have to be there
+    return [_event(entry) for entry in log.inners("entries")]
 
 
-def _event(entry: Any, where: str) -> Json:
-    request = _field(entry, "request", dict, where)
-    response = _field(entry, "response", dict, where)
-    posted, content = request.get("postData") or {}, response.get("content") or {}
-    headers = _har_headers(request.get("headers"), where)
+def _event(entry: FileEntry) -> Json:
+    request, response = entry.inner("request"), entry.inner("response")
+    posted, content = request.values.get("postData") or {}, response.values.get("content") or {}
+    headers = _har_headers(request)
     if posted.get("mimeType"):
         headers["content-type"] = posted["mimeType"]
     return {
-        "method": _field(request, "method", str, where),
-        "url": _field(request, "url", str, where),
-        "status": _field(response, "status", int, where),
-        "kind": entry.get("_resourceType") or "",
+        "method": request.text("method"),
+        "url": request.text("url"),
+        "status": response.integer("status"),
+        "kind": entry.values.get("_resourceType") or "",
         "request_headers": headers,
-        "response_headers": _har_headers(response.get("headers"), where),
+        "response_headers": _har_headers(response),
         "response_cookies": {
             cookie["name"]: unquote(cookie.get("value", ""))
-            for cookie in response.get("cookies") or []
+            for cookie in response.values.get("cookies") or []
         },
         "body": posted.get("text") or None,
         "mime": content.get("mimeType") or "",
@@ -239,24 +233,11 @@ def _event(entry: Any, where: str) -> Json:
     }
 
 
-def _har_headers(listed: Any, where: str) -> dict[str, Json]:
+def _har_headers(message: FileEntry) -> dict[str, Json]:
     """Return names in lower case with their values; several cookies stand on lines of their own."""
-    if not isinstance(listed, list):
-        raise ValueError(f"{where} has no list of headers")
     headers: dict[str, Json] = {}
-    for header in listed:
+    for header in message.items("headers"):
         name, value = header["name"].lower(), header["value"]
         repeated = name == "set-cookie" and name in headers
         headers[name] = f"{headers[name]}\n{value}" if repeated else value
     return headers
-
-
-def _field(value: Any, name: str, kind: type, where: str) -> Any:
-    """Return a field of the right type. Raises `ValueError`."""
-    found = value.get(name) if isinstance(value, Mapping) else None
-    if not isinstance(found, kind):
-        raise ValueError(
-            f"{where} has no {name!r} that is {kind.__name__}; a HAR file is an object with "
-            "log.entries, each with its request and response"
-        )
-    return found

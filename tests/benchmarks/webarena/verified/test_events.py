@@ -216,11 +216,14 @@ def test_a_har_file_gives_the_same_evidence():
 @pytest.mark.parametrize(
     ("har", "said"),
     [
-        ({}, "the file has no 'log'"),
-        ({"log": {}}, "log has no 'entries'"),
-        ({"log": {"entries": [{}]}}, "entry 0 has no 'request'"),
-        ({"log": {"entries": [har_entry(headers=None)]}}, "entry 0 has no list of headers"),
-        ({"log": {"entries": [har_entry(url=None)]}}, "entry 0 has no 'url'"),
+        ({}, "the HAR file, log is None, expected an object"),
+        ({"log": {}}, "log lacks the key 'entries'"),
+        ({"log": {"entries": [{}]}}, "entries 0, request is None"),
+        (
+            {"log": {"entries": [har_entry(headers=None)]}},
+            "headers is None, expected a list",
+        ),
+        ({"log": {"entries": [har_entry(url=None)]}}, "request: url is None, expected text"),
     ],
 )
 def test_a_file_that_is_no_har_file_is_named(har, said):
