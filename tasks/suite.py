@@ -28,7 +28,7 @@ def seed_of(split: str, index: int) -> int:
     if split not in SPLITS:
         raise ValueError(f"no split called {split!r}; there are {', '.join(SPLITS)}")
     if not 0 <= index < SEEDS_PER_SPLIT:
-        raise ValueError(f"a split has seeds 0 to {SEEDS_PER_SPLIT - 1}, asked for {index}")
+        raise ValueError(f"a split has seeds 0 to {SEEDS_PER_SPLIT - 1}, found {index}")
     return SPLITS.index(split) * SEEDS_PER_SPLIT + index
 
 
@@ -61,7 +61,7 @@ class Suite:
     def select(self, names: Sequence[str]) -> tuple[str, ...]:
         """Task names, with those of groups written out, each once. Raises `UnknownTask`."""
         groups = {**self.groups, "all": self.names}
-        chosen = dict.fromkeys(name for asked in names for name in groups.get(asked, (asked,)))
+        chosen = dict.fromkeys(name for each in names for name in groups.get(each, (each,)))
         known = frozenset(self.names)
         for name in chosen:
             if name not in known:

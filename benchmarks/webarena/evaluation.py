@@ -246,11 +246,11 @@ class Checking:
             target.allow(_TARGET_KEYS)
             contents, rules = target.inner("required_contents"), self._dialect.page_rules
             contents.allow(set(rules))
-            asked = [key for key in rules if key in contents.values]
-            if not asked:
+            keys = [key for key in rules if key in contents.values]
+            if not keys:
                 raise target.wrong("required_contents", f"one of {', '.join(rules)}")
             found = self.probing.selected(target)
-            for key in asked if self._setup.is_corrected else asked[:1]:
+            for key in keys if self._setup.is_corrected else keys[:1]:
                 expected: Json
                 if key == "fuzzy_match" and self._dialect.joins_page_texts:
                     expected = [", ".join(contents.texts(key))]
@@ -276,8 +276,8 @@ class Checking:
                 yield self._check(found, "visualwebarena_pictures", True)
 
     def _query(self, query: FileEntry, found: str) -> Iterator[Check]:
-        for asked in query.inners("eval_vqa"):
-            expected: Json = {"question": asked.text("question"), "answer": asked.text("answer")}
+        for item in query.inners("eval_vqa"):
+            expected: Json = {"question": item.text("question"), "answer": item.text("answer")}
             yield self._check(found, "visualwebarena_picture_answer", expected)
         if "eval_fuzzy_image_match" in query.values:
             names = query.text("eval_fuzzy_image_match").split(" |OR| ")

@@ -173,8 +173,8 @@ def _evaluated(job: Any, check: Any) -> dict[str, Any]:
     except UNREADABLE as error:
         return {"unreadable": f"{type(error).__name__}: {error}"}
     result = evaluator.evaluate(context=context, config=task.eval[-1])
-    told = [message for each in result.assertions or () for message in each.assertion_msgs or ()]
-    return {"score": result.score, "reason": "; ".join(told) or result.error_msg or "as expected"}
+    notes = [note for each in result.assertions or () for note in each.assertion_msgs or ()]
+    return {"score": result.score, "reason": "; ".join(notes) or result.error_msg or "as expected"}
 
 
 def main() -> None:

@@ -70,8 +70,8 @@ def golden_answer(found: Json, expected: Json) -> Verdict:
     number = the_number(reference)
     if number is not None:
         return _number_given(answer, number, reference)
-    said, wanted = _words(answer), _words(reference)
-    holds = any(said[at : at + len(wanted)] == wanted for at in range(len(said)))
+    given, wanted = _words(answer), _words(reference)
+    holds = any(given[at : at + len(wanted)] == wanted for at in range(len(given)))
     return Verdict(float(holds), f"the answer {'has' if holds else 'lacks'} {reference!r}")
 
 

@@ -66,8 +66,8 @@ class Ticket:
         return self._last("resolution", "Open")
 
     def _last(self, field: str, begin: str) -> str:
-        told = [change.fields[field] for change in self.changes if field in change.fields]
-        return told[-1] if told else begin
+        values = [change.fields[field] for change in self.changes if field in change.fields]
+        return values[-1] if values else begin
 
 
 @dataclass(frozen=True, slots=True)

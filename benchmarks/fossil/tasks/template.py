@@ -237,16 +237,16 @@ def _settings(rows: Json) -> EndState:
 
 
 def _end_state(
-    told: Mapping[str, tuple[str, Json]], kinds: Sequence[str], may: Sequence[str] = ()
+    queries: Mapping[str, tuple[str, Json]], kinds: Sequence[str], may: Sequence[str] = ()
 ) -> EndState:
     """Queries with their rows; only these kinds of artifacts were written, and these tables."""
     written = f"select distinct type from event where objid > {_built()} order by type"
     rows: Json = [[kind] for kind in sorted(kinds)]
     tables: Json = [*_WRITTEN, *may]
-    checks = [Check(name, "equals", expected) for name, (_, expected) in told.items()]
+    checks = [Check(name, "equals", expected) for name, (_, expected) in queries.items()]
     return EndState(
         (*checks, Check("kinds", "equals", rows), Check("changes", "unchanged", tables)),
-        {**{name: query for name, (query, _) in told.items()}, "kinds": written},
+        {**{name: query for name, (query, _) in queries.items()}, "kinds": written},
     )
 
 

@@ -25,11 +25,11 @@ _INSET = 2
 @oracle("draw-line")
 def draw_line(view: View) -> Action:
     """`Draw a vertical line that runs through the dot, then press submit.`"""
-    way = view.read_one(r"Draw a (horizontal|vertical) line")
+    direction = view.read_one(r"Draw a (horizontal|vertical) line")
     if view.done:
         return submit(view)
     x, y = middle(_circles(view)[0])
-    dx, dy = (_HALF_LINE, 0) if way == "horizontal" else (0, _HALF_LINE)
+    dx, dy = (_HALF_LINE, 0) if direction == "horizontal" else (0, _HALF_LINE)
     return MouseDrag(x - dx, y - dy, x + dx, y + dy)
 
 
@@ -264,10 +264,10 @@ def _set(view: View, targets: list[int]) -> Action | None:
                 for then, action, now in view.steps
                 if isinstance(action, Press) and action.mark == handle.mark and "Page" in action.key
             ]
-            page, way = max(moves, default=0), target - value
-            is_far = abs(way) >= (page * 0.6 if page else _FAR)
+            page, distance = max(moves, default=0), target - value
+            is_far = abs(distance) >= (page * 0.6 if page else _FAR)
             keys = ("PageUp", "PageDown") if is_far else ("ArrowRight", "ArrowLeft")
-            return Press(handle.mark, keys[way < 0])
+            return Press(handle.mark, keys[distance < 0])
     return None
 
 
@@ -353,8 +353,8 @@ def drag_item_in_grid(view: View) -> Action:
     name, where = view.read(r"Drag (\S+) (.+)\.$")
     items = _items(view)
     index = [node.name for node in items].index(name)
-    if way := re.match(r"(\w+) by one", where):
-        right, down = _WAYS[way[1]]
+    if found := re.match(r"(\w+) by one", where):
+        right, down = _WAYS[found[1]]
         return _drag_to(items, index, index + right + 3 * down)
     row = 0 if "top" in where else 2 if "bottom" in where else 1
     column = 0 if "left" in where else 2 if "right" in where else 1
@@ -380,8 +380,8 @@ def resize_field(view: View) -> Action:
         return submit(view)
     left, top, width, height = view.find("textbox").box
     x, y = left + width - 4, top + height - 4
-    way = _STEP if change == "larger" else -_STEP
-    return MouseDrag(x, y, x + way * (side == "width"), y + way * (side == "height"))
+    step = _STEP if change == "larger" else -_STEP
+    return MouseDrag(x, y, x + step * (side == "width"), y + step * (side == "height"))
 
 
 @oracle("highlight-text", "highlight-text-2")

@@ -228,9 +228,9 @@ _TOOLS = {"bold": "bold", "italics": "italic", "underlined": "underline"}
 @oracle("scroll-text-2")
 def scroll_to_end(view: View) -> Action:
     """`Scroll the textarea to the bottom of the text hit submit.`"""
-    way = 1 if view.read_one(r"to the (top|bottom)") == "bottom" else -1
+    sign = 1 if view.read_one(r"to the (top|bottom)") == "bottom" else -1
     area = view.find("textbox")
-    return submit_after(view, Scroll(area.mark, 0, way * _FURTHER))
+    return submit_after(view, Scroll(area.mark, 0, sign * _FURTHER))
 
 
 @oracle("sign-agreement")

@@ -144,9 +144,9 @@ def delete(draw: Random) -> TaskDraft:
             *({"product_id": product_key(product)} for _ in range(3))
         ),
     }
-    told = [each for each in reviews() if each.product == product]
-    if told:
-        rows["reviews_productreview"] = removed(*({"title": each.title} for each in told))
+    written = [each for each in reviews() if each.product == product]
+    if written:
+        rows["reviews_productreview"] = removed(*({"title": each.title} for each in written))
     count = sum(product in dict(order.lines) for order in orders())
     if count:
         was: Row = {"product_id": product_key(product), "title": product.title}

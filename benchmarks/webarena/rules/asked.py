@@ -66,8 +66,8 @@ async def ask_for_verdict(
     """
     by = f"{model.name}, {prompt.name}#{prompt.hash}"
 
-    async def ask(asked: tuple[Message, ...]) -> Reply:
-        return (await model.complete(asked, max_tokens=max_tokens)).replies[0]
+    async def ask(messages: tuple[Message, ...]) -> Reply:
+        return (await model.complete(messages, max_tokens=max_tokens)).replies[0]
 
     def read_strictly(text: str) -> Verdict:
         verdict = read(text)
@@ -88,8 +88,8 @@ def read_word(text: str, values: Mapping[str, float]) -> Verdict | None:
     """Return the value of the reply, which must be one entry of the table, or end in a line that
     is."""
     last = text.strip().rpartition("\n")[2]
-    said = " ".join(re.findall(r"[a-z]+", last.lower()))
-    return Verdict(values[said], f"marked {said}") if said in values else None
+    word = " ".join(re.findall(r"[a-z]+", last.lower()))
+    return Verdict(values[word], f"marked {word}") if word in values else None
 
 
 @consulting_rule

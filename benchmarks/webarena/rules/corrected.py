@@ -134,11 +134,11 @@ def _fulfils(value: float, text: str) -> bool:
 def _is_at(found: Json, gold: str) -> bool:
     page, wanted = _parts(found), _parts(gold)
     (host, path), (gold_host, gold_path) = _place(page), _place(wanted)
-    query, asked = _query(page), _query(wanted)
+    query, needed = _query(page), _query(wanted)
     return (
         host == gold_host
         and f"{path}/".startswith(f"{gold_path}/")
-        and all(set(values) <= set(query.get(key, ())) for key, values in asked.items())
+        and all(set(values) <= set(query.get(key, ())) for key, values in needed.items())
     )
 
 
@@ -169,8 +169,8 @@ class Difference:
     corrected: Score
 
     def __str__(self) -> str:
-        said = f"{self.published.value} ({self.published.reason})"
-        return f"{self.task} {self.episode}: {said}, corrected {self.corrected.value}" + (
+        published = f"{self.published.value} ({self.published.reason})"
+        return f"{self.task} {self.episode}: {published}, corrected {self.corrected.value}" + (
             f" ({self.corrected.reason})"
         )
 

@@ -37,12 +37,12 @@ async def visualwebarena_picture_answer(question: RuleQuestion) -> Verdict:
     pictures = texts_of(question.found)
     if not pictures:
         return NO_PICTURE
-    asked, wanted = _field(question.expected, "question"), _field(question.expected, "answer")
+    query, wanted = _field(question.expected, "question"), _field(question.expected, "answer")
 
     def read(text: str) -> Verdict | None:
         if not text:
             return None
-        return Verdict(float(wanted.lower() in text.lower()), f"{asked} {text[:80]!r}")
+        return Verdict(float(wanted.lower() in text.lower()), f"{query} {text[:80]!r}")
 
     prompt, verdicts = load_prompt(PROMPTS / "picture_question.md"), []
     model = question.means.model
@@ -54,7 +54,7 @@ async def visualwebarena_picture_answer(question: RuleQuestion) -> Verdict:
             verdicts.append(image)
             continue
         verdicts.append(
-            await ask(model, ModelQuestion(prompt, {"question": asked}, read, (image,)))
+            await ask(model, ModelQuestion(prompt, {"question": query}, read, (image,)))
         )
         if verdicts[-1].value == 1.0:
             break

@@ -63,7 +63,12 @@ class _Opening:
                 url=address, title=title, content=f"<p>{title}: ask us.</p>"
             )
             page.sites.add(self.site)
-        self._categories()
+        tree = _model("catalogue", "Category")
+        for name in catalogue.PARENTS:
+            self.categories[name] = tree.objects.add_root({"name": name})
+        for category in catalogue.CATEGORIES:
+            parent = tree.objects.get(pk=self.categories[category.parent].pk)
+            self.categories[category.name] = tree.objects.add_child(parent, {"name": category.name})
         self._products()
         self._promotions()
         self._people()
@@ -71,15 +76,11 @@ class _Opening:
             self._order(order)
         self._reviews()
         self._baskets()
-        self._dates()
-
-    def _categories(self) -> None:
-        tree = _model("catalogue", "Category")
-        for name in catalogue.PARENTS:
-            self.categories[name] = tree.objects.add_root({"name": name})
-        for category in catalogue.CATEGORIES:
-            parent = tree.objects.get(pk=self.categories[category.parent].pk)
-            self.categories[category.name] = tree.objects.add_child(parent, {"name": category.name})
+        # What was made now is dated as if it had been made when the shop opened.
+        rows = _model("catalogue", "Product").objects
+        for place, key in enumerate(rows.order_by("pk").values_list("pk", flat=True)):
+            made = OPENED + timedelta(minutes=place)
+            rows.filter(pk=key).update(date_created=made, date_updated=made)
 
     def _products(self) -> None:
         goods = _model("catalogue", "ProductClass").objects.create(name="Goods")
@@ -283,13 +284,6 @@ class _Opening:
         )
         for product in people.wishes():
             wishes.lines.create(product=self.records[product.upc].product, title=product.title)
-
-    def _dates(self) -> None:
-        """What was made now is dated as if it had been made when the shop opened."""
-        rows = _model("catalogue", "Product").objects
-        for place, key in enumerate(rows.order_by("pk").values_list("pk", flat=True)):
-            made = OPENED + timedelta(minutes=place)
-            rows.filter(pk=key).update(date_created=made, date_updated=made)
 
 
 def _fields(address: Address) -> dict[str, Any]:
