@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.webarena.rules.asked import ask_for_verdict
+from benchmarks.webarena.rules.consulting import ask_for_verdict
 from evaluators.evaluator import Verdict
 from evaluators.rules.comparisons import Quantity, quantities
 from evaluators.rules.rule import RuleQuestion, consulting_rule, rule

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
-from benchmarks.webarena.rules.asked import PROMPTS, ModelQuestion, any_of, ask
+from benchmarks.webarena.rules.consulting import PROMPTS, ModelQuestion, any_of, ask
 from benchmarks.webarena.rules.webarena import text_of, texts_of
 from evaluators.evaluator import Verdict
 from evaluators.rules.rule import RuleQuestion, consulting_rule

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rules import CONSULTING_RULES, Means, RuleQuestion
-from benchmarks.webarena.rules.asked import MARKS, PROMPTS, read_word
+from benchmarks.webarena.rules.consulting import MARKS, PROMPTS, read_word
 from benchmarks.webarena.rules.pictures import likeness, with_folder
 from evaluators.evaluator import Verdict
 from tasks.task import Json
