@@ -1,4 +1,4 @@
-"""Pages of the episode to come: opened in a lull, or when wanted, and not before."""
+"""Pages of the episode to come: opened while the policy thinks, or when wanted, and not before."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from webagent.errors import WorldError
 
 TASK = Task("test/page@1", "file:///page.html")
 OTHER = replace(TASK, start_url="file:///other.html")
-LULL = 0.02
+SILENCE = 0.02
 
 
 @dataclass(eq=False)
@@ -47,9 +47,14 @@ class Source:
         tabs.is_open = False
 
 
-async def test_nothing_is_opened_while_the_policy_answers_at_once():
+def prepare() -> tuple[Source, PagePreloader]:
+    """A browser, and what has its pages ready."""
     source = Source()
-    upcoming = PagePreloader(source, Profile(), PreloadSlots())
+    return source, PagePreloader(source, Profile(), PreloadSlots())
+
+
+async def test_nothing_is_opened_while_the_policy_answers_at_once():
+    source, upcoming = prepare()
     for _ in range(5):
         with upcoming.wait():
             await asyncio.sleep(0.001)
@@ -61,16 +66,15 @@ async def test_nothing_is_opened_while_the_policy_answers_at_once():
 
 
 async def test_a_page_is_opened_while_the_policy_thinks_and_then_taken():
-    source = Source()
-    upcoming = PagePreloader(source, Profile(), PreloadSlots())
+    source, upcoming = prepare()
     with upcoming.wait():
         pass
     upcoming.begin(TASK, "")
-    await asyncio.sleep(LULL)
+    await asyncio.sleep(SILENCE)
     [pages] = source.opened
     assert pages.loaded == ""
     upcoming.begin(TASK, TASK.start_url)
-    await asyncio.sleep(LULL)
+    await asyncio.sleep(SILENCE)
     assert pages.loaded == TASK.start_url
     with upcoming.wait():
         assert await upcoming.take(TASK) is pages
@@ -78,60 +82,51 @@ async def test_a_page_is_opened_while_the_policy_thinks_and_then_taken():
 
 
 async def test_what_is_wanted_is_opened_at_once():
-    source = Source()
-    upcoming = PagePreloader(source, Profile(), PreloadSlots())
+    source, upcoming = prepare()
     with upcoming.wait():
         pages = await upcoming.take(TASK)
     assert pages is source.opened[0]
 
 
-async def test_a_page_with_another_address_is_closed():
-    source = Source()
-    upcoming = PagePreloader(source, Profile(), PreloadSlots())
-    upcoming.begin(OTHER, OTHER.start_url)
-    await asyncio.sleep(LULL)
+@pytest.mark.parametrize(
+    ("task", "url"),
+    [(OTHER, OTHER.start_url), (replace(TASK, hooks=PageHooks(init="let a")), "")],
+    ids=["another address", "other surroundings"],
+)
+async def test_a_page_that_does_not_fit_is_closed(task: Task, url: str):
+    source, upcoming = prepare()
+    upcoming.begin(task, url)
+    await asyncio.sleep(SILENCE)
     pages = await upcoming.take(TASK)
     await asyncio.sleep(0)
     assert [each.is_open for each in source.opened] == [False, True]
     assert pages is source.opened[1]
 
 
-async def test_a_page_prepared_for_other_surroundings_is_closed():
-    source = Source()
-    upcoming = PagePreloader(source, Profile(), PreloadSlots())
-    upcoming.begin(replace(TASK, hooks=PageHooks(init="let a")), "")
-    await asyncio.sleep(LULL)
-    await upcoming.take(TASK)
-    await asyncio.sleep(0)
-    assert [each.is_open for each in source.opened] == [False, True]
-
-
 async def test_a_page_is_kept_ready_for_the_same_login_only():
     source, known = Source(), {"anna": "first"}
-    upcoming = PagePreloader(
-        source,
-        Profile(),
-        PreloadSlots(),
-        lambda task: {"cookies": [known[task.login]], "origins": []},
-    )
+
+    def state(task: Task):
+        return {"cookies": [known[task.login]], "origins": []}
+
+    upcoming = PagePreloader(source, Profile(), PreloadSlots(), state)
     anna = replace(TASK, login="anna")
     for login, reused in (("first", True), ("second", False)):
         upcoming.begin(anna, "")
-        await asyncio.sleep(LULL)
+        await asyncio.sleep(SILENCE)
         ready = source.opened[-1]
         known["anna"] = login
         assert (await upcoming.take(anna) is ready) == reused
     upcoming.begin(anna, "")
-    await asyncio.sleep(LULL)
+    await asyncio.sleep(SILENCE)
     assert await upcoming.take(TASK) is source.opened[-1]
     assert [each.is_open for each in source.opened] == [True, False, True, False, True]
 
 
 async def test_nothing_is_ready_for_a_login_that_nobody_has():
-    source = Source()
-    upcoming = PagePreloader(source, Profile(), PreloadSlots())
+    source, upcoming = prepare()
     upcoming.begin(replace(TASK, login="anna"), TASK.start_url)
-    await asyncio.sleep(LULL)
+    await asyncio.sleep(SILENCE)
     assert source.opened == []
     with pytest.raises(WorldError, match="webagent login"):
         await upcoming.take(replace(TASK, login="anna"))
@@ -142,14 +137,14 @@ async def test_worlds_share_the_places_for_pages_kept_ready():
     worlds = [PagePreloader(source, Profile(), places) for _ in range(5)]
     for each in worlds:
         each.begin(TASK, TASK.start_url)
-    await asyncio.sleep(LULL)
+    await asyncio.sleep(SILENCE)
     assert len(source.opened) == 2
     assert await worlds[4].take(TASK) is source.opened[2], "who has no place opens when wanted"
     await worlds[0].take(TASK)
     assert places.free == 1
     with worlds[3].wait():
         pass
-    await asyncio.sleep(LULL)
+    await asyncio.sleep(SILENCE)
     assert len(source.opened) == 4
     for each in worlds:
         await each.close()
@@ -158,10 +153,9 @@ async def test_worlds_share_the_places_for_pages_kept_ready():
 
 
 async def test_pages_lost_with_their_browser_are_opened_again():
-    source = Source()
-    upcoming = PagePreloader(source, Profile(), PreloadSlots())
+    source, upcoming = prepare()
     upcoming.begin(TASK, "")
-    await asyncio.sleep(LULL)
+    await asyncio.sleep(SILENCE)
     source.lost = True
     pages = await upcoming.take(TASK)
     assert pages is source.opened[-1]
