@@ -90,7 +90,11 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
             ending = Ending.MODEL_FAILED
             break
         try:
-            steps.append(Step(seen, _read_decision(reply)))
+            found = _REPLY.search(reply)
+            if found is None:
+                raise ActionError("it has no Thought and Action")
+            thought, action = found.groups()
+            steps.append(Step(seen, Decision(read_action(action), thought=thought.strip())))
         except ActionError as error:
             unread.append(f"reply {number}: {error}")
     if ending is Ending.STEP_LIMIT and steps and isinstance(steps[-1].decision.action, Answer):
@@ -184,13 +188,6 @@ def _read_observation(
         viewport=VIEWPORT,
         screenshot=keep(picture, suffix),
     )
-
-
-def _read_decision(reply: str) -> Decision:
-    found = _REPLY.search(reply)
-    if found is None:
-        raise ActionError("it has no Thought and Action")
-    return Decision(read_action(found[2]), thought=found[1].strip(), source="policy")
 
 
 def _mark(label: str) -> int:

@@ -47,6 +47,16 @@ class Live:
         who = actor_of(config)
         arm = name_of(who) or str(who).rpartition("/")[2]
         (prompt_settings(config) or Asking()).note(self._store)
+
+        def tell(event: Event) -> None:
+            self.display.show(event)
+            emit(event_facts(event))
+
+        def steer(policy: Policy, world: BrowserWorld, stop: Stop) -> tuple[Policy, World]:
+            person = PersonActions(world, self._store, self.display.say)
+            steered = SteeredEpisode(policy, world, stop, self._control, person)
+            return steered, steered
+
         with self._signals(), KeyReader(self._press) as keys:
             person = KeyboardPerson(self.display.say, keys.take) if keys.is_heard else None
             approver = _UncountedPerson(person, self._stop) if person else None
@@ -64,20 +74,11 @@ class Live:
                     config.task,
                     url=config.url,
                     schema=schema_in(config),
-                    listen=self._tell,
+                    listen=tell,
                     stop=self._stop,
-                    between=self._steer,
+                    between=steer,
                     provenance=Provenance(run=self._folder.name, arm=arm, phase=PHASE),
                 )
-
-    def _tell(self, event: Event) -> None:
-        self.display.show(event)
-        emit(event_facts(event))
-
-    def _steer(self, policy: Policy, world: BrowserWorld, stop: Stop) -> tuple[Policy, World]:
-        person = PersonActions(world, self._store, self.display.say)
-        steered = SteeredEpisode(policy, world, stop, self._control, person)
-        return steered, steered
 
     def _press(self, key: str) -> None:
         if key in ("p", " "):

@@ -109,7 +109,9 @@ class PersonActions:
         await tabs.focus(tabs.active_index)
         self._world.keep_images(self._pictures.take)
         known = self._translator
-        self._translator = Translator(self._done_steps.put_nowait, self._left_out)
+        self._translator = Translator(
+            self._done_steps.put_nowait, lambda what: self._say(f"not kept as a step: {what}")
+        )
         if known is not None:
             self._translator.secrets |= known.secrets
             self._translator.secret_marks |= known.secret_marks
@@ -155,9 +157,6 @@ class PersonActions:
             return page
         secrets, marks = self._translator.secrets, self._translator.secret_marks
         return self._pictures.kept(hide_secrets(page, secrets, marks), self._store)
-
-    def _left_out(self, what: str) -> None:
-        self._say(f"not kept as a step: {what}")
 
 
 NOTHING = Wait(0)

@@ -112,7 +112,7 @@ _MOVES: dict[str, Callable[[UserEvent], Action]] = {
 """What was done to the window, by the event that tells of it."""
 
 Keep = Callable[[PendingStep], None]
-Say = Callable[[str], None]
+Say = Callable[[str], object]
 
 
 class Translator:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loop.arms import ARMS
-from loop.summary import ArmRow, RoundSummary, Summary
+from loop.summary import ArmRow, Summary
 
 _CIRCLE = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z"
 _SQUARE = "M-5.5 -5.5H5.5V5.5H-5.5Z"
@@ -140,7 +140,10 @@ def draw_chart(summary: Summary, kind: str) -> Chart:
     learners = [arm["name"] for arm in summary["arms"] if not _only_acts(arm)]
     gap = 16.0 if kind == "wide" else 11.0
     room = width - _LEFT - gap * (len(actors) + 0.5) - 16
-    low, high = _find_bounds(rows)
+    # The ends of the axis are tenths that hold all intervals.
+    low = int(min(row["low"] for row in rows) * 10) / 10
+    top = -int(-max(row["high"] for row in rows) * 10 - 0.999) / 10
+    high = max(min(1.0, top), low + 0.1)
 
     def x(steps: float) -> float:
         return round(_LEFT + 10 + room * steps / most, 1)
@@ -191,13 +194,6 @@ def draw_chart(summary: Summary, kind: str) -> Chart:
 def _only_acts(arm: ArmRow) -> bool:
     known = ARMS.get(arm["name"])
     return bool(known and known.weights_of)
-
-
-def _find_bounds(rows: Sequence[RoundSummary]) -> tuple[float, float]:
-    """Return rates for the ends of the axis: tenths that hold all intervals."""
-    low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
-    floor, ceiling = int(low * 10) / 10, min(1.0, -int(-high * 10 - 0.999) / 10)
-    return max(0.0, floor), max(ceiling, floor + 0.1)
 
 
 def _ticks(top: float, count: int) -> list[float]:

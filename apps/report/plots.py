@@ -109,8 +109,14 @@ def _plots(summary: Summary, failures: FailureSummary) -> Iterator[Plot]:
     if has_curve(summary):
         yield Plot("success", headline, note, is_curve=True)
     else:
+        bars = []
+        for arm in summary["arms"]:
+            row, colour = arm["rounds"][-1], colour_class(summary, arm["name"])
+            label = f"{100 * row['success']:.1f} % of {row['episodes']:,}"
+            ends = row["low"], row["high"]
+            bars.append(PlotBar(arm["name"], colour, row["success"], label, *ends))
         title = f"success on {name_seeds(summary)} seeds, %"
-        yield Plot("success", headline, note, [PlotPanel(title, 1.0, _success_bars(summary))])
+        yield Plot("success", headline, note, [PlotPanel(title, 1.0, bars)])
     costs = [name for name in _COSTS if any(_last_cost(arm, name) for arm in summary["arms"])]
     if costs:
         panels = [_cost_panel(summary, name) for name in costs]
@@ -124,16 +130,6 @@ def _plots(summary: Summary, failures: FailureSummary) -> Iterator[Plot]:
         title = f"share of {failures.failures:,} failed episodes"
         panel = PlotPanel(title, max(row.share.high for row in failures.causes), rows)
         yield Plot("failures", "Why episodes failed", failures.first, [panel])
-
-
-def _success_bars(summary: Summary) -> list[PlotBar]:
-    bars = []
-    for arm in summary["arms"]:
-        row = arm["rounds"][-1]
-        label = f"{100 * row['success']:.1f} % of {row['episodes']:,}"
-        colour = colour_class(summary, arm["name"])
-        bars.append(PlotBar(arm["name"], colour, row["success"], label, row["low"], row["high"]))
-    return bars
 
 
 def _cost_panel(summary: Summary, name: str) -> PlotPanel:

@@ -73,12 +73,12 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
     def compare(request: Request) -> Response:
         request.state.version = pages.all_runs()["version"]
-        names = [run.name for run in pages.archive.runs()]
+        known = [run.name for run in pages.archive.runs()]
         asked = request.query_params
-        if len(names) < 2 and not asked.get("b"):
+        if len(known) < 2 and not asked.get("b"):
             raise SetupError("there is one run here; two are needed to compare: name their folder")
-        first = asked.get("a") or names[0]
-        second = asked.get("b") or next(name for name in names if name != first)
+        first = asked.get("a") or known[0]
+        second = asked.get("b") or next(name for name in known if name != first)
         a = _read_side(pages, first, asked.get("arm_a", ""))
         b = _read_side(pages, second, asked.get("arm_b", ""))
         crumbs = (("Compare", ""),)
@@ -87,6 +87,9 @@ def routes(pages: Pages) -> list[BaseRoute]:
         both = sorted(a.lines.keys() & b.lines.keys(), key=lambda place: (place[1], place[2]))
         pairs = [(a.lines[place], b.lines[place]) for place in both]
         flips = [pair for pair in pairs if pair[0].outcome is not pair[1].outcome]
+        one, other = a.settings, b.settings
+        names = sorted((one.keys() | other.keys()) - {"name", "resume"})
+        settings = [(name, one.get(name, "–"), other.get(name, "–")) for name in names]
         claim = "nothing was measured that could be compared"
         if found:
             claim = format_difference("B", "A", found)
@@ -98,9 +101,9 @@ def routes(pages: Pages) -> list[BaseRoute]:
             "tasks": _compare_tasks(a.lines.values(), b.lines.values()),
             "flips": flips[:_FLIPS],
             "flipped": len(flips),
-            "settings": _list_differing(a.settings, b.settings),
+            "settings": [row for row in settings if row[1] != row[2]],
         }
-        return pages.show(request, "compare_runs.html", crumbs, names=names, a=a, b=b, **content)
+        return pages.show(request, "compare_runs.html", crumbs, names=known, a=a, b=b, **content)
 
     return [Route("/compare/runs", compare)]
 
@@ -184,10 +187,3 @@ def _compare_tasks(a: Iterable[EpisodeLine], b: Iterable[EpisodeLine]) -> list[C
         if task in values[1]
     ]
     return sorted(rows, key=lambda row: (-abs(row.b - row.a), row.name))
-
-
-def _list_differing(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return settings with other values, and those that one of the two does not have."""
-    names = sorted((a.keys() | b.keys()) - {"name", "resume"})
-    rows = [(name, a.get(name, "–"), b.get(name, "–")) for name in names]
-    return [row for row in rows if row[1] != row[2]]

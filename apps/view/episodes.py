@@ -129,12 +129,7 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
     if not parts:
         raise SetupError(f"{word}: wants a value: {WORDS[word]}")
     if word in ("task", "id"):
-        patterns = [part.casefold() for part in parts]
-        return lambda line, found: any(
-            fnmatchcase(name.casefold(), pattern)
-            for name in _names_of(line, word)
-            for pattern in patterns
-        )
+        return _read_names(word, [part.casefold() for part in parts])
     if word == "kind":
         return lambda line, found: (
             (one := found.get(line.entry.id)) is not None
@@ -153,9 +148,14 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
     return lambda line, found: str(getattr(line.entry, word)) in wanted
 
 
-def _names_of(line: EpisodeLine, word: str) -> tuple[str, ...]:
-    entry = line.entry
-    return (entry.id,) if word == "id" else (line.task, entry.task, entry.task.split("@")[0])
+def _read_names(word: str, patterns: Sequence[str]) -> Test:
+    def test(line: EpisodeLine, found: Causes) -> bool:
+        entry = line.entry
+        names = (line.task, entry.task, entry.task.split("@")[0])
+        named = (entry.id,) if word == "id" else names
+        return any(fnmatchcase(name.casefold(), each) for name in named for each in patterns)
+
+    return test
 
 
 def _doubts_of(line: EpisodeLine) -> set[str]:

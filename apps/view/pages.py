@@ -99,6 +99,8 @@ class Pages:
         finished = run.is_finished()
         running = seconds < _FRESH_SECONDS and not finished
         verb = "finished" if finished else "last stored"
+        units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+        size, unit = next((one for one in units if seconds >= one[0]), units[-1])
         try:
             stored = self.contents.version(run)
         except StoreError as error:
@@ -107,7 +109,7 @@ class Pages:
         return {
             "version": "/".join(map(str, parts)),
             "kind": "running" if running else "rest",
-            "text": "live" if running else f"{verb} {_ago(seconds)} ago",
+            "text": "live" if running else f"{verb} {seconds / size:.0f} {unit} ago",
         }
 
     def read_later(self, run: Run) -> None:
@@ -136,10 +138,3 @@ def _environment() -> Environment:
     made = make_environment(*TEMPLATES)
     made.filters["moment"] = moment
     return made
-
-
-def _ago(seconds: float) -> str:
-    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.0f} {name}"
-    return f"{seconds:.0f} s"

@@ -182,7 +182,7 @@ _CALLS: dict[str, Callable[..., tuple[Any, ...] | UserMessage]] = {
     "focus": lambda bid: ("focus", bid),
     "drag_and_drop": lambda from_bid, to_bid: ("drag_and_drop", from_bid, to_bid),
     "upload_file": lambda bid, file: _one_or_many("upload_file", "upload_files", bid, file),
-    "mouse_upload_file": lambda x, y, file: _upload_at(x, y, file),
+    "mouse_upload_file": _upload_at,
     "scroll": lambda delta_x, delta_y: ("scroll", 0, delta_x, delta_y),
     "scroll_at": lambda x, y, dx, dy: ("scroll_at", x, y, dx, dy),
     "mouse_move": lambda x, y: ("mouse_move", x, y),

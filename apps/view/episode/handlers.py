@@ -41,14 +41,28 @@ def routes(pages: Pages) -> list[BaseRoute]:
     side at `/compare?left=RUN/ID&right=RUN/ID`."""
     base = "/run/{run}/episode/{episode}"
     step = f"{base}/step/{{number:int}}"
+
+    def picture(request: Request) -> Response:
+        drawing = draw_page(_find_frame(pages, request).picture)
+        return Response(drawing.encode("utf-8"), media_type="image/svg+xml")
+
+    def text(request: Request) -> Response:
+        written = whole_text(_find_frame(pages, request).page)
+        return PlainTextResponse(written.encode("utf-8", "backslashreplace"))
+
+    def labels(request: Request) -> Response:
+        table = format_csv(read_all_labels(pages.run(request).path))
+        headers = {"content-disposition": 'attachment; filename="labels.csv"'}
+        return Response(table, media_type="text/csv", headers=headers)
+
     return [
         Route(base, partial(_show_episode, pages)),
         Route(step, partial(_show_step, pages)),
         Route(f"{step}/expected", partial(_show_foresight, pages)),
-        Route(f"{step}/picture.svg", partial(_send_picture, pages)),
-        Route(f"{step}/text", partial(_send_text, pages)),
+        Route(f"{step}/picture.svg", picture),
+        Route(f"{step}/text", text),
         Route(f"{base}/label", partial(_receive_label, pages), methods=["POST"]),
-        Route("/run/{run}/labels.csv", partial(_send_labels, pages)),
+        Route("/run/{run}/labels.csv", labels),
         Route("/compare", partial(_compare_episodes, pages)),
     ]
 
@@ -103,22 +117,6 @@ def _keep_label(run: Run, episode: str, said: dict[str, str]) -> Response:
         "annotator", quote(label.annotator), max_age=_MONTH, httponly=True, samesite="strict"
     )
     return response
-
-
-def _send_labels(pages: Pages, request: Request) -> Response:
-    table = format_csv(read_all_labels(pages.run(request).path))
-    headers = {"content-disposition": 'attachment; filename="labels.csv"'}
-    return Response(table, media_type="text/csv", headers=headers)
-
-
-def _send_picture(pages: Pages, request: Request) -> Response:
-    drawing = draw_page(_find_frame(pages, request).picture)
-    return Response(drawing.encode("utf-8"), media_type="image/svg+xml")
-
-
-def _send_text(pages: Pages, request: Request) -> Response:
-    text = whole_text(_find_frame(pages, request).page)
-    return PlainTextResponse(text.encode("utf-8", "backslashreplace"))
 
 
 def _find_frame(pages: Pages, request: Request) -> FilmFrame:

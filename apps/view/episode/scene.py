@@ -13,7 +13,6 @@ from apps.view.episode.film import (
     ConsideredAction,
     Film,
     FilmFrame,
-    HasImage,
     changed_lines,
     considered_actions,
     film_of,
@@ -266,9 +265,14 @@ def open_episode(run: Run, store: Store, episode: str) -> OpenedEpisode:
         raise SetupError(
             f"{run.title} has no episode {episode!r:.80}; see the list of its episodes"
         )
-    return OpenedEpisode(
-        run, trajectory, film_of(trajectory, _has_image(store), RunPrices.of(store))
-    )
+
+    def has_image(reference: str) -> bool:
+        try:
+            return bool(reference) and store.images.path(reference).is_file()
+        except StoreError:
+            return False
+
+    return OpenedEpisode(run, trajectory, film_of(trajectory, has_image, RunPrices.of(store)))
 
 
 def scene_of(opened: OpenedEpisode, number: int, quote: str = "") -> StepView | None:
@@ -350,13 +354,3 @@ def world_model_of(opened: OpenedEpisode) -> StoredWorldModel | None:
     return (
         None if place.imagined else nearest_world_model(place, stored_world_models(opened.run.path))
     )
-
-
-def _has_image(store: Store) -> HasImage:
-    def has_image(reference: str) -> bool:
-        try:
-            return bool(reference) and store.images.path(reference).is_file()
-        except StoreError:
-            return False
-
-    return has_image
