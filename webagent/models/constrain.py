@@ -67,7 +67,7 @@ class TokenizerVocabulary:
         spelled = self._encode(texts)
         for place, ids in enumerate(spelled):
             if not self.marks.isdisjoint(ids):
-                pieces = self._encode(self._apart(texts[place]))
+                pieces = self._encode(self._split_at_marks(texts[place]))
                 spelled[place] = [id for piece in pieces for id in piece]
         written = self.tokenizer.batch_decode(
             spelled, skip_special_tokens=False, clean_up_tokenization_spaces=False
@@ -87,14 +87,14 @@ class TokenizerVocabulary:
         encoded = self.tokenizer(list(texts), add_special_tokens=False, split_special_tokens=True)
         return [list(ids) for ids in encoded["input_ids"]]
 
-    def _apart(self, text: str) -> list[str]:
+    def _split_at_marks(self, text: str) -> list[str]:
         """Return the text in pieces of which none holds the name of a mark."""
         names = sorted((str(self._added[id]) for id in self.marks & set(self._added)), key=len)
         found = re.search("|".join(map(re.escape, reversed(names))), text) if names else None
         if found is None or len(found[0]) < 2:
             return [text]
         middle = found.start() + 1
-        return [text[:middle], *self._apart(text[middle:])]
+        return [text[:middle], *self._split_at_marks(text[middle:])]
 
     @property
     def name(self) -> str:
@@ -122,7 +122,7 @@ class TokenizerVocabulary:
             text = json.dumps(described)
             known = LLTokenizer(text, n_vocab=self.size, eos_token=list(self.ends), slices=_SLICES)
         except (ValueError, AttributeError) as error:
-            raise SetupError(self._unfit(str(error))) from error
+            raise SetupError(self._explain_unfit(str(error))) from error
         missing = [
             repr(chr(byte)) if byte < 0x80 else f"0x{byte:02x}"
             for byte in _UTF8_BYTES
@@ -130,7 +130,7 @@ class TokenizerVocabulary:
         ]
         if missing:
             more = f" and {len(missing) - 6} more bytes" if len(missing) > 6 else ""
-            raise SetupError(self._unfit(f"no token for {', '.join(missing[:6])}{more}"))
+            raise SetupError(self._explain_unfit(f"no token for {', '.join(missing[:6])}{more}"))
         return known
 
     @cached_property
@@ -141,7 +141,7 @@ class TokenizerVocabulary:
         lengths = np.fromiter((len(each) for each in spelled), dtype=np.int64)
         return np.flatnonzero(lengths > _MAX_BYTES)
 
-    def _unfit(self, why: str) -> str:
+    def _explain_unfit(self, why: str) -> str:
         return (
             f"the tokenizer of {self.name} cannot be held to a grammar ({why}); use a model whose"
             " tokenizer is a fast one, byte-level or with a fallback to bytes"
@@ -196,7 +196,7 @@ class TrieMatcher:
         elif node is not None and node.is_whole and token in self._ends:
             self._node = None
         else:
-            raise ModelError(refusal(token, self.is_complete))
+            raise ModelError(explain_refusal(token, self.is_complete))
 
     @property
     def is_complete(self) -> bool:
@@ -204,7 +204,7 @@ class TrieMatcher:
         return self._node is None
 
 
-def refusal(token: int, is_complete: bool) -> str:
+def explain_refusal(token: int, is_complete: bool) -> str:
     """Return what is wrong with an id that the constraint does not allow."""
     if is_complete:
         return f"id {token} came after the reply had ended"
@@ -225,7 +225,7 @@ def parse_grammar(text: str, vocabulary: TokenizerVocabulary) -> Any:
 
     start = LLMatcher(known, LLMatcher.grammar_from_lark(text), log_level=0)
     if start.is_error():
-        raise ModelError(f"llguidance refuses the grammar: {_reason(start)}")
+        raise ModelError(f"llguidance refuses the grammar: {_read_error(start)}")
     return start
 
 
@@ -244,9 +244,9 @@ class GrammarMatcher:
 
         Raises `ModelError` where the grammar demands what the tokenizer cannot spell.
         """
-        return self._current().copy()
+        return self._compute_mask().copy()
 
-    def _current(self) -> NDArray[np.bool_]:
+    def _compute_mask(self) -> NDArray[np.bool_]:
         if self._mask is not None:
             return self._mask
         allowed = np.zeros(self._width, dtype=np.bool_)
@@ -254,7 +254,7 @@ class GrammarMatcher:
             return allowed
         packed = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         if self._matcher.is_error():
-            raise ModelError(f"llguidance gave up: {_reason(self._matcher)}")
+            raise ModelError(f"llguidance gave up: {_read_error(self._matcher)}")
         bits = np.unpackbits(packed, count=self._vocabulary.size, bitorder="little")
         fitting = bits.copy()
         fitting[self._vocabulary.oversized] = 0
@@ -271,13 +271,13 @@ class GrammarMatcher:
 
     def accept(self, token: int) -> None:
         """Take the id that came. Raises `ModelError` for one that may not."""
-        if not 0 <= token < self._width or not self._current()[token]:
-            raise ModelError(refusal(token, self._is_complete))
+        if not 0 <= token < self._width or not self._compute_mask()[token]:
+            raise ModelError(explain_refusal(token, self._is_complete))
         self._mask = None
         if token in self._vocabulary.ends:
             self._is_complete = True
         elif not self._matcher.consume_token(token):
-            raise ModelError(f"llguidance gave up: {_reason(self._matcher)}")
+            raise ModelError(f"llguidance gave up: {_read_error(self._matcher)}")
 
     @property
     def is_complete(self) -> bool:
@@ -285,7 +285,7 @@ class GrammarMatcher:
         return self._is_complete
 
 
-def _reason(matcher: Any) -> str:
+def _read_error(matcher: Any) -> str:
     return " ".join(matcher.get_error().split())
 
 

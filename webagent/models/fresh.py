@@ -53,7 +53,7 @@ def create_model(
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    words = _tokenizer(texts, shape.vocabulary)
+    words = _train_tokenizer(texts, shape.vocabulary)
     words.model_max_length = shape.context
     config = LlamaConfig(
         vocab_size=len(words),
@@ -76,7 +76,7 @@ def create_model(
     return int(network.num_parameters())
 
 
-def _tokenizer(texts: Iterable[str], vocabulary: int) -> "PreTrainedTokenizerFast":
+def _train_tokenizer(texts: Iterable[str], vocabulary: int) -> "PreTrainedTokenizerFast":
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 

@@ -136,7 +136,7 @@ def build_constraint(
     for name in dict.fromkeys(actions):
         cls = ACTIONS[name]
         hints = get_type_hints(cls)
-        blanks = [_blank(field, hints[field.name], cls, observation) for field in fields(cls)]
+        blanks = [_make_blank(field, hints[field.name], cls, observation) for field in fields(cls)]
         whole = tuple(blank for blank in blanks if blank is not None)
         # An action with an argument that can be nothing on this page cannot be done.
         if len(whole) == len(blanks):
@@ -146,13 +146,13 @@ def build_constraint(
             f"none of the actions {', '.join(actions)} can be done on this page, which has no"
             " element to name; allow one that needs none, such as wait or give_up"
         )
-    thought, text = _budget(forms, thought_tokens, max_tokens)
+    thought, text = _split_budget(forms, thought_tokens, max_tokens)
     if thought == 0 and sum(form.count for form in forms) <= _MAX_CHOICES:
         return Constraint(tuple(_ACTION + each for form in forms for each in form.actions()))
-    return Constraint(grammar=_grammar(forms, thought, text))
+    return Constraint(grammar=_write_grammar(forms, thought, text))
 
 
-def _budget(
+def _split_budget(
     forms: Sequence[_Form], thought_tokens: int | None, max_tokens: int | None
 ) -> tuple[int | None, int]:
     """Return the tokens for the thought, without a bound where None, and for a text."""
@@ -175,7 +175,7 @@ def _budget(
     return thought, min(_TEXT_TOKENS, left - thought)
 
 
-def _grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
+def _write_grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
     """Return the lines of the grammar, those of its blanks once each."""
     lead = json.dumps(_ACTION)
     lines = [f"start: {lead} action"]
@@ -186,18 +186,20 @@ def _grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
             lines += ["thought: THOUGHT", f"THOUGHT: /{_ENDLESS_LINE}/"]
         else:
             units = {f"LINE_{width}": f"{_LINE}|{wide}" for width, wide in _WIDE.items()}
-            lines += _bounded("thought", f"({_LINE})*<?", units, thought, thought)
+            lines += _write_bounded("thought", f"({_LINE})*<?", units, thought, thought)
     lines.append("action: " + "\n  | ".join(form.rule() for form in forms))
     lines += [blank.line for form in forms for blank in form.blanks]
     if _QUOTED_TEXT in lines:
-        lines += _string_body("text", text)
+        lines += _write_string_body("text", text)
     if _QUOTED_TEXTS in lines:
         tokens = max(1, text // _MAX_ITEMS)
-        lines += [_QUOTED_ITEM, *_string_body("item", tokens, _MAX_ITEMS)]
+        lines += [_QUOTED_ITEM, *_write_string_body("item", tokens, _MAX_ITEMS)]
     return "\n".join(dict.fromkeys(lines))
 
 
-def _blank(field: Field[Any], hint: Any, cls: type[Action], page: Observation) -> _Blank | None:
+def _make_blank(
+    field: Field[Any], hint: Any, cls: type[Action], page: Observation
+) -> _Blank | None:
     """Return what an argument may be, by its type and its name."""
     if hint is str and field.name in ("key", "keys"):
         return _Blank(_KEY, longest=2 + 2 * 32)
@@ -212,10 +214,10 @@ def _blank(field: Field[Any], hint: Any, cls: type[Action], page: Observation) -
         line = f"{field.name.upper()}: " + " | ".join(json.dumps(word) for word in quoted)
         choices = (*([""] if usual else []), *quoted)
         return _Blank(line, max(map(len, quoted)), choices)
-    return _integer(field.name, cls, page)
+    return _make_integer_blank(field.name, cls, page)
 
 
-def _integer(name: str, cls: type[Action], page: Observation) -> _Blank | None:
+def _make_integer_blank(name: str, cls: type[Action], page: Observation) -> _Blank | None:
     if name in ("dx", "dy"):
         return _Blank(_PIXELS, longest=5)
     if name == "milliseconds":
@@ -240,10 +242,10 @@ def _number(name: str, numbers: Sequence[int]) -> _Blank | None:
     if not numbers:
         return None
     choices = tuple(map(str, numbers)) if len(numbers) <= _MAX_CHOICES else ()
-    return _Blank(f"{name}: /{_numerals(tuple(numbers))}/", len(str(max(numbers))), choices)
+    return _Blank(f"{name}: /{_match_numbers(tuple(numbers))}/", len(str(max(numbers))), choices)
 
 
-def _string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
+def _write_string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
     """Return the grammar's lines for what stands between the quotes of one of so many strings.
 
     Each is within so many tokens.
@@ -255,10 +257,10 @@ def _string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
     units = {f"QUOTED_{width}": f"{_QUOTED}|{_ESCAPE}|{wide}" for width, wide in _WIDE.items()}
     units["QUOTED_6"] = f"{units['QUOTED_4']}|{_LONG_ESCAPE}"
     plain = min(tokens, _MAX_PLAIN_TOKENS // strings)
-    return _bounded(rule, f"({_QUOTED})*<?", units, tokens, plain)
+    return _write_bounded(rule, f"({_QUOTED})*<?", units, tokens, plain)
 
 
-def _bounded(
+def _write_bounded(
     rule: str, plain: str, units: dict[str, str], tokens: int, plain_tokens: int
 ) -> list[str]:
     """Return the grammar's lines for plain text within `plain_tokens`, or units within `tokens`.
@@ -277,12 +279,12 @@ def _bounded(
 
 
 @lru_cache(maxsize=64)
-def _numerals(numbers: tuple[int, ...]) -> str:
+def _match_numbers(numbers: tuple[int, ...]) -> str:
     """Return a short regular expression of exactly these numbers, none of them below zero."""
-    return _tails(frozenset(str(number) for number in numbers))
+    return _match_tails(frozenset(str(number) for number in numbers))
 
 
-def _tails(tails: frozenset[str]) -> str:
+def _match_tails(tails: frozenset[str]) -> str:
     """Return a regular expression of these digits, grouped by what may follow a digit."""
     after: dict[str, set[str]] = {}
     for tail in tails - {""}:
@@ -295,7 +297,7 @@ def _tails(tails: frozenset[str]) -> str:
     for rest, digits in leading.items():
         is_run = int(digits[-1]) - int(digits[0]) == len(digits) - 1
         several = f"[{digits[0]}-{digits[-1]}]" if is_run else f"[{digits}]"
-        options.append((several if len(digits) > 1 else digits) + _tails(rest))
+        options.append((several if len(digits) > 1 else digits) + _match_tails(rest))
     if not options:
         return ""
     return f"({'|'.join(options)}){'?' * ('' in tails)}"

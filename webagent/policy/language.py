@@ -87,7 +87,7 @@ class LanguagePolicy:
         Raises `PolicyError` when the repaired reply is unreadable too, `ModelError` when the model
         fails.
         """
-        reader = self._reader(trajectory, observation)
+        reader = self._make_reader(trajectory, observation)
         if (end := self._give_up_in_loop(reader)) is not None:
             return end
         turn = await self._ask(self._begin_turn(trajectory, observation), trajectory)
@@ -109,7 +109,7 @@ class LanguagePolicy:
         Each carries its log-probability in `candidates`. When no sample is readable the first is
         repaired. Proposals are not reviewed.
         """
-        reader = self._reader(trajectory, observation)
+        reader = self._make_reader(trajectory, observation)
         if (end := self._give_up_in_loop(reader)) is not None:
             return [end]
         temperature = max(self.temperature, _MIN_DIVERSE_TEMPERATURE)
@@ -195,7 +195,7 @@ class LanguagePolicy:
         except ActionError as error:
             raise PolicyError(f"no usable action from {self.model.name}: {error}") from error
 
-    def _reader(self, trajectory: Trajectory, observation: Observation) -> ReplyReader:
+    def _make_reader(self, trajectory: Trajectory, observation: Observation) -> ReplyReader:
         settings = self.prompting
         objects = settings.loops in ("demand", "end")
         return ReplyReader(
@@ -288,7 +288,7 @@ def rank_choices(choices: Sequence[ReadReply]) -> list[tuple[ReadReply, Candidat
         firsts.setdefault(choice.action, choice)
         spellings[choice.action][choice.reply.token_ids] = sum(choice.reply.log_probs)
     if all(choice.reply.log_probs and not choice.thought for choice in choices):
-        log_probs = {action: _log_sum(known.values()) for action, known in spellings.items()}
+        log_probs = {action: _sum_log_probs(known.values()) for action, known in spellings.items()}
     else:
         log_probs = {action: math.log(n / counts.total()) for action, n in counts.items()}
     order = sorted(firsts, key=lambda action: (-log_probs[action], -counts[action]))
@@ -297,6 +297,6 @@ def rank_choices(choices: Sequence[ReadReply]) -> list[tuple[ReadReply, Candidat
     ]
 
 
-def _log_sum(log_probs: Collection[float]) -> float:
+def _sum_log_probs(log_probs: Collection[float]) -> float:
     most = max(log_probs)
     return most + math.log(math.fsum(math.exp(value - most) for value in log_probs))

@@ -39,17 +39,17 @@ def read_reply(text: str) -> tuple[str, Action]:
         for start, end in zip(starts, [*starts[1:], len(visible)], strict=True):
             lines = visible[start:end].strip().splitlines()
             # Without a call the line itself, for the error to quote.
-            named.append(next(iter(_calls(visible[start:end])), lines[0] if lines else ""))
+            named.append(next(iter(_find_calls(visible[start:end])), lines[0] if lines else ""))
         action = _parse_only(named)
-        return _thought_before(visible[: labels[0].start()]), action
+        return _read_thought(visible[: labels[0].start()]), action
     fences = [(match.start(), match[1]) for match in _FENCE.finditer(visible)]
-    fenced = [call for _, block in fences for call in _calls(block)]
+    fenced = [call for _, block in fences for call in _find_calls(block)]
     if fenced:
-        return _thought_before(visible[: fences[0][0]]), _parse_only(fenced)
-    calls = _calls(visible)
+        return _read_thought(visible[: fences[0][0]]), _parse_only(fenced)
+    calls = _find_calls(visible)
     if not calls:
         raise ActionError(f"no action in the reply {shorten(visible, 160)!r}")
-    return _thought_before(visible[: visible.rindex(calls[-1])]), parse_action(calls[-1])
+    return _read_thought(visible[: visible.rindex(calls[-1])]), parse_action(calls[-1])
 
 
 def _parse_only(calls: Sequence[str]) -> Action:
@@ -61,16 +61,16 @@ def _parse_only(calls: Sequence[str]) -> Action:
     return actions[0]
 
 
-def _calls(text: str) -> list[str]:
+def _find_calls(text: str) -> list[str]:
     """Return the calls of known actions, none of them inside another's arguments."""
     calls, position = [], 0
     while match := _CALL.search(text, position):
-        position = _closing(text, match.end())
+        position = _find_closing(text, match.end())
         calls.append(text[match.start() : position])
     return calls
 
 
-def _closing(text: str, start: int) -> int:
+def _find_closing(text: str, start: int) -> int:
     """Return the place past the bracket that closes a call, else the end of the line."""
     depth = 1
     for found in _STRING_OR_BRACKET.finditer(text, start):
@@ -81,7 +81,7 @@ def _closing(text: str, start: int) -> int:
     return end_of_line if end_of_line >= 0 else len(text)
 
 
-def _thought_before(text: str) -> str:
+def _read_thought(text: str) -> str:
     """Return the words before the action, without their label."""
     return _THOUGHT_LABEL.sub("", text.strip(), count=1).strip().rstrip("`").strip()
 

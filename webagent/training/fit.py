@@ -75,7 +75,7 @@ def fit(
             break
         for group in optimizer.param_groups:
             group["lr"] = config.learning_rate * _schedule_rate(fraction)
-        loss = _loss(network, batch_rows, config.word_dropout)
+        loss = _compute_loss(network, batch_rows, config.word_dropout)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -158,7 +158,7 @@ def _sample_rows(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) 
     return [drawn[i] for i in rng.permutation(len(drawn))]
 
 
-def _loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: float) -> Tensor:
+def _compute_loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: float) -> Tensor:
     """Return cross-entropy per target token; a row of negative weight is made less likely.
 
     Such a row's loss is -log(1 - p) with p the probability of the whole target: the unlikelihood of

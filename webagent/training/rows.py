@@ -75,7 +75,7 @@ def make_policy_rows(
         if had_no_effect or is_detour or (source == "explore" and not imitate_random):
             continue
         prefix = encode(grammar.vocabulary, "policy", step.observation, trajectory.steps[:i])
-        targets = _targets(grammar, step.decision, prefix, trajectory.task.viewport)
+        targets = _encode_targets(grammar, step.decision, prefix, trajectory.task.viewport)
         if targets:
             imagined, group = trajectory.provenance.imagined, trajectory.task.name
             rows.append(
@@ -97,13 +97,13 @@ def make_avoided_rows(
         return []
     step, before = trajectory.steps[-1], trajectory.steps[:-1]
     prefix = encode(grammar.vocabulary, "policy", step.observation, before)
-    targets = _targets(grammar, step.decision, prefix, trajectory.task.viewport)
+    targets = _encode_targets(grammar, step.decision, prefix, trajectory.task.viewport)
     if not targets:
         return []
     return [make_row(grammar, prefix, targets, weight=-weight, group=trajectory.task.name)]
 
 
-def _targets(
+def _encode_targets(
     grammar: ActionGrammar, decision: Decision, prefix: Prefix, viewport: tuple[int, int]
 ) -> list[int] | None:
     """Return what was sampled under such a grammar, else the action encoded."""

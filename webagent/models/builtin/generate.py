@@ -58,13 +58,13 @@ def sample(
     result does not depend on what else is in the batch.
     """
     network.train(False)
-    state = _Rows(grammar, prefixes)
+    state = _TargetRows(grammar, prefixes)
     memory = network.prefill(collate(prefixes, [[]] * len(prefixes), [[]] * len(prefixes)))
     for place in range(max_length):
         if all(state.done):
             break
         logits, memory = network.decode(memory, state.last(), state.slots(), place)
-        scores = state.masked(logits, temperature)
+        scores = state.compute_scores(logits, temperature)
         chosen = []
         for row, rng in zip(scores, uniforms, strict=True):
             if rng is None:
@@ -75,7 +75,7 @@ def sample(
                 drawn = rng.random() * float(cumulative[-1])
                 chosen.append(min(int(torch.searchsorted(cumulative, drawn)), len(row) - 1))
         state.append(chosen, scores)
-    return state.written()
+    return state.to_targets()
 
 
 @torch.inference_mode()
@@ -88,9 +88,9 @@ def search(
     beams = [GeneratedTarget((), ())]
     finished: list[GeneratedTarget] = []
     for place in range(max_length):
-        state = _Rows(grammar, [prefix] * len(beams), [list(b.ids) for b in beams])
+        state = _TargetRows(grammar, [prefix] * len(beams), [list(b.ids) for b in beams])
         logits, memory = network.decode(memory, state.last(), state.slots(), place)
-        grown = _grow(beams, state.masked(logits, 1.0), width)
+        grown = _extend_beams(beams, state.compute_scores(logits, 1.0), width)
         beams, parents = [], []
         for parent, beam in grown:
             if grammar.slot(beam.ids) == "done":
@@ -113,7 +113,7 @@ def search(
     return sorted(finished, key=lambda w: -w.log_prob)[:width]
 
 
-def _grow(
+def _extend_beams(
     beams: Sequence[GeneratedTarget], scores: Sequence[Tensor], width: int
 ) -> list[tuple[int, GeneratedTarget]]:
     """Return the `width` best extensions of the beams with the beam each came from."""
@@ -127,7 +127,7 @@ def _grow(
     return sorted(options, key=lambda option: -option[1].log_prob)[:width]
 
 
-class _Rows:
+class _TargetRows:
     """The targets under way, one for each prefix."""
 
     def __init__(
@@ -150,7 +150,7 @@ class _Rows:
         """(B,) indices of what is to be said."""
         return torch.tensor([SLOT_INDEX[self.grammar.slot(ids)] for ids in self.ids])
 
-    def masked(self, logits: Tensor, temperature: float) -> list[Tensor]:
+    def compute_scores(self, logits: Tensor, temperature: float) -> list[Tensor]:
         """Return log-probabilities of each row over what its grammar allows."""
         out = []
         for row, (ids, prefix) in enumerate(zip(self.ids, self.prefixes, strict=True)):
@@ -170,7 +170,7 @@ class _Rows:
                 self.ids[row].append(token)
                 self.log_probs[row].append(float(scores[row][token]))
 
-    def written(self) -> list[GeneratedTarget]:
+    def to_targets(self) -> list[GeneratedTarget]:
         return [
             GeneratedTarget(tuple(ids), tuple(values))
             for ids, values in zip(self.ids, self.log_probs, strict=True)

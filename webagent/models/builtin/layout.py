@@ -128,9 +128,9 @@ def lay_out_prompt(
         kind, keys = kind_of(node), keys_of(node.name, LINE_WORDS)
         out.lines.append(PromptLine(len(out.tokens), node, index, kind, keys))
         line = len(out.lines)
-        out.tokens.append(PromptToken(kind, PromptField.HEAD, _place(node.depth), line))
+        out.tokens.append(PromptToken(kind, PromptField.HEAD, _clamp(node.depth), line))
         for place, state in enumerate(node.states):
-            out.tokens.append(PromptToken(f"state:{state}", PromptField.STATE, _place(place), line))
+            out.tokens.append(PromptToken(f"state:{state}", PromptField.STATE, _clamp(place), line))
         name = split(node.name, LINE_WORDS)[:name_limit]
         _add_words(out, name, PromptField.NAME, line)
         _add_words(out, split(node.value, LINE_WORDS), PromptField.VALUE, line)
@@ -157,17 +157,17 @@ def kind_of(node: Node) -> str:
 
 def _add_words(out: PromptLayout, words: Sequence[Word], field: PromptField, line: int) -> None:
     for place, word in enumerate(words):
-        out.tokens.append(PromptToken(word.key, field, _place(place), line, word))
+        out.tokens.append(PromptToken(word.key, field, _clamp(place), line, word))
 
 
 def _add_past(out: PromptLayout, past: PastAction, field: PromptField, number: int) -> None:
     out.acted.append((len(out.tokens), past.mark))
-    out.tokens.append(PromptToken(f"op:{past.op}", field, _place(number), 0))
+    out.tokens.append(PromptToken(f"op:{past.op}", field, _clamp(number), 0))
     _add_words(out, split(past.name, _PAST_NAME_WORDS), field, 0)
     _add_words(out, split(past.text, _PAST_TEXT_WORDS), field, 0)
 
 
-def _place(number: int) -> int:
+def _clamp(number: int) -> int:
     """Return a position, as far as positions are told apart."""
     return max(0, min(number, PLACES - 1))
 
@@ -180,7 +180,7 @@ def _fit_lines(out: PromptLayout) -> list[tuple[int, int]]:
     """
     nodes = out.observation.nodes
     room = MAX_TOKENS - len(out.tokens)
-    if sum(_size(node, LINE_WORDS) for node in nodes) <= room:
+    if sum(_count_tokens(node, LINE_WORDS) for node in nodes) <= room:
         return [(i, LINE_WORDS) for i in range(len(nodes))]
     goal = {key for key in out.goal_keys if key.isalnum()}
     shared = [goal.intersection(keys_of(node.name)) for node in out.observation.nodes]
@@ -191,7 +191,7 @@ def _fit_lines(out: PromptLayout) -> list[tuple[int, int]]:
     }
     about = [sum(weight[key] for key in keys) for keys in shared]
     limits = [LINE_WORDS if each > _BY_CHANCE else _CUT_WORDS for each in about]
-    sizes = [_size(node, limit) for node, limit in zip(nodes, limits, strict=True)]
+    sizes = [_count_tokens(node, limit) for node, limit in zip(nodes, limits, strict=True)]
     worth = []
     for i, node in enumerate(nodes):
         # Half of what lines beside it are about: a control often says only there what it is for.
@@ -206,7 +206,7 @@ def _fit_lines(out: PromptLayout) -> list[tuple[int, int]]:
     return sorted(kept)
 
 
-def _size(node: Node, name_limit: int) -> int:
+def _count_tokens(node: Node, name_limit: int) -> int:
     """Return how many tokens a line takes."""
     words = len(split(node.name, LINE_WORDS)[:name_limit]) + len(split(node.value, LINE_WORDS))
     return 1 + len(node.states) + words

@@ -62,54 +62,58 @@ class Codec:
         if op not in SLOTS or getattr(action, "button", "left") != "left":
             return None
         ids = [self.vocabulary.id(f"op:{op}")]
-        for part in self._arguments(action, prefix, max(viewport)):
+        for part in self._encode_arguments(action, prefix, max(viewport)):
             if part is None:
                 return None
             ids.extend(part)
         return ids
 
-    def _arguments(self, action: Action, prefix: Prefix, side: int) -> list[list[int] | None]:
+    def _encode_arguments(
+        self, action: Action, prefix: Prefix, side: int
+    ) -> list[list[int] | None]:
         """Return one list of ids for each field of the action; None where it cannot be said."""
         if isinstance(action, act.Scroll):
             nearest = min(SCROLLS, key=lambda w: math.dist(SCROLLS[w], (action.dx, action.dy)))
-            return [self._mark(action.mark, prefix), self._fixed(f"way:{nearest}")]
+            return [self._encode_mark(action.mark, prefix), self._encode_token(f"way:{nearest}")]
         if isinstance(action, act.Wait):
             return []
         if isinstance(action, act.TabFocus):
-            return [self._fixed(f"number:{action.index}")]
+            return [self._encode_token(f"number:{action.index}")]
         return [
-            self._field(field.name, getattr(action, field.name), prefix, side)
+            self._encode_field(field.name, getattr(action, field.name), prefix, side)
             for field in dataclasses.fields(action)
             if field.name != "button"
         ]
 
-    def _field(self, name: str, value: str | int, prefix: Prefix, side: int) -> list[int] | None:
+    def _encode_field(
+        self, name: str, value: str | int, prefix: Prefix, side: int
+    ) -> list[int] | None:
         if isinstance(value, int):
             if name in ("mark", "source", "target"):
-                return self._mark(value, prefix)
+                return self._encode_mark(value, prefix)
             step = min(NUMBERS - 1, max(0, round(value * NUMBERS / side)))
-            return self._fixed(f"number:{step}")
+            return self._encode_token(f"number:{step}")
         if name == "option":
             wanted = [word.key for word in split(value, 40)]
             for head in np.flatnonzero(prefix.options):
-                if [word.key for word in _name_words(prefix, int(head))] == wanted:
+                if [word.key for word in _list_name_words(prefix, int(head))] == wanted:
                     return [self.pointer(int(head))]
             return None
         if name == "key":
-            return self._fixed(f"key:{value}")
+            return self._encode_token(f"key:{value}")
         ids = self.copy_text(value, prefix)
         copied = [token for token in ids if token >= self.vocabulary.capacity]
         # A text has to read back the same but for white space, and copies no place twice.
         is_same = self.read_text(ids[:-1], prefix) == " ".join(value.split())
         return ids if is_same and len(set(copied)) == len(copied) else None
 
-    def _mark(self, mark: int, prefix: Prefix) -> list[int] | None:
+    def _encode_mark(self, mark: int, prefix: Prefix) -> list[int] | None:
         if mark == 0:
             return [self.pointer(0)]
         found = np.flatnonzero(prefix.marks == mark)
         return [self.pointer(int(found[0]))] if len(found) else None
 
-    def _fixed(self, token: str) -> list[int] | None:
+    def _encode_token(self, token: str) -> list[int] | None:
         number = self.vocabulary.id(token)
         return [number] if number else None
 
@@ -124,7 +128,7 @@ class Codec:
         ids: list[int] = []
         i, after = 0, -1
         while i < len(words):
-            start, length = _longest_copy(words[i:], prefix, after)
+            start, length = _find_longest_copy(words[i:], prefix, after)
             if length == 0:
                 ids.append(self.vocabulary.id(words[i].key))
                 i, after = i + 1, -1
@@ -140,30 +144,30 @@ class Codec:
         arguments: list[int | str] = []
         for kind in SLOTS[op]:
             if op == "tab_focus":
-                arguments.append(self._counted(rest.pop(0)))
+                arguments.append(self._decode_number(rest.pop(0)))
             elif kind == "text":
                 cut = rest.index(self.end) if self.end in rest else len(rest)
                 arguments.append(self.read_text(rest[:cut], prefix))
                 rest = rest[cut + 1 :]
             else:
-                arguments.append(self._argument(kind, rest.pop(0), prefix, viewport))
+                arguments.append(self._decode_argument(kind, rest.pop(0), prefix, viewport))
         if op == "scroll":
             arguments[1:] = SCROLLS[str(arguments[1])]
         return act.ACTIONS[op](*arguments)  # type: ignore[arg-type]
 
-    def _argument(
+    def _decode_argument(
         self, kind: str, token: int, prefix: Prefix, viewport: tuple[int, int]
     ) -> int | str:
         position = token - self.vocabulary.capacity
         if kind == "mark":
             return int(prefix.marks[position])
         if kind == "option":
-            return join(_name_words(prefix, position))
+            return join(_list_name_words(prefix, position))
         if kind == "number":
-            return round(self._counted(token) * max(viewport) / NUMBERS)
+            return round(self._decode_number(token) * max(viewport) / NUMBERS)
         return self.vocabulary.word(token).split(":", 1)[1]
 
-    def _counted(self, token: int) -> int:
+    def _decode_number(self, token: int) -> int:
         return int(self.vocabulary.word(token).removeprefix("number:"))
 
     def read_text(self, ids: Sequence[int], prefix: Prefix) -> str:
@@ -254,13 +258,13 @@ class ActionGrammar:
         return mask
 
 
-def _name_words(prefix: Prefix, head: int) -> list[Word]:
+def _list_name_words(prefix: Prefix, head: int) -> list[Word]:
     """Return the words of the name of the line that a token heads."""
     own = (prefix.lines == prefix.lines[head]) & (prefix.fields == PromptField.NAME)
     return [word for i in np.flatnonzero(own) if (word := prefix.words[i])]
 
 
-def _longest_copy(words: Sequence[Word], prefix: Prefix, after: int) -> tuple[int, int]:
+def _find_longest_copy(words: Sequence[Word], prefix: Prefix, after: int) -> tuple[int, int]:
     """Return where the longest stretch of the words' beginning stands in the prefix (the first such
     place; exact spelling only), and how many words it has.
 

@@ -179,7 +179,7 @@ class EndpointModel:
     def _explain_refusal(self, error: "APIStatusError") -> Exception:
         """Return what to raise for a status: retry, or a failure for good."""
         status, code, parameter = error.status_code, error.code or "", error.param or ""
-        words = _server_words(error)
+        words = _read_error_text(error)
         if status in (401, 403):
             return ModelError(
                 f"{self._where}: the key was refused ({status}); check"
@@ -237,7 +237,7 @@ class EndpointModel:
         return self._client
 
 
-def _server_words(error: "APIStatusError") -> str:
+def _read_error_text(error: "APIStatusError") -> str:
     """Return what the server itself says; the client's message has it in OpenAI's form only."""
     body = error.body
     message = body.get("message") or body.get("detail") if isinstance(body, dict) else body

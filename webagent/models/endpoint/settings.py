@@ -134,7 +134,7 @@ def read_endpoint(table: Mapping[str, Any]) -> Endpoint:
     A server's table starts from the one that its `kind` names. Raises `SetupError` for a key or a
     server that is not known and for a value of the wrong kind.
     """
-    values = {**table, "server": _server(table.get("server", _PLAIN))}
+    values = {**table, "server": _read_server(table.get("server", _PLAIN))}
     _refuse_unknown(values, Endpoint, "endpoint setting")
     try:
         # As JSON, since the strict reading of Python objects takes no mapping for a dataclass.
@@ -147,7 +147,7 @@ def read_endpoint(table: Mapping[str, Any]) -> Endpoint:
         raise SetupError(f"endpoint setting {where}: {first['msg']}{found}") from error
 
 
-def _server(declared: object) -> dict[str, Any]:
+def _read_server(declared: object) -> dict[str, Any]:
     table = {"kind": declared} if isinstance(declared, str) else declared
     if not isinstance(table, dict):
         raise SetupError(f"endpoint setting server: expected a name or a table, found {declared!r}")

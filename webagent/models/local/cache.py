@@ -109,7 +109,7 @@ def assemble(pieces: Sequence[CacheSlice], room: int) -> Cache:
         cache.layers.append(layer)
         if pieces[0].pairs[place][0].dim() < 4:
             continue
-        keys, values = (_aligned(pieces, place, which, width, room) for which in (0, 1))
+        keys, values = (_align(pieces, place, which, width, room) for which in (0, 1))
         layer.hold(keys, values, width)
     return cache
 
@@ -142,7 +142,7 @@ def _layers(cache: Cache) -> list[GrowingLayer]:
     return cast(list[GrowingLayer], cache.layers)
 
 
-def _aligned(pieces: Sequence[CacheSlice], place: int, which: int, width: int, room: int) -> Tensor:
+def _align(pieces: Sequence[CacheSlice], place: int, which: int, width: int, room: int) -> Tensor:
     like = pieces[0].pairs[place][which]
     heads, depth = like.shape[1], like.shape[3]
     aligned = like.new_zeros((len(pieces), heads, width + room, depth))

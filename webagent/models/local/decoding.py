@@ -61,7 +61,7 @@ class Decoder:
     def read(self, rows: list[ReplyRow]) -> Joining:
         """Read the prompt of these rows once, and say the first id of each."""
         row = rows[0]
-        encoded = _so_far(row)
+        encoded = _encode_so_far(row)
         cache, start = new_cache(), 0
         if self._settings.prefix_reuse:
             known = self.prefixes.longest(row.request.adapter, encoded.keys)
@@ -81,7 +81,7 @@ class Decoder:
 
     def join(self, joining: Sequence[Joining]) -> None:
         """Take rows in, and let those go that are over."""
-        held = self._pieces()
+        held = self._list_pieces()
         held += [(row, one.piece) for one in joining for row in one.rows]
         self._hold([(row, piece) for row, piece in held if not row.is_over])
 
@@ -95,15 +95,15 @@ class Decoder:
         """One forward pass: at least one id more for each row."""
         rows, cache = self.rows, self._cache
         assert cache is not None
-        guesses = self._guesses()
+        guesses = self._guess()
         width = 1 + max(map(len, guesses))
         before = columns_of(cache)
         try:
-            logits = self._forward(self._inputs(guesses, width, before), cache)
+            logits = self._forward(self._make_inputs(guesses, width, before), cache)
         except RuntimeError:
             shorten(cache, before)
             raise
-        taken = self._check(guesses, logits)
+        taken = self._accept_guesses(guesses, logits)
         for row, count, guess in zip(rows, taken, guesses, strict=True):
             row.place += count
             if guess and row.copier:
@@ -131,7 +131,7 @@ class Decoder:
         logits: Tensor = out.logits
         return logits
 
-    def _inputs(
+    def _make_inputs(
         self, guesses: Sequence[Sequence[int]], width: int, before: int
     ) -> dict[str, Tensor]:
         """Return the last id of each row with its guesses, padded at the right."""
@@ -142,7 +142,7 @@ class Decoder:
         ]
         inputs = {"input_ids": torch.tensor(ids)}
         if reader.accepts("position_ids"):
-            axes = len(_reading(self.rows[0]).positions)
+            axes = len(_get_prompt(self.rows[0]).positions)
             places = torch.tensor([row.place for row in self.rows])[:, None] + torch.arange(width)
             inputs["position_ids"] = reader.placed(places.expand(axes, -1, -1))
         firsts = torch.tensor([row.first for row in self.rows])
@@ -151,19 +151,19 @@ class Decoder:
             inputs["attention_mask"] = mask.long()
         return inputs
 
-    def _guesses(self) -> list[list[int]]:
+    def _guess(self) -> list[list[int]]:
         rows = self.rows
         if not self._settings.copying or len(rows) > self._settings.copying_rows:
             return [[] for _ in rows]
         guesses = []
         for row in rows:
             if row.copier is None:
-                texts = [*self._recent, _reading(row).tokens.ids, row.sampled_ids]
+                texts = [*self._recent, _get_prompt(row).tokens.ids, row.sampled_ids]
                 row.copier = Copier(texts, self._settings)
             guesses.append(row.copier.guess(row.request.limit - len(row.sampled_ids) - 1))
         return guesses
 
-    def _check(self, guesses: Sequence[Sequence[int]], logits: Tensor) -> list[int]:
+    def _accept_guesses(self, guesses: Sequence[Sequence[int]], logits: Tensor) -> list[int]:
         """Sample ids while the guesses come true; return how many each row got."""
         taken, alive = [0] * len(self.rows), list(range(len(self.rows)))
         for at in range(logits.shape[1]):
@@ -203,16 +203,16 @@ class Decoder:
 
     def _release_finished(self) -> None:
         """Let the rows go that are over, remembering their ids."""
-        pieces = self._pieces()
+        pieces = self._list_pieces()
         for row, piece in pieces:
             if row.finish and not row.reply:
                 self._recent.append(row.sampled_ids)
                 if self._settings.prefix_reuse:
-                    keys = _so_far(row).keys[: len(piece)]
+                    keys = _encode_so_far(row).keys[: len(piece)]
                     self.prefixes.keep(row.request.adapter, keys, copy_slice(piece))
         self._hold([(row, piece) for row, piece in pieces if not row.is_over])
 
-    def _pieces(self) -> list[tuple[ReplyRow, CacheSlice]]:
+    def _list_pieces(self) -> list[tuple[ReplyRow, CacheSlice]]:
         if self._cache is None:
             return []
         pairs, last = pairs_of(self._cache), columns_of(self._cache)
@@ -232,11 +232,11 @@ class Decoder:
             row.first = width - len(piece)
 
 
-def _reading(row: ReplyRow) -> EncodedPrompt:
+def _get_prompt(row: ReplyRow) -> EncodedPrompt:
     assert row.request.encoded is not None
     return row.request.encoded
 
 
-def _so_far(row: ReplyRow) -> EncodedPrompt:
+def _encode_so_far(row: ReplyRow) -> EncodedPrompt:
     """Return the prompt with what was said behind it."""
-    return _reading(row).extended(row.sampled_ids) if row.sampled_ids else _reading(row)
+    return _get_prompt(row).extended(row.sampled_ids) if row.sampled_ids else _get_prompt(row)

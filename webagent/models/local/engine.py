@@ -60,7 +60,7 @@ class GenerationEngine:
                 else:
                     self.decoder.drop()
                     for row in rows:
-                        row.request.fail(_failed(error))
+                        row.request.fail(_explain_failure(error))
             self._settle(rows)
         if not self.is_busy:
             self._capacity = min(self._settings.max_rows, 2 * self._capacity)
@@ -88,7 +88,7 @@ class GenerationEngine:
                 if _is_memory(error):
                     self._shrink([*rows, *group])
                     return
-                request.fail(_failed(error))
+                request.fail(_explain_failure(error))
             else:
                 rows += group
         if not joining:
@@ -141,7 +141,7 @@ class GenerationEngine:
                 request.fail(error)
                 return False
             except _FAILURES as error:
-                request.fail(_failed(error))
+                request.fail(_explain_failure(error))
                 return False
         request.version = request.version or self._weights.version(request.adapter)
         return True
@@ -211,7 +211,7 @@ def _is_memory(error: BaseException) -> bool:
     return is_named or isinstance(error, torch.OutOfMemoryError)
 
 
-def _failed(error: BaseException) -> ModelError:
+def _explain_failure(error: BaseException) -> ModelError:
     message = " ".join(str(error).split())[:300]
     return ModelError(f"the model failed on this request: {type(error).__name__}: {message}")
 

@@ -279,7 +279,7 @@ class PromptReader:
     def pixels(self, images: Sequence[bytes]) -> dict[str, Tensor]:
         """Return what the forward pass takes of images. Raises `SetupError` for a text model."""
         self._require_sight(images)
-        return self._fitting(self._image_reader.pixels(images)) if self._image_reader else {}
+        return self._cast_pixels(self._image_reader.pixels(images)) if self._image_reader else {}
 
     def inputs(self, encoded: EncodedPrompt, start: int = 0) -> dict[str, Tensor]:
         """Return what the forward pass takes to read the prompt from column `start` on."""
@@ -289,9 +289,9 @@ class PromptReader:
         coming = [first >= start for first, _ in encoded.spans]
         if self._image_reader and any(coming):
             shown = encoded.tokens.images[coming.index(True) :]
-            inputs |= self._fitting(self._image_reader.pixels(shown))
+            inputs |= self._cast_pixels(self._image_reader.pixels(shown))
         if self._image_reader:
-            types = self._types(inputs["input_ids"])
+            types = self._mark_image_ids(inputs["input_ids"])
             inputs |= {name: types for name in _TYPES if self.accepts(name)}
         return inputs
 
@@ -331,18 +331,18 @@ class PromptReader:
         if not images or self._image_reader is None:
             return plain.expand(3, -1)
         given: dict[str, Any] = {"input_ids": torch.from_numpy(ids)[None]}
-        given |= {name: self._types(given["input_ids"]) for name in _TYPES}
+        given |= {name: self._mark_image_ids(given["input_ids"]) for name in _TYPES}
         given |= self._image_reader.pixels(images)
         known = inspect.signature(indexed).parameters
         found, _ = indexed(**{name: value for name, value in given.items() if name in known})
         positions: Tensor = found[:, 0].cpu()
         return positions
 
-    def _types(self, ids: Tensor) -> Tensor:
+    def _mark_image_ids(self, ids: Tensor) -> Tensor:
         assert self._image_reader is not None
         return (ids == self._image_reader.image_id).long()
 
-    def _fitting(self, pixels: dict[str, Tensor]) -> dict[str, Tensor]:
+    def _cast_pixels(self, pixels: dict[str, Tensor]) -> dict[str, Tensor]:
         dtype = next(self._module.parameters()).dtype
         return {
             name: value.to(dtype) if value.is_floating_point() else value

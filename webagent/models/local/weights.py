@@ -32,7 +32,7 @@ def digest_tensors(tensors: Iterable[tuple[str, Tensor]]) -> str:
     """
     found = hashlib.sha256()
     for name, tensor in sorted(tensors, key=lambda pair: pair[0]):
-        line = f"{name} {tuple(tensor.shape)} {tensor.dtype} {_sum(tensor.detach())}\n"
+        line = f"{name} {tuple(tensor.shape)} {tensor.dtype} {_sum_bits(tensor.detach())}\n"
         found.update(line.encode())
     return found.hexdigest()[:16]
 
@@ -47,7 +47,7 @@ def fingerprint_tensors(tensors: Iterable[tuple[str, Tensor]]) -> int:
     )
 
 
-def _sum(tensor: Tensor) -> int:
+def _sum_bits(tensor: Tensor) -> int:
     whole = tensor.contiguous().view(-1)
     if whole.dtype == torch.bool:
         whole = whole.to(torch.int8)
@@ -96,7 +96,7 @@ class Adapters:
                 f"the adapter in {str(folder)!r} was trained on {base}, not on {self._base}; load"
                 " that base, or pass any_base=True where the two are the same weights"
             )
-        with self._gradients_kept(), warnings.catch_warnings():
+        with self._keep_gradients(), warnings.catch_warnings():
             # peft asks transformers for a property by its old name.
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             try:
@@ -118,7 +118,7 @@ class Adapters:
         """Have forward passes go through this adapter, or through the bare base."""
         self.require(name)
         if name != self._active:
-            with self._gradients_kept():
+            with self._keep_gradients():
                 self._switch(name)
 
     def require(self, name: str | None) -> None:
@@ -143,7 +143,7 @@ class Adapters:
         self._active = name
 
     @contextmanager
-    def _gradients_kept(self) -> Iterator[None]:
+    def _keep_gradients(self) -> Iterator[None]:
         """peft sets what is trainable whenever it switches; that is the trainer's to say."""
         before = {id(one): one.requires_grad for one in self._module.parameters()}
         try:
@@ -157,7 +157,7 @@ class Adapters:
             path, _, rest = key.removeprefix("base_model.model.").partition(".lora_")
             if rest not in ("A.weight", "B.weight"):
                 continue
-            shape = self._shape(path)
+            shape = self._find_shape(path)
             width = tensor["shape"][1] if rest[0] == "A" else tensor["shape"][0]
             if shape is None or width not in (shape[1] if rest[0] == "A" else shape[0],):
                 found = "no such layer" if shape is None else f"a layer of {shape[0]}x{shape[1]}"
@@ -166,7 +166,7 @@ class Adapters:
                     f" {path}, where {self._base} has {found}"
                 )
 
-    def _shape(self, path: str) -> tuple[int, int] | None:
+    def _find_shape(self, path: str) -> tuple[int, int] | None:
         """Return outputs and inputs of a layer; None where there is no such layer."""
         try:
             layer: Any = self._module.get_submodule(path)

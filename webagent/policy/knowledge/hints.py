@@ -107,7 +107,7 @@ class RuleBook:
 
     def added(self, text: str, *episodes: str) -> "RuleBook":
         """Return it with a learnt rule under the next number, behind the last rule."""
-        rule = Rule(_next_id("r", self.rules), text).learnt_from(*episodes)
+        rule = Rule(_find_next_id("r", self.rules), text).learnt_from(*episodes)
         places = [place for place, block in enumerate(self.blocks) if isinstance(block, Rule)]
         end = len(self.blocks) - (self.blocks[-1:] == ("",))
         place = places[-1] + 1 if places else end
@@ -150,12 +150,12 @@ def parse_book(site: str, markdown: str, where: str) -> RuleBook:
         last = blocks[-1] if blocks else ""
         if isinstance(last, Rule) and text[:2].isspace() and text.strip():
             # An item that goes on in the next line is read anew as a whole.
-            blocks[-1] = _item(f"{last.written}\n{text}", f"{where}, line {number}")
+            blocks[-1] = _parse_item(f"{last.written}\n{text}", f"{where}, line {number}")
         elif _ITEM.match(text):
-            blocks.append(_item(text, f"{where}, line {number}"))
+            blocks.append(_parse_item(text, f"{where}, line {number}"))
         else:
             blocks.append(text)
-    return _numbered(RuleBook(site, tuple(blocks)), where)
+    return _number_hints(RuleBook(site, tuple(blocks)), where)
 
 
 def credit_rules(book: RuleBook, trajectory: Trajectory, *, went_well: bool) -> RuleBook:
@@ -177,7 +177,7 @@ def credit_rules(book: RuleBook, trajectory: Trajectory, *, went_well: bool) -> 
     return book
 
 
-def _item(written: str, where: str) -> Rule:
+def _parse_item(written: str, where: str) -> Rule:
     """Return a rule from an item of one or more lines. Raises `SetupError` for wrong counts."""
     flat = " ".join(line.strip() for line in written.splitlines())
     match = _ITEM.match(flat)
@@ -202,7 +202,7 @@ def _item(written: str, where: str) -> Rule:
     return Rule(id, counted[1], used, helped, hurt, sources, written)
 
 
-def _numbered(book: RuleBook, where: str) -> RuleBook:
+def _number_hints(book: RuleBook, where: str) -> RuleBook:
     """Return it with numbers for a person's hints. Raises `SetupError` where two have the same."""
     ids = [rule.id for rule in book.rules if rule.id]
     twice = sorted({id for id in ids if ids.count(id) > 1})
@@ -214,12 +214,12 @@ def _numbered(book: RuleBook, where: str) -> RuleBook:
     for block in book.blocks:
         if isinstance(block, Rule) and not block.id:
             known = [*book.rules, *(each for each in blocks if isinstance(each, Rule))]
-            block = replace(block, id=_next_id("h", known))
+            block = replace(block, id=_find_next_id("h", known))
         blocks.append(block)
     return replace(book, blocks=tuple(blocks))
 
 
-def _next_id(letter: str, rules: "tuple[Rule, ...] | list[Rule]") -> str:
+def _find_next_id(letter: str, rules: "tuple[Rule, ...] | list[Rule]") -> str:
     numbers = [int(rule.id[1:]) for rule in rules if rule.id.startswith(letter)]
     return f"{letter}{max(numbers, default=0) + 1}"
 

@@ -96,7 +96,7 @@ async def induce_rules(
     completion = await model.complete((Message("system", system), Message("user", user)))
     reply = completion.replies[0].text.rpartition("</think>")[2]
     refused: list[str] = []
-    pages = _words_of_pages(failed) + _words_of_pages(succeeded)
+    pages = _collect_page_texts(failed) + _collect_page_texts(succeeded)
     for change in list(_read_changes(reply))[: settings.changes]:
         reason = _find_objection(change, book, pages, settings)
         if reason:
@@ -170,7 +170,7 @@ def _apply_change(
     return book.changed(replace(rule, text=change.text).learnt_from(*episodes))
 
 
-def _words_of_pages(episode: Trajectory) -> tuple[str, ...]:
+def _collect_page_texts(episode: Trajectory) -> tuple[str, ...]:
     """Return everything the pages of an episode said, each text once."""
     pages = [step.observation for step in episode.steps]
     pages += [episode.last] if episode.last is not None else []

@@ -66,7 +66,7 @@ class PromptBuilder:
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
         """Return what the model is told on this page."""
         where = _WHERE[self.settings.constrained]
-        rules = "".join(f"\n{part.fill('rules', where=where)}" for part in self._extra_prompts())
+        rules = "".join(f"\n{part.fill('rules', where=where)}" for part in self._list_prompts())
         described = describe(self.actions)
         text = self.prompt.fill("system", actions=described, rules=rules, form=self.reply_form())
         system = Message("system", text)
@@ -74,13 +74,13 @@ class PromptBuilder:
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
         goal_text, goal_images = format_goal(goal, trajectory.task, self.pages)
-        opening = {"goal": goal_text, "knowledge": _paragraphs(known)}
+        opening = {"goal": goal_text, "knowledge": _join_paragraphs(known)}
         if self.settings.form == "conversation":
-            turns, images = self._conversation(trajectory, now, opening, goal_images)
-            return TurnPrompt((system, *turns), _references(images))
+            turns, images = self._write_conversation(trajectory, now, opening, goal_images)
+            return TurnPrompt((system, *turns), _list_references(images))
         goal = now.goal or trajectory.goal or trajectory.task.goal
         opening["goal"], _ = format_goal(goal, trajectory.task, self.pages)
-        screenshots, words = self._screenshots(trajectory, now)
+        screenshots, words = self._list_screenshots(trajectory, now)
         images = (*goal_images, *screenshots)
         text = self.prompt.fill(
             "user",
@@ -88,32 +88,32 @@ class PromptBuilder:
             history=format_history(trajectory, now, self.pages, self.settings),
             page=self.pages.format_page(now),
             images=self.pages.variant.words + words,
-            notice=self._notice(trajectory, now),
+            notice=self._write_notice(trajectory, now),
         )
         user = Message("user", text, tuple(each.image for each in images))
-        return TurnPrompt((system, user), _references(images))
+        return TurnPrompt((system, user), _list_references(images))
 
     def reply_form(self) -> str:
         """Return the lines between thought and action in the form of a reply."""
         if self.settings.constrained:
             return ""
-        return "".join(f"{part.fill('form')}\n" for part in self._extra_prompts())
+        return "".join(f"{part.fill('form')}\n" for part in self._list_prompts())
 
     def hash(self) -> str:
         """Return the hash of every prompt in use; of one alone its own."""
-        parts = [self.prompt, *self._extra_prompts(), *(each.prompt for each in self.knowledge)]
+        parts = [self.prompt, *self._list_prompts(), *(each.prompt for each in self.knowledge)]
         parts += [CRITIQUE_PROMPT] * self.settings.critique
         parts += [LOOPS_PROMPT] * (self.settings.loops != "off")
         if len(parts) == 1:
             return self.prompt.hash
         return hashlib.sha256(" ".join(part.hash for part in parts).encode()).hexdigest()[:16]
 
-    def _extra_prompts(self) -> list[Prompt]:
+    def _list_prompts(self) -> list[Prompt]:
         """Return the prompts for what the model is to write beside thought and action."""
         takes_notes = self.settings.thoughts == "notes"
         return [NOTES_PROMPT] * takes_notes + [PLAN_PROMPT] * self.settings.plan
 
-    def _notice(self, trajectory: Trajectory, now: Observation) -> str:
+    def _write_notice(self, trajectory: Trajectory, now: Observation) -> str:
         """Return the plans, and the loop the episode is in."""
         notices = []
         if self.settings.plan:
@@ -123,9 +123,9 @@ class PromptBuilder:
             is_late = self.settings.loops != "say" and loop.times >= self.settings.loop_patience
             section = "demand" if is_late else "say"
             notices.append(LOOPS_PROMPT.fill(section, done="\n".join(loop.lines)))
-        return _paragraphs(notices)
+        return _join_paragraphs(notices)
 
-    def _screenshots(
+    def _list_screenshots(
         self, trajectory: Trajectory, now: Observation
     ) -> tuple[tuple[PromptImage, ...], str]:
         """Return the last screenshots, and what is said of them."""
@@ -147,7 +147,7 @@ class PromptBuilder:
 
     # -- a conversation ------------------------------------------------------------------
 
-    def _conversation(
+    def _write_conversation(
         self,
         trajectory: Trajectory,
         now: Observation,
@@ -160,17 +160,17 @@ class PromptBuilder:
         """
         settings, count = self.settings, len(trajectory.steps)
         seen = [*(step.observation for step in trajectory.steps), now]
-        first = _boundary(count, settings.turns, settings.block)
-        pages = max(first, _boundary(count, settings.pages, settings.block))
+        first = _find_boundary(count, settings.turns, settings.block)
+        pages = max(first, _find_boundary(count, settings.pages, settings.block))
         if settings.history_tokens:
-            sizes = [self._size(trajectory, seen, turn, turn >= pages) for turn in range(count)]
-            first, pages = _fit(sizes, first, pages, settings)
-        screenshots = max(first, _boundary(count, settings.screenshots - 1, settings.block))
+            sizes = [self._measure(trajectory, seen, turn, turn >= pages) for turn in range(count)]
+            first, pages = _fit_history(sizes, first, pages, settings)
+        screenshots = max(first, _find_boundary(count, settings.screenshots - 1, settings.block))
         messages: list[Message] = []
         images: list[PromptImage] = []
         for turn in range(first, count + 1):
             shown = self.pages.screenshot(seen[turn]) if turn >= screenshots else ()
-            words = self._page_words(trajectory, seen, turn, shown, whole=turn >= pages)
+            words = self._fill_slots(trajectory, seen, turn, shown, whole=turn >= pages)
             if turn == first:
                 left_out = f"({first} earlier turns left out)\n\n" if first else ""
                 left_out += words.pop("outcome")
@@ -184,7 +184,7 @@ class PromptBuilder:
             images.extend(shown)
         return tuple(messages), tuple(images)
 
-    def _page_words(
+    def _fill_slots(
         self,
         trajectory: Trajectory,
         seen: Sequence[Observation],
@@ -200,13 +200,13 @@ class PromptBuilder:
         slots = {"images": self.pages.variant.words + images, "outcome": outcome}
         if whole:
             before = replace(trajectory, steps=trajectory.steps[:turn])
-            text, notice = self.pages.format_page(page), self._notice(before, page)
+            text, notice = self.pages.format_page(page), self._write_notice(before, page)
             return slots | {"page": text, "notice": notice}
         action, always = trajectory.steps[turn].decision.action, bool(self.settings.replay)
         text = self.pages.format_recall(page, action, always=always)
         return slots | {"page": text or _LEFT_OUT, "notice": ""}
 
-    def _size(
+    def _measure(
         self, trajectory: Trajectory, seen: Sequence[Observation], turn: int, has_page: bool
     ) -> tuple[int, int]:
         """Return the estimated tokens of an earlier turn without its page, and of that page."""
@@ -214,7 +214,7 @@ class PromptBuilder:
         bare, full = (
             estimate_tokens(
                 reply
-                + self.prompt.fill("next", **self._page_words(trajectory, seen, turn, whole=whole))
+                + self.prompt.fill("next", **self._fill_slots(trajectory, seen, turn, whole=whole))
             )
             for whole in (False, has_page)
         )
@@ -227,12 +227,12 @@ def format_reply(decision: Decision) -> str:
     return f"{thought}Action: {format_action(decision.action)}"
 
 
-def _boundary(count: int, kept: int, block: int) -> int:
+def _find_boundary(count: int, kept: int, block: int) -> int:
     """Return how many of `count` old things go, in whole blocks, when at least `kept` stay."""
     return max(0, count - kept) // block * block
 
 
-def _fit(
+def _fit_history(
     sizes: Sequence[tuple[int, int]], first: int, pages: int, settings: Prompting
 ) -> tuple[int, int]:
     """Return the boundaries of turns and of pages, moved on by blocks until all fits."""
@@ -248,11 +248,11 @@ def _fit(
     return first, max(first, pages)
 
 
-def _paragraphs(texts: Sequence[str]) -> str:
+def _join_paragraphs(texts: Sequence[str]) -> str:
     return "".join(f"{text}\n\n" for text in texts if text)
 
 
-def _references(images: Sequence[PromptImage]) -> tuple[str, ...]:
+def _list_references(images: Sequence[PromptImage]) -> tuple[str, ...]:
     references = tuple(each.reference for each in images)
     return references if all(references) else ()
 

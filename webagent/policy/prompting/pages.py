@@ -85,12 +85,12 @@ def format_goal(goal: str, task: Task, pages: PageFormatter) -> tuple[str, tuple
     unseen = [name for name in task.images if name not in shown]
     notes = []
     if shown:
-        notes.append(f"Pictures that belong to the task, attached first: {_number(list(shown))}.")
+        notes.append(f"Pictures that belong to the task, attached first: {_join(list(shown))}.")
     if unseen:
-        notes.append(f"Pictures that belong to the task but are not shown: {_number(unseen)}.")
+        notes.append(f"Pictures that belong to the task but are not shown: {_join(unseen)}.")
     return "\n".join([goal, "", *notes]), tuple(shown.values())
 
 
-def _number(names: list[str]) -> str:
+def _join(names: list[str]) -> str:
     short = [shorten(name)[-_MAX_NAME:] for name in names]
     return ", ".join(f"{place}. {name}" for place, name in enumerate(short, start=1))

@@ -83,21 +83,21 @@ class ElementSearch:
         if after and self.is_renamed and len(after) == 1:
             return FoundElement(self.now.nodes[after[0]], NAME, 0.9)
         if after:
-            return self._unless_another(self._by_surroundings(before, after), before, after)
+            return self._refuse_if_another(self._find_by_surroundings(before, after), before, after)
         if self.target.role in _FIELDS and not self.target.name:
             then, now = self._list_its_kind(self.recorded), self._list_its_kind(self.now)
             if len(then) == len(now) == 1:
                 return FoundElement(now[0], PLACE, 0.75)
-        return self._by_resemblance()
+        return self._find_by_resemblance()
 
-    def _by_resemblance(self) -> FoundElement | LostElement:
+    def _find_by_resemblance(self) -> FoundElement | LostElement:
         """Find the one that fits best of those that are not plainly others of the page."""
         unclaimed = find_unclaimed(self.recorded, self.target, self.now)
         if self.values.is_another_task:
             wanted = normalize_text(self.name)
             names = [normalize_text(self.now.nodes[place].name) for place in unclaimed]
             if not self.name or wanted not in names:
-                return self._by_changed_name()
+                return self._find_by_changed_name()
             # Only what is called the same counts: a page of another task says other things.
             unclaimed = [i for i, name in zip(unclaimed, names, strict=True) if name == wanted]
         scored = sorted(
@@ -178,7 +178,7 @@ class ElementSearch:
 
     def _choose_among(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
         """Return one of several that are called the same."""
-        by_value = self._by_value(before, after)
+        by_value = self._find_by_value(before, after)
         if by_value is not None:
             return by_value
         is_laid_out = bool(self.target.name) or is_shifted(self.recorded, before, self.now, after)
@@ -190,9 +190,9 @@ class ElementSearch:
             node = self.now.nodes[self._place]
             is_marked = node.mark == self.target.mark
             return self._accept_only(node) if is_marked else FoundElement(node, PLACE, 0.95)
-        near = self._by_surroundings(before, after)
+        near = self._find_by_surroundings(before, after)
         if isinstance(near, FoundElement):
-            return self._unless_another(near, before, after)
+            return self._refuse_if_another(near, before, after)
         if self.target.name:
             return near
         if is_laid_out and list_element_kinds(self.recorded) == list_element_kinds(self.now):
@@ -200,7 +200,7 @@ class ElementSearch:
             return FoundElement(self.now.nodes[after[place]], PLACE, 0.75)
         return near
 
-    def _unless_another(
+    def _refuse_if_another(
         self, near: FoundElement | LostElement, before: list[int], after: list[int]
     ) -> FoundElement | LostElement:
         """Return what was found, unless another of the recorded page fits it as well or better."""
@@ -224,10 +224,12 @@ class ElementSearch:
             )
         return near
 
-    def _by_value(self, before: list[int], after: list[int]) -> FoundElement | LostElement | None:
+    def _find_by_value(
+        self, before: list[int], after: list[int]
+    ) -> FoundElement | LostElement | None:
         """Find it by the part of the goal that stands near it and near no other of its name."""
         for is_before in (True, False):
-            wanted = self._values_near(before, is_before)
+            wanted = self._find_values_near(before, is_before)
             if not wanted:
                 continue
             near = {place: _words_near(self.now, place, after, is_before) for place in after}
@@ -239,7 +241,7 @@ class ElementSearch:
             return LostElement(f"{count} {describe_element(self.target)} stand near {words}")
         return None
 
-    def _values_near(self, before: list[int], is_before: bool) -> list[str]:
+    def _find_values_near(self, before: list[int], is_before: bool) -> list[str]:
         """Return what the goal says now in place of what told the element from its like."""
         mine = _words_near(self.recorded, self._place, before, is_before)
         texts = [
@@ -254,7 +256,9 @@ class ElementSearch:
             if _pad_words(old) in mine and not any(_pad_words(old) in text for text in texts)
         ]
 
-    def _by_surroundings(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
+    def _find_by_surroundings(
+        self, before: list[int], after: list[int]
+    ) -> FoundElement | LostElement:
         """Find it by the lines around it, each weighed by how few of its like have them, too."""
         place = self._place
         is_more = len(after) > len(before)
@@ -277,7 +281,7 @@ class ElementSearch:
         )
         best, where = scores[0]
         near = [-i for score, i in scores if best - score < MARGIN]
-        if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _MIN_SURROUNDINGS:
+        if len(near) > 1 and (sized := self._by_size(before, near)) and best >= _MIN_SURROUNDINGS:
             return FoundElement(self.now.nodes[sized], NEAR, SIZED)
         if best < _MIN_SURROUNDINGS or len(near) > 1 or (is_more and self._has_twin(-where, after)):
             return LostElement(
@@ -295,7 +299,7 @@ class ElementSearch:
                 return True
         return False
 
-    def _of_size(self, before: list[int], near: list[int]) -> int | None:
+    def _by_size(self, before: list[int], near: list[int]) -> int | None:
         """Return the one as large as the element was, where none of its like was that large, as a
         picture and a title that lead to the same page."""
         if self.values.is_another_task:
@@ -306,7 +310,7 @@ class ElementSearch:
         found = [i for i in near if is_as_large(self.target, self.now.nodes[i])]
         return found[0] if len(found) == 1 else None
 
-    def _by_changed_name(self) -> FoundElement | LostElement:
+    def _find_by_changed_name(self) -> FoundElement | LostElement:
         """Return the one whose name holds what the goal says now in place of what it said."""
         wanted = [
             _pad_words(change.new)

@@ -100,7 +100,7 @@ def align(old: str, new: str) -> Alignment:
     """Return two goals beside each other: by what is quoted in them where they are the same else,
     by the words they share otherwise."""
     before, after = WordSequence.of(old), WordSequence.of(new)
-    quoted = _by_quotes(before, after)
+    quoted = _align_by_quotes(before, after)
     if quoted is not None:
         return Alignment(before, after, quoted)
     matcher = SequenceMatcher(None, before.plain, after.plain, autojunk=False)
@@ -109,9 +109,9 @@ def align(old: str, new: str) -> Alignment:
     return found if found.is_sure else Alignment(before, after, _merge_blocks(found.blocks))
 
 
-def _by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
+def _align_by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
     """Return the blocks of goals that differ in what they quote only; None for others."""
-    before, after = _split(old), _split(new)
+    before, after = _split_at_quotes(old), _split_at_quotes(new)
     if len(before) != len(after) or len(before) == 1:
         return None
     blocks: list[Block] = []
@@ -124,7 +124,7 @@ def _by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None
     return tuple(blocks)
 
 
-def _split(words: WordSequence) -> list[tuple[bool, int, int]]:
+def _split_at_quotes(words: WordSequence) -> list[tuple[bool, int, int]]:
     """Return runs of words, quoted or not; the quotation marks themselves belong to what is not."""
     parts: list[tuple[bool, int, int]] = []
     done = 0
@@ -187,7 +187,7 @@ class ValueMapping:
         """Return what a text is to be that was typed, chosen or answered."""
         if text in self.given:
             return CarriedText(self.given[text], "given")
-        found = self._by_goal(text)
+        found = self._carry_by_goal(text)
         if found is not None:
             return found
         inside = self.replace_in(text)
@@ -213,7 +213,7 @@ class ValueMapping:
             if not _is_said(WordSequence.of(change.old), known)
         ]
 
-    def _by_goal(self, text: str) -> CarriedText | None:
+    def _carry_by_goal(self, text: str) -> CarriedText | None:
         found = self.alignment.counterparts(text)
         if not found:
             return None

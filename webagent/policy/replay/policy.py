@@ -47,7 +47,7 @@ class ReplayPolicy:
             self.accounts.clear()
         done = sum(step.decision.source == SOURCE for step in trajectory.steps)
         try:
-            action, account = self._next(done, trajectory, observation)
+            action, account = self._replay_next(done, trajectory, observation)
         except PolicyError as refused:
             sources = [step.decision.source for step in trajectory.steps[-PATIENCE:]]
             if trajectory.task.clock == "real" and sources != [WAITING] * PATIENCE:
@@ -71,7 +71,7 @@ class ReplayPolicy:
         certain = Candidate(format_action(decision.action), log_prob=0.0)
         return [replace(decision, candidates=(certain,))][:n]
 
-    def _next(
+    def _replay_next(
         self, done: int, trajectory: Trajectory, page: Observation
     ) -> tuple[Action, ReplayedStep]:
         then, now = self.recording.task, trajectory.task

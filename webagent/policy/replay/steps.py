@@ -83,7 +83,7 @@ class TextRewriter:
         Raises `PolicyError` where a text depends on what cannot be told.
         """
         notes: list[str] = []
-        for name, text in texts_of(action):
+        for name, text in list_texts(action):
             new = self._rewrite_text(action, text)
             if new == text:
                 continue
@@ -132,14 +132,14 @@ class TextRewriter:
 
     def _find_elsewhere(self, action: Action, text: str) -> str:
         """Return a text that the goal says nothing of: as it was, or from where it was read."""
-        stood = list(lines_with(self.recorded, text))
+        stood = list(find_lines_with(self.recorded, text))
         then, now = (
             [(node.role, node.name, node.value) for node in page.nodes]
             for page in (self.recorded, self.now)
         )
         is_new = self.values.is_another_task and then != now
         if isinstance(action, Answer) and stood:
-            is_new = is_new or not any(lines_with(self.now, text))
+            is_new = is_new or not any(find_lines_with(self.now, text))
         if not is_new:
             return text
         found = set(self._read_from_lines(text))
@@ -157,7 +157,7 @@ class TextRewriter:
         return found.pop()
 
     def _read_from_lines(self, text: str) -> Iterator[str]:
-        for line in lines_with(self.recorded, text):
+        for line in find_lines_with(self.recorded, text):
             start, _, end = line.partition(text)
             start, end = self.values.replace_in(start), self.values.replace_in(end)
             if sum(map(str.isalnum, start + end)) < _MIN_AROUND:
@@ -168,14 +168,14 @@ class TextRewriter:
                     yield name[len(start) : len(name) - len(end)]
 
 
-def lines_with(page: Observation, text: str) -> Iterator[str]:
+def find_lines_with(page: Observation, text: str) -> Iterator[str]:
     """Yield the lines of a page that say a text, once, among other words."""
     for node in page.nodes:
         if node.name.count(text) == 1:
             yield node.name
 
 
-def texts_of(action: Action) -> list[tuple[str, str]]:
+def list_texts(action: Action) -> list[tuple[str, str]]:
     """Return what an action types, chooses, opens or answers, each behind the field's name."""
     if isinstance(action, act.SelectOptions):
         return [("options", option) for option in action.options]
@@ -237,16 +237,16 @@ def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
     """Yield the texts of a recording's steps: what they type, and what tells their elements."""
     for step in recording.steps:
         page, action = step.observation, step.decision.action
-        for _, text in texts_of(action):
+        for _, text in list_texts(action):
             yield text
-            yield from lines_with(page, text)
+            yield from find_lines_with(page, text)
         for mark in (getattr(action, name, 0) for name in MARK_FIELDS):
             if target := page.node(mark):
                 yield target.name
-                yield from _texts_near(page, target)
+                yield from _list_texts_near(page, target)
 
 
-def _texts_near(page: Observation, target: Node) -> Iterator[str]:
+def _list_texts_near(page: Observation, target: Node) -> Iterator[str]:
     wanted = target.role, normalize_text(target.name)
     alike = [
         place
