@@ -182,6 +182,9 @@ READ: dict[str, tuple[str, ...]] = {
         " --tasks $(twenty names)",
         "python perf/judge_episodes.py runs/careless --train 20 --development 6 --test 6",
         "webagent benchmark fossil --concurrency 8",
+        "webagent benchmark oscar --policy model:runs/NAME/weights/none-0/0/policy --seeds 2",
+        "webagent benchmark oscar-paraphrased"
+        " --policy model:runs/NAME/weights/none-0/0/policy --seeds 2",
         "webagent benchmark --policy endpoint --model NAME --concurrency 16",
     ),
     "serves until Ctrl-C; tests/apps/view opens every page": (

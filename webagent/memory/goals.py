@@ -70,12 +70,12 @@ def weigh_keys(goal: Goal) -> Mapping[str, float]:
     is wanted. The weights were chosen on goals of two sites, each wording asked for by the others.
     """
     words = goal.template
-    found = {f"{a} {b}": 0.3 for a, b in pairwise(words)}
+    found = {f"{a} {b}": 0.2 for a, b in pairwise(words)}
     for word in words:
         found |= _weigh_word(word)
     kinds = [slot.kind for slot in goal.slots if slot.kind != "name"]
-    found[f"={' '.join(sorted(kinds))}"] = 1.0
-    found |= {f"={i} quoted": 1.0 for i in range(1, 1 + min(3, kinds.count("quoted")))}
+    found[f"={' '.join(sorted(kinds))}"] = 1.5
+    found |= {f"={i} quoted": 1.5 for i in range(1, 1 + min(3, kinds.count("quoted")))}
     return found
 
 
@@ -87,7 +87,7 @@ def weigh_words(text: str) -> Mapping[str, float]:
 
 def _weigh_word(word: str) -> dict[str, float]:
     """A word, its stem and everyday words for the same."""
-    found = {word: 0.3 if word in _FUNCTION_WORDS else 1.0}
+    found = {word: 0.1 if word in _FUNCTION_WORDS else 1.0}
     if len(word) >= _STEM:
         found[f"{word[:_STEM]}~"] = 1.0
     return found | dict.fromkeys(concepts(word), 1.0)

@@ -33,7 +33,7 @@ customer buyer client shopper
 date day when
 dear dearest expensive highest largest most maximum costliest
 default standard
-delete remove discard erase drop clear eliminate rid take
+delete remove discard erase drop clear eliminate rid
 deliver ship send dispatch shipping delivery post
 describe description text body content
 discussion thread conversation topic
