@@ -1,9 +1,5 @@
 """The shop, built once and running where a test wants it."""
 
-import os
-import shutil
-import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +9,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from benchmarks.oscar.site import OscarSite, site
-
-PORT = 8741
+from benchmarks.sites import Instance
 
 
 @dataclass(frozen=True)
@@ -22,25 +17,20 @@ class Shop:
     """A shop that runs, with the state that it began with beside it."""
 
     site: OscarSite
-    built: Path
-    state: Path
-    base: str
+    running: Instance
+
+    @property
+    def built(self) -> Path:
+        """The folder of the state that it began with."""
+        return self.running.build.state()
 
     def page(self, path: str, cookies: str = "") -> str:
         """A page as its visitor gets it, errors too."""
         try:
-            with urlopen(Request(self.base + path, headers={"Cookie": cookies})) as answer:
+            with urlopen(Request(self.running.base + path, headers={"Cookie": cookies})) as answer:
                 return str(answer.read().decode())
         except HTTPError as error:
             return error.read().decode()
-
-    def put_back(self) -> float:
-        """A copy of the first database in place of the present one; the seconds it took."""
-        began = time.monotonic()
-        copy = self.state / "copy"
-        shutil.copyfile(self.built / self.site.database, copy)
-        os.replace(copy, self.state / self.site.database)
-        return time.monotonic() - began
 
 
 @pytest.fixture(scope="session")
@@ -52,31 +42,10 @@ def shop_site() -> OscarSite:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shop(shop_site: OscarSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """The shop, running."""
-    built = tmp_path_factory.mktemp("built")
-    shop_site.build(built)
-    state = tmp_path_factory.mktemp("shop") / "state"
-    shutil.copytree(built, state)
-    serving = shop_site.serve(state, PORT)
-    server = subprocess.Popen(serving.argv, env={**os.environ, **serving.environment})
-    running = Shop(shop_site, built, state, f"http://127.0.0.1:{PORT}")
-    try:
-        _wait(running.base + serving.ready, server)
-        yield running
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        assert server.poll() is None, "the server has ended"
-        try:
-            urlopen(address).close()
-            return
-        except OSError:
-            time.sleep(0.02)
-    raise AssertionError("the shop does not answer")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WEBAGENT_SITES", str(tmp_path_factory.mktemp("sites")))
+        with Instance.start(shop_site) as running:
+            yield Shop(shop_site, running)

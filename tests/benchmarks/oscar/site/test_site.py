@@ -24,7 +24,7 @@ def rows(database: Path, query: str) -> list[tuple[object, ...]]:
 
 def cookies(shop: Shop, role: str) -> str:
     """A header that says who is logged in."""
-    found = shop.site.log_in(shop.base, shop.site.accounts[role])
+    found = shop.site.log_in(shop.running.base, shop.site.accounts[role])
     return "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in found)
 
 
@@ -93,28 +93,28 @@ def test_only_staff_may_open_the_dashboard(shop: Shop) -> None:
 def test_a_wrong_password_is_named(shop: Shop) -> None:
     account = replace(shop.site.accounts["customer"], password="wrong")
     with pytest.raises(SiteError, match="did not take the password of maya"):
-        shop.site.log_in(shop.base, account)
+        shop.site.log_in(shop.running.base, account)
 
 
 def test_a_database_that_is_replaced_is_what_the_next_page_shows(shop: Shop) -> None:
     logged_in = cookies(shop, "customer")
-    database = shop.state / shop.site.database
+    database = shop.running.state / shop.site.database
     with sqlite3.connect(database) as connection:
         connection.execute("update catalogue_product set title = 'Changed' where id = 1")
     assert "Changed" in shop.page("/catalogue/?sort_by=newest&page=9", logged_in)
-    assert shop.put_back() < 0.1
+    assert shop.running.reset() < 1
     page = shop.page("/catalogue/?sort_by=newest&page=9", logged_in)
     assert "Changed" not in page and products()[0].title in page
 
 
 def test_looking_around_changes_nothing_but_what_passes(shop: Shop) -> None:
-    shop.put_back()
+    shop.running.reset()
     before = _kept(shop, shop.built)
     logged_in = cookies(shop, "customer")
     for path in ("/", "/search/?q=lamp", "/basket/", "/accounts/orders/", "/catalogue/a_1/"):
         shop.page(path, logged_in)
     shop.page("/dashboard/", cookies(shop, "staff"))
-    assert _kept(shop, shop.state) == before
+    assert _kept(shop, shop.running.state) == before
 
 
 def _kept(shop: Shop, folder: Path) -> dict[str, list[tuple[object, ...]]]:
