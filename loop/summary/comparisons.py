@@ -31,7 +31,7 @@ class _JudgedEpisode:
 
 
 def measure_drift(store: Store, judge: str) -> list[DriftRow]:
-    """A row for every arm and round that a learned judge looked at. Raises `StoreError`."""
+    """Return a row for every arm and round that a learned judge saw. Raises `StoreError`."""
     measured = _group_episodes(_read_judged(store, judge, "evaluate"))
     collected = _group_episodes(_read_judged(store, judge, "collect"))
     rows = []
@@ -42,8 +42,10 @@ def measure_drift(store: Store, judge: str) -> list[DriftRow]:
 
 
 def measure_beliefs(store: Store, judge: str) -> list[BeliefRow]:
-    """A row for every arm and round in which a judge was named in place of the checks, over the
-    episodes that were learnt from. Raises `StoreError`."""
+    """Return a row for every arm and round in which a judge stood in for the checks.
+
+    Over the episodes that were learnt from. Raises `StoreError`.
+    """
     noted = store.states("beliefs:")
     if not noted:
         return []
@@ -125,22 +127,18 @@ def _read_judged(store: Store, judge: str, phase: str) -> list[_JudgedEpisode]:
     scores = store.scores(phase=phase)
     found = []
     for entry in store.entries(phase=phase):
-        said = _by_name(scores.get(entry.id, ()), judge)
-        true, own, frozen = said.get("success"), said.get(OWN), said.get(FROZEN)
+        values = {
+            score.name: score.value
+            for score in scores.get(entry.id, ())
+            if score.value is not None
+            and (score.name in (OWN, FROZEN) or score.evaluator.startswith(judge))
+        }
+        true, own, frozen = values.get("success"), values.get(OWN), values.get(FROZEN)
         if true is None or own is None or frozen is None:
             continue
         both = entry.arm in ARMS and ARMS[entry.arm].believes == "own and frozen"
         found.append(_JudgedEpisode(entry, true, min(own, frozen) if both else own, frozen))
     return found
-
-
-def _by_name(scores: Iterable[Score], judge: str) -> Mapping[str, float]:
-    return {
-        score.name: score.value
-        for score in scores
-        if score.value is not None
-        and (score.name in (OWN, FROZEN) or score.evaluator.startswith(judge))
-    }
 
 
 def _outcomes_by_judge(episodes: Iterable[_JudgedEpisode], what: str) -> Outcomes:

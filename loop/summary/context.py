@@ -129,7 +129,7 @@ def _read_headlines(
 
 
 def summarize_split(split: "TaskSplit") -> TaskSplitRow:
-    """Which tasks were learnt on, as the summary holds it."""
+    """Return which tasks were learnt on, as the summary holds it."""
     return TaskSplitRow(
         by=split.by,
         learning=list(split.learning),

@@ -30,32 +30,52 @@ from loop.summary.format import (
     format_spending_rows,
     name_seeds,
 )
-from loop.summary.schema import ArmRow, DriftRow, EpisodeRate, SpentRow, Summary
+from loop.summary.schema import EpisodeRate, Summary
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
-    """Success by arm and round, by task, and each arm beside what it must beat."""
+    """Print success by arm and round, by task, and each arm beside what it must beat."""
     console = console or results_console()
     if summary["arms"]:
         console.print(_build_rounds(summary), _build_tasks(summary), sep="\n")
-    for comparison in summary["comparisons"]:
-        sentence = f"{format_comparison(comparison)}; {format_comparison_here(comparison)}"
-        console.print(escape(f"• {sentence}"), highlight=False)
-    if "drift" in summary:
-        console.print(_build_drift(summary["drift"]))
-    if rows := summary.get("beliefs"):
-        table = _build_table("the judge beside who measures", BELIEF_HEAD, map(format_belief, rows))
-        console.print(table)
-    _print_context(summary, console)
-    console.print(_format_failures(summary), highlight=False)
-    if "spent" in summary:
-        _print_spent(summary["spent"], console)
+    _print_sentences(console, _list_claims(summary))
+    believed, beliefs = "what was believed, and what is true", "the judge beside who measures"
+    for title, head, rows in (
+        (believed, DRIFT_HEAD, map(format_drift, summary.get("drift", ()))),
+        (beliefs, BELIEF_HEAD, map(format_belief, summary.get("beliefs", ()))),
+        ("beside the policy", BASELINE_HEAD, map(format_baseline, summary.get("baselines", ()))),
+    ):
+        if listed := list(rows):
+            console.print(_build_table(title, head, listed))
+    _print_sentences(console, _list_notes(summary))
+    if facts := [f"{name}: {value}" for name, value in summary.get("setup", {}).items()]:
+        console.print(escape("; ".join(facts)), highlight=False)
+    counts = [f"{count} {name}" for name, count in summary["failures"].items() if count]
+    apart = f"set aside, never scored: {', '.join(counts) or 'nothing'}"
+    console.print(apart, highlight=False)
+    if spent := summary.get("spent"):
+        console.print(_build_table("spent", SPENT_HEAD, format_spending_rows(spent)))
+        _print_sentences(console, format_models(spent))
+        if spent["stopped"]:
+            console.print(escape(f"stopped before its end: {spent['stopped']}"), highlight=False)
     console.print(f"[bold]{escape(format_headline(summary))}[/bold]", highlight=False)
 
 
-def _build_drift(rows: Sequence[DriftRow]) -> Table:
-    """What arms with a learned judge believe, beside what is true."""
-    return _build_table("what was believed, and what is true", DRIFT_HEAD, map(format_drift, rows))
+def _print_sentences(console: Console, sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        console.print(escape(f"• {sentence}"), highlight=False)
+
+
+def _list_claims(summary: Summary) -> list[str]:
+    """Return each comparison in words, of such tasks and of these very tasks."""
+    return [
+        f"{format_comparison(row)}; {format_comparison_here(row)}" for row in summary["comparisons"]
+    ]
+
+
+def _list_notes(summary: Summary) -> list[str]:
+    """Return averages over templates, then what else was noted."""
+    return [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())]
 
 
 def _build_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
@@ -65,26 +85,6 @@ def _build_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]])
     for cells in rows:
         table.add_row(*map(escape, cells))
     return table
-
-
-def _print_context(summary: Summary, console: Console) -> None:
-    """Averages over templates, baselines and notes, then what all of it depends on."""
-    if rows := summary.get("baselines"):
-        console.print(_build_table("beside the policy", BASELINE_HEAD, map(format_baseline, rows)))
-    said = [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())]
-    for sentence in said:
-        console.print(escape(f"• {sentence}"), highlight=False)
-    if facts := [f"{name}: {value}" for name, value in summary.get("setup", {}).items()]:
-        console.print(escape("; ".join(facts)), highlight=False)
-
-
-def _print_spent(row: SpentRow, console: Console) -> None:
-    """What was spent, and whether a cap ended the run."""
-    console.print(_build_table("spent", SPENT_HEAD, format_spending_rows(row)))
-    for sentence in format_models(row):
-        console.print(escape(f"• {sentence}"), highlight=False)
-    if row["stopped"]:
-        console.print(escape(f"stopped before its end: {row['stopped']}"), highlight=False)
 
 
 def _build_rounds(summary: Summary) -> Table:
@@ -110,7 +110,7 @@ def _build_rounds(summary: Summary) -> Table:
 
 
 def _build_tasks(summary: Summary) -> Table:
-    """One row a task; with one arm its interval and the lenient rule stand beside the rate."""
+    """Return one row a task; with one arm its interval and the lenient rule beside the rate."""
     arms = summary["arms"]
     table = Table(title="success by task at the last round, %", box=None)
     table.add_column("task")
@@ -124,7 +124,8 @@ def _build_tasks(summary: Summary) -> Table:
         if any(rates):
             table.add_row(escape(task), *_format_cells(rates, rule))
     table.add_section()
-    table.add_row("[bold]all[/bold]", *_format_cells([_last(arm) for arm in arms], rule))
+    last = [arm["rounds"][-1] for arm in arms]
+    table.add_row("[bold]all[/bold]", *_format_cells(last, rule))
     return table
 
 
@@ -144,17 +145,8 @@ def _format_cells(rates: Sequence[EpisodeRate | None], rule: str) -> list[str]:
     ]
 
 
-def _last(arm: ArmRow) -> EpisodeRate:
-    return arm["rounds"][-1]
-
-
-def _format_failures(summary: Summary) -> str:
-    counts = [f"{count} {name}" for name, count in summary["failures"].items() if count]
-    return f"set aside, never scored: {', '.join(counts) or 'nothing'}"
-
-
 def format_markdown(summary: Summary, title: str) -> str:
-    """A section: what was found, how to find it again, arms by round, and tasks by arm."""
+    """Return a section: what was found, how to find it again, arms by round, and tasks by arm."""
     repeats = f"{summary['repeats']} repeat{'s' * (summary['repeats'] != 1)}"
     versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
     origin = (
@@ -162,40 +154,26 @@ def format_markdown(summary: Summary, title: str) -> str:
         f"{len(summary['tasks'])} tasks, {len(summary['seeds'])} {name_seeds(summary)} seeds "
         f"each, {repeats}; {versions}."
     )
-    claims = [
-        f"- {format_comparison(row)}; {format_comparison_here(row)}"
-        for row in summary["comparisons"]
-    ]
     parts = [f"## {title}", format_headline(summary), origin, _rounds_as_markdown(summary)]
-    parts += ["\n".join(claims)] * bool(claims)
-    if "drift" in summary:
-        parts.append(
-            _table_as_markdown(DRIFT_HEAD, [format_drift(row) for row in summary["drift"]])
-        )
-    if rows := summary.get("beliefs"):
-        parts.append(_table_as_markdown(BELIEF_HEAD, [format_belief(row) for row in rows]))
-    parts += _context_as_markdown(summary)
-    if "spent" in summary:
-        parts += _spending_as_markdown(summary["spent"])
-    return "\n\n".join([*parts, _tasks_as_markdown(summary)]) + "\n"
+    parts.append(_list_as_markdown(_list_claims(summary)))
+    if drift := summary.get("drift"):
+        parts.append(_table_as_markdown(DRIFT_HEAD, [format_drift(row) for row in drift]))
+    if beliefs := summary.get("beliefs"):
+        parts.append(_table_as_markdown(BELIEF_HEAD, [format_belief(row) for row in beliefs]))
+    parts.append(_list_as_markdown(_list_notes(summary)))
+    if baselines := summary.get("baselines"):
+        rows = [format_baseline(row) for row in baselines]
+        parts.append(_table_as_markdown(BASELINE_HEAD, rows))
+    if spent := summary.get("spent"):
+        stopped = [f"stopped before its end: {spent['stopped']}"] if spent["stopped"] else []
+        parts.append(_table_as_markdown(SPENT_HEAD, format_spending_rows(spent)))
+        parts.append(_list_as_markdown([*format_models(spent), *stopped]))
+    parts.append(_tasks_as_markdown(summary))
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _context_as_markdown(summary: Summary) -> list[str]:
-    """Averages over templates, notes and baselines."""
-    said = [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())]
-    rows = [format_baseline(row) for row in summary.get("baselines", ())]
-    told = ["\n".join(f"- {sentence}" for sentence in said)] * bool(said)
-    return [*told, *([_table_as_markdown(BASELINE_HEAD, rows)] * bool(rows))]
-
-
-def _spending_as_markdown(row: SpentRow) -> list[str]:
-    """What was spent, by whom, and whether a cap ended the run."""
-    said = [f"- {sentence}" for sentence in format_models(row)]
-    said += [f"- stopped before its end: {row['stopped']}"] * bool(row["stopped"])
-    return [
-        _table_as_markdown(SPENT_HEAD, format_spending_rows(row)),
-        *(["\n".join(said)] * bool(said)),
-    ]
+def _list_as_markdown(sentences: Iterable[str]) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
 def _rounds_as_markdown(summary: Summary) -> str:
@@ -219,39 +197,27 @@ def _rounds_as_markdown(summary: Summary) -> str:
 
 
 def _tasks_as_markdown(summary: Summary) -> str:
-    """Success by task at the last round; the lenient rule beside it where there is one arm."""
+    """Return success by task at the last round; with one arm the lenient rule beside it."""
     arms = summary["arms"]
     alone = arms[0]["name"] if len(arms) == 1 else ""
     rule = find_lenient_rule(summary)
-    lenient = [rule] * bool(rule)
-    names = [alone, "95 %", *lenient, "n"] if alone else [arm["name"] for arm in arms]
-    rows = [
-        (
-            task,
-            *(
-                cell
-                for rate in rates
-                for cell in _cells_as_markdown(rate, rule, is_alone=bool(alone))
-            ),
-        )
-        for task in summary["tasks"]
-        if any(rates := [arm["by_task"].get(task) for arm in arms])
-    ]
+    names = [alone, "95 %", *[rule] * bool(rule), "n"] if alone else [arm["name"] for arm in arms]
+    rows = []
+    for task in summary["tasks"]:
+        rates = [arm["by_task"].get(task) for arm in arms]
+        if any(rates):
+            cells = [cell for rate in rates for cell in _cells_as_markdown(rate, rule, bool(alone))]
+            rows.append((task, *cells))
     return _table_as_markdown(("task, success %", *names), rows)
 
 
-def _cells_as_markdown(rate: EpisodeRate | None, rule: str, *, is_alone: bool) -> list[str]:
+def _cells_as_markdown(rate: EpisodeRate | None, rule: str, is_alone: bool) -> list[str]:
     if rate is None:
         return ["–"]
-    if not is_alone:
-        return [format_hundredths(rate["success"])]
-    lenient = format_lenient(rate, rule)
-    return [
-        format_hundredths(rate["success"]),
-        format_interval(rate),
-        *lenient,
-        str(rate["episodes"]),
-    ]
+    cells = [format_hundredths(rate["success"])]
+    if is_alone:
+        cells += [format_interval(rate), *format_lenient(rate, rule), str(rate["episodes"])]
+    return cells
 
 
 def _table_as_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
