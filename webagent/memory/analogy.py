@@ -36,8 +36,10 @@ _DISAGREEMENT = 2.5
 """Nats that each episode takes from a descriptor that it does not bear out."""
 _BEYOND = 0.1
 """Nats that each other step of like goals adds to one that it bears out."""
-_MOST_WITNESSED = 5
+_MOST_EPISODES = 5
 """Episodes that are counted so, at most."""
+_NEARLY_ALL = 0.85
+"""Share of the cases that is as good as all: the last of those recalled are unlike the scene."""
 _SHARPNESS = 0.4
 """How little families add to the likeliest of them, which is what was meant: near 0 nothing."""
 _SHARED = 0.25
@@ -277,7 +279,7 @@ def _candidates(
         for descriptor, trust in trusted.items():
             support[descriptor] += share / total * trust
             episodes[descriptor].add(case.episode)
-    tried = sorted(support, key=lambda d: -support[d])[:_MOST_DESCRIPTORS]
+    tried = sorted(support, key=lambda d: (-support[d], *_rank(d)))[:_MOST_DESCRIPTORS]
     given: dict[tuple[Any, ...], Any] = {}
     for descriptor in tried:
         if support[descriptor] >= _FEWEST:
@@ -288,25 +290,49 @@ def _candidates(
     for descriptor, value in given.items():
         candidate = found.setdefault(value, Candidate(op, value))
         candidate.reasons[descriptor] = support[descriptor]
+    for candidate in found.values():
+        candidate.features = _features(candidate.reasons, episodes)
+    _note_agreement(found.values(), holders)
     held_by = [
         frozenset(translate(case.descriptors(name), case.goal, scene.goal))
         for case in siblings
         if case.op == op and case.weight > 0
     ]
-    count = min(len({case.episode for _, case in group}), _MOST_WITNESSED)
-    for candidate in found.values():
-        spread = {d: sum(d in held for held in held_by) for d in candidate.reasons}
-        widest = max(spread.values())
+    _note_evidence(found.values(), len({case.episode for _, case in group}), held_by)
+    return list(found.values())
+
+
+@lru_cache(262144)
+def _rank(descriptor: tuple[Any, ...]) -> tuple[float, str]:
+    """The place of a descriptor among those of equal support: the likelier meant first, and the
+    same in every process."""
+    return -prior(family(descriptor)), repr(descriptor)
+
+
+def _note_agreement(
+    candidates: Iterable[Candidate], holders: Sequence[tuple[float, float, frozenset[Any]]]
+) -> None:
+    """Count the share of the cases, flattened and as it is, that would choose each candidate."""
+    for candidate in candidates:
         agreed = nearly = 0.0
         for share, sharp, held in holders:
             if not held.isdisjoint(candidate.reasons):
                 agreed, nearly = agreed + share, nearly + sharp
-        candidate.features = _features(candidate.reasons, episodes)
         candidate.features |= {"agreed": agreed, "agreed^": agreed**3, "nearest": nearly}
+        candidate.features["full"] = float(agreed > _NEARLY_ALL and len(holders) > 1)
+
+
+def _note_evidence(
+    candidates: Iterable[Candidate], episodes: int, held_by: Sequence[frozenset[Any]]
+) -> None:
+    """Say how likely each candidate was meant, and in what share of other steps its descriptors
+    hold: `held_by` are those of steps of like goals."""
+    count = min(episodes, _MOST_EPISODES)
+    for candidate in candidates:
+        spread = {d: sum(d in held for held in held_by) for d in candidate.reasons}
+        widest = max(spread.values())
         candidate.features["evidence"] = _evidence(candidate, count, spread)
         candidate.features["wide"] = widest / len(held_by) if held_by else 0.0
-        candidate.features["full"] = float(agreed > 0.85 and len(holders) > 1)
-    return list(found.values())
 
 
 def _fits(name: str, value: Any, descriptor: tuple[Any, ...]) -> bool:

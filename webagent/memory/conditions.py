@@ -47,7 +47,6 @@ _CONTROLS = ("slider", "spinbutton", "textbox")
 _MONTHS = tuple(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
-_SHORT = 12
 _KINDS = 4
 """Kinds of elements of which a goal may say a number."""
 _DOUBT = 0.1

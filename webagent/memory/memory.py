@@ -38,6 +38,8 @@ _BESIDE = 4
 """Actions that are compared, at least, where a failure may speak against the first."""
 SIBLINGS = 32
 """Cases of like goals that are asked which descriptors hold throughout."""
+_ENOUGH = 300
+"""Steps below which the weights of the recall are held to their priors more."""
 _MOST_LESSONS = 900
 """Steps that the scorer learns from, at most."""
 
@@ -261,8 +263,9 @@ def _fit_relevance(groups: Sequence[tuple[Array, Array]]) -> Array:
     """Maximise the share of the recall that goes to right cases, pulled towards the prior."""
     weights = WEIGHTS.copy()
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    pull = 0.002 * max(1.0, _ENOUGH / max(1, len(groups)))
     for step in range(1, 101):
-        gradient = 0.002 * (weights - WEIGHTS)
+        gradient = pull * (weights - WEIGHTS)
         for features, right in groups:
             logits = features @ weights
             powers = np.exp(logits - logits.max())

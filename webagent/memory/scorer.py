@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 _RATE = 0.1
 _STEPS = 150
+_ENOUGH = 300
+"""Questions below which the priors are held to more."""
 
 
 @dataclass(slots=True)
@@ -45,13 +47,15 @@ class Scorer:
         return np.asarray(powers / powers.sum())
 
     def learn(self, questions: Sequence[Question], pull: float = 0.01) -> float:
-        """Fit the weights to questions, pulled towards their priors; return the mean loss in nats.
+        """Fit the weights to questions, pulled towards their priors, the more the fewer they are;
+        return the mean loss in nats.
 
         Questions without a right candidate, or with nothing but right ones, teach nothing.
         """
         told = [q for q in questions if any(q.right) and not all(q.right)]
         if not told:
             return 0.0
+        pull *= max(1.0, _ENOUGH / len(told))
         names = sorted({name for q in told for each in q.features for name in each})
         places = {name: i for i, name in enumerate(names)}
         rows, columns, values = [], [], []
