@@ -89,8 +89,7 @@ class EpisodeRunner:
 
     async def begin(self, task: Task) -> Observation:
         """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
-        if self._episode is not None:
-            await self._episode.leave()
+        await self._leave()
         reason = ""
         for _ in range(_TRIES):
             self._world = self._world or await self._browser.world(variant=self._variant)
@@ -118,10 +117,13 @@ class EpisodeRunner:
 
     async def close(self) -> None:
         """Leave the browser; it stays open for others."""
+        await self._leave()
+        await self._give_up_world()
+
+    async def _leave(self) -> None:
         if self._episode is not None:
             await self._episode.leave()
             self._episode = None
-        await self._give_up_world()
 
     async def _give_up_world(self) -> None:
         world, self._world = self._world, None

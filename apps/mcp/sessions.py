@@ -210,11 +210,6 @@ class SessionStore:
     run: str = ""
     """Tells this server's sessions from those of others that keep theirs in the same folder."""
 
-    @property
-    def recorder(self) -> Recorder:
-        """Takes the steps."""
-        return self.store or NullRecorder()
-
 
 class Sessions:
     """`async with Sessions(…) as sessions`; at the end all are closed and the browser with them.

@@ -140,17 +140,15 @@ def find_parameters(recording: Trajectory) -> dict[str, str]:
     found: dict[str, str] = {}
     for step in recording.steps:
         match step.decision.action:
-            case act.SelectOption(option=text):
-                pass
-            case act.Fill(text=text) | act.KeyboardType(text=text):
-                pass
-            case act.KeyboardInsertText(text=text):
-                pass
+            case (
+                act.SelectOption(option=text)
+                | act.Fill(text=text)
+                | act.KeyboardType(text=text)
+                | act.KeyboardInsertText(text=text)
+            ) if text and text not in found.values():
+                node = step.observation.node(getattr(step.decision.action, "mark", 0))
             case _:
                 continue
-        if not text or text in found.values():
-            continue
-        node = step.observation.node(getattr(step.decision.action, "mark", 0))
         field = re.sub(r"[^a-z0-9]+", "-", (node.name if node else "").casefold()).strip("-")
         base = [*find_placeholders(text), field[:40], "text"]
         name = first = next(filter(None, base))
