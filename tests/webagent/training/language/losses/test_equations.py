@@ -20,12 +20,10 @@ from webagent.training.language.losses import (
     clipped,
     desirability,
     divergence,
-    entropy_smoothing,
     policy_gradient,
     preferences,
     sequence_means,
     sequence_sums,
-    smoothing_weight,
     supervised,
     truncated_importance,
 )
@@ -249,29 +247,6 @@ def test_rows_without_behaviour_or_advantages_are_refused() -> None:
         policy_gradient(tensor(NOW), EVEN, Clipping(divergence=0.1))
 
 
-def test_entropy_within_its_history_is_left_alone_and_pulled_back_from_outside() -> None:
-    entropies = tensor([0.5, 0.9, 1.0, 1.1, 2.0], grad=True)
-    loss = entropy_smoothing(entropies, history=1.0)
-    loss.backward()
-    assert float(loss.detach()) == pytest.approx((0.3 + 0.8) / 5)
-    assert entropies.grad is not None
-    assert entropies.grad.tolist() == pytest.approx([-0.2, 0, 0, 0, 0.2])
-
-
-def test_the_papers_indicator_counts_tokens_outside_and_moves_nothing() -> None:
-    entropies = tensor([0.5, 0.9, 2.0], grad=True)
-    loss = entropy_smoothing(entropies, history=1.0, penalty="indicator")
-    assert float(loss) == pytest.approx(2 / 3)
-    assert not loss.requires_grad
-
-
-def test_smoothing_weakens_slowly_then_fast() -> None:
-    weights = [smoothing_weight(step / 20) for step in range(21)]
-    assert weights[0] == 1
-    assert weights == sorted(weights, reverse=True)
-    assert weights[10] > 0.8 > weights[11] and weights[20] < 0.05
-
-
 GOOD = torch.tensor([True, False, True])
 PIECES: dict[str, Callable[[Tensor], Tensor]] = {
     "supervised": lambda now: supervised(now, TAUGHT.weights, NUMBERS, "sequence"),
@@ -287,7 +262,6 @@ PIECES: dict[str, Callable[[Tensor], Tensor]] = {
         now, TAUGHT, Clipping(divergence=0.2), reference=tensor(REFERENCE)
     ),
     "stale": lambda now: policy_gradient(now, TAUGHT, old=tensor(REFERENCE)),
-    "entropy": lambda now: entropy_smoothing(-now, 1.07),
 }
 
 
