@@ -15,7 +15,7 @@ from webagent.errors import StoreError
 _WAIT_SECONDS = 0.4
 """How long a page waits for figures before it is shown without them."""
 _REST = 10.0
-_CARRIED = ("setup", "notes", "macro", "baselines")
+_CARRIED = ("setup", "notes", "macro", "baselines", "tasks_by_use")
 """What only the run itself knew when it summed itself up."""
 
 

@@ -91,6 +91,7 @@ answer = "{name}"
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

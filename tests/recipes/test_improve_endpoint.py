@@ -36,6 +36,7 @@ def improve(runs: Path, *more: str) -> list[str]:
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_what_helps_on_tasks_apart_is_told_from_then_on(
     tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def test_what_helps_on_tasks_apart_is_told_from_then_on(
 
 @pytest.mark.browser
 @pytest.mark.very_slow
+@pytest.mark.timeout(900)
 def test_a_cap_ends_the_run_and_a_higher_one_goes_on(
     tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,6 +45,7 @@ def weights(run: Path, arm: str, number: int) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) -> None:
     run, reward = base.parent / "run", base.parent / "reward"
     RewardModel(BuiltinModel.create(0)).save(reward)
@@ -71,6 +72,7 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
 
 
 @pytest.mark.very_slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("objective", ["kto", "dpo", "grpo", "gspo", "webrl"])
 def test_every_objective_goes_round(base: Path, objective: str) -> None:
     more = ["--objective", objective, "--samples", "3", "--recomputed", "--entropy", "0.01"]
@@ -80,6 +82,7 @@ def test_every_objective_goes_round(base: Path, objective: str) -> None:
 
 
 @pytest.mark.very_slow
+@pytest.mark.timeout(900)
 def test_an_adapter_goes_on_from_round_to_round(base: Path) -> None:
     more = ["--lora", "2", "--rounds", "2", "--arms", "none", "self"]
     assert cli.main(improve(base, "run", *more)) == 0
@@ -89,6 +92,7 @@ def test_an_adapter_goes_on_from_round_to_round(base: Path) -> None:
 
 
 @pytest.mark.very_slow
+@pytest.mark.timeout(1800)
 def test_a_killed_run_comes_to_the_same_weights(base: Path) -> None:
     """Killed while it plays and once more while it trains."""
     more = ["--arms", "none", "self", "--train.checkpoint-every", "1"]
