@@ -39,7 +39,10 @@ def suite(options: Options, subset: str = "") -> Suite:
             f" RUN/{_FILE}"
         )
     path = options.files / _FILE if options.files.is_dir() else options.files
-    proposals = [each for each in read(path) if _is_meant(each, subset)]
+    wanted = [("feasibility", UNTRIED)] if subset == "untried" else []
+    proposals = [
+        each for each in read(path) if [(r.filter, r.reason) for r in each.refusals] == wanted
+    ]
     if not proposals:
         what = "that nobody has tried" if subset else "that passed every filter"
         raise TasksMissing(f"{path} holds no proposal {what}; propose more, or have more solved")
@@ -71,10 +74,3 @@ def _read_line(text: str, where: str) -> TaskProposal:
         raise UnreadableTasks(f"{where}: not JSON: {error}") from error
     except StoreError as error:
         raise UnreadableTasks(f"{where}: no proposal: {error}") from error
-
-
-def _is_meant(proposal: TaskProposal, subset: str) -> bool:
-    if subset == "untried":
-        reasons = [(each.filter, each.reason) for each in proposal.refusals]
-        return reasons == [("feasibility", UNTRIED)]
-    return not proposal.refusals

@@ -61,7 +61,11 @@ class Placed:
             self._stamps.clear()
         wanted, present = dict(_files(saved)), dict(_files(self.folder))
         for name in present.keys() - wanted.keys():
-            _remove(self.folder / name)
+            path = self.folder / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
         in_use = {_database_of(name) for name in present}
         for name, entry in wanted.items():
             if name not in present or name in in_use or not self._is_untouched(name, present):
@@ -150,13 +154,6 @@ def _database_of(name: str) -> str:
 
 def _stamp(status: os.stat_result) -> Stamp:
     return Stamp(status.st_ino, status.st_size, status.st_ctime_ns)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
 
 
 FOLDER_VARIABLE = "WEBAGENT_SITES"

@@ -64,10 +64,14 @@ def visualwebarena_page_must_exclude_corrected(found: Json, expected: Json) -> V
 @page_rule
 def visualwebarena_required_values_corrected(found: Json, expected: Json) -> bool | Verdict:
     """The number, which may have decimals, fulfils one alternative of each inequality."""
-    value = _number(found)
-    return value is not None and all(
-        any(_fulfils(value, part) for part in each.split(OR)) for each in texts_of(expected)
-    )
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        raise TypeError(f"{found!r} is not a number")
+    if isinstance(found, str):  # the only number in it
+        numbers = _NUMBER.findall(found)
+        if len(numbers) != 1:
+            return False
+        found = float(numbers[0].replace(",", ""))
+    return all(any(_fulfils(found, part) for part in each.split(OR)) for each in texts_of(expected))
 
 
 @rule
@@ -111,16 +115,6 @@ def _found_in(text: str, items: list[str]) -> dict[str, bool]:
 
 def _spaced(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _number(found: Json) -> float | None:
-    """Return the number; of a text the only one in it."""
-    if isinstance(found, bool) or not isinstance(found, str | int | float):
-        raise TypeError(f"{found!r} is not a number")
-    if not isinstance(found, str):
-        return found
-    numbers = _NUMBER.findall(found)
-    return float(numbers[0].replace(",", "")) if len(numbers) == 1 else None
 
 
 def _fulfils(value: float, text: str) -> bool:
