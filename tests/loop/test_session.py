@@ -23,7 +23,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
     config = ImproveConfig(tasks=("click-test",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     hosting = cast(Any, SimpleNamespace(worlds=lambda make: make, logins=None))
-    browser = cast(Any, SimpleNamespace(world=None))
+    browser = cast(Any, SimpleNamespace(world=lambda *given: None))
     with folder.store() as store:
         yield Session(
             *(config, folder, store, browser, hosting, ARMS["self"], 0), lambda *said: None
