@@ -39,7 +39,8 @@ _BESIDE = 4
 SIBLINGS = 32
 """Cases of like goals that are asked which descriptors hold throughout."""
 _ENOUGH = 300
-"""Steps below which the weights of the recall are held to their priors more."""
+"""Steps below which the weights of the recall are held to their priors more, and from which those
+with goals unlike all others are lessons where there are not as many others."""
 _MOST_LESSONS = 900
 """Steps that the scorer learns from, at most."""
 
@@ -138,8 +139,11 @@ class Memory:
             if trajectory.id not in alone:
                 goal = read_goal(trajectory.goal)
                 alone[trajectory.id] = not self.index.siblings(goal, 1, trajectory.id)
-        # What is done with a goal unlike all others is no lesson in analogy.
-        steps = [each for each in steps if not alone[each[0].id]]
+        # What is done with a goal unlike all others is a poor lesson in analogy, but with one
+        # demonstration a task nearly every goal is: better such lessons than next to none.
+        like = [each for each in steps if not alone[each[0].id]]
+        if len(like) >= _ENOUGH or len(steps) < _ENOUGH:
+            steps = like
         order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_LESSONS]
         lessons = [steps[int(i)] for i in order]
         self.relevance = self._relevance(lessons)
