@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,8 @@ class Index:
     _templates: dict[tuple[str, ...], int] = field(default_factory=dict)
     _counts: dict[str, float] = field(default_factory=dict)
     """What each key counts, however rare it is."""
+    _members: list[list[int]] = field(default_factory=list)
+    """Cases of each template."""
     _postings: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _scripts: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Templates by the words that are not in the goal, but in the names of what was acted on."""
@@ -96,6 +99,9 @@ class Index:
             if (key, number) not in self._held:
                 self._held.add((key, number))
                 self._scripts[key].append(number)
+        if number == len(self._members):
+            self._members.append([])
+        self._members[number].append(len(self.cases))
         self.cases.append(case)
         self._template.append(number)
         self._past.append(_suffix(case.past))
@@ -144,12 +150,15 @@ class Index:
         less than half of its words."""
         if not self.cases:
             return []
-        likeness = self.goal_likeness(goal)[self._template.values]
-        if without:
-            likeness[self._episode.values == stable_hash(without)] = -1.0
-        few = min(count, len(likeness))
-        picks = np.argpartition(-likeness, few - 1)[:few]
-        return [self.cases[int(pick)] for pick in picks if likeness[pick] >= _AKIN]
+        likeness = self.goal_likeness(goal)
+        found: list[Case] = []
+        for number in np.argsort(-likeness, kind="stable"):
+            if likeness[number] < _AKIN or len(found) >= count:
+                break
+            cases = (self.cases[i] for i in self._members[number])
+            left = count - len(found)
+            found += islice((case for case in cases if case.episode != without), left)
+        return found
 
     def goal_likeness(self, goal: Goal) -> Array:
         """Return for each template how like the goal it is, 1 for the same: the weight of what they
