@@ -274,7 +274,7 @@ _TABLE = (
         "give assistants a browser, by the Model Context Protocol",
         "agents",
         settings="apps.mcp.settings:McpConfig",
-        facts="recipes.mcp:Served",
+        facts="recipes.mcp:AssistantServed",
         examples=(
             "webagent mcp --allow http://localhost:3000 --store runs/assistant",
             "webagent mcp --http 8931 --guard guard.toml",

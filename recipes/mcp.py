@@ -18,7 +18,7 @@ from webagent.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class AssistantServed:
     """What a server offered and what came of it."""
 
     tools: list[dict[str, Any]]
@@ -50,13 +50,13 @@ def main(argv: Sequence[str]) -> CommandResult:
     return CommandResult(_served(config, opened))
 
 
-def _served(config: McpConfig, sessions: int) -> Served:
+def _served(config: McpConfig, sessions: int) -> AssistantServed:
     from apps.mcp.handlers import make_tools
 
     tools = [offer.tool.model_dump(by_alias=True) for offer in make_tools(config).values()]
     shown = ("name", "description", "inputSchema")
     listed = [{name: tool[name] for name in shown} for tool in tools]
-    return Served(listed, sessions, str(config.store or ""))
+    return AssistantServed(listed, sessions, str(config.store or ""))
 
 
 async def _serve(config: McpConfig, store: Store | None) -> int:

@@ -90,7 +90,7 @@ class KeptKnowledge:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class UsedKnowledge:
     """What there is to be told, kept or not."""
 
     examples: Exemplars
@@ -117,7 +117,7 @@ class KnowledgeLearner:
         self._named = contestant(session.config.played)
         self._model = MeteredModel(self._named.language_model(), session.ledger)
         self._kept = KeptKnowledge()
-        self._learnt = Learnt(Exemplars(()), {})
+        self._learnt = UsedKnowledge(Exemplars(()), {})
 
     async def learn(self, state: ArmState, arm: str, round: int) -> None:
         """Write rules from what failed beside what succeeded, try every item, keep what helps."""
@@ -127,13 +127,13 @@ class KnowledgeLearner:
             books = await self._write_rules(state, arm, round)
             good = [t for t in state.experience if state.succeeded(t)]
             examples = tuple(t.id for t in (*state.demonstrations, *good) if t.steps)
-            learnt = Learnt(self._read_examples(examples), books)
+            learnt = UsedKnowledge(self._read_examples(examples), books)
             kept = await self._try_items(state, learnt, examples, arm, round)
             session.folder.save(_Saved(kept, books), arm, session.repeat, round, "policy")
             shutil.rmtree(self._draft(arm, round), ignore_errors=True)
         self._kept = KeptKnowledge.load(folder)
         books = _read_books(folder / BOOKS)
-        self._learnt = Learnt(self._read_examples(self._kept.examples), books)
+        self._learnt = UsedKnowledge(self._read_examples(self._kept.examples), books)
         if told := "; ".join(trial.describe() for trial in self._kept.trials):
             key = f"{TRAINING}:{arm}:{session.repeat}"
             session.store.put_state(key, f"round {round}: {told}")
@@ -148,7 +148,7 @@ class KnowledgeLearner:
         """Give back what the model holds."""
         await self._model.close()
 
-    def _told(self, learnt: Learnt, items: Sequence[str], temperature: float) -> Policy:
+    def _told(self, learnt: UsedKnowledge, items: Sequence[str], temperature: float) -> Policy:
         config = self._session.config
         return self._named.asking.policy(
             self._model,
@@ -184,7 +184,12 @@ class KnowledgeLearner:
         return _read_books(draft / BOOKS)
 
     async def _try_items(
-        self, state: ArmState, learnt: Learnt, examples: tuple[str, ...], arm: str, round: int
+        self,
+        state: ArmState,
+        learnt: UsedKnowledge,
+        examples: tuple[str, ...],
+        arm: str,
+        round: int,
     ) -> KeptKnowledge:
         """Try what is kept without it, then what is new beside what is kept."""
         items, trials = list(self._kept.items), list[Trial]()

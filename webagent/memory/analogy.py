@@ -51,7 +51,7 @@ _BRANCHES = 3
 
 
 @dataclass(slots=True)
-class Candidate:
+class ArgumentCandidate:
     """A value of one argument, with what speaks for it."""
 
     op: str
@@ -71,7 +71,7 @@ class Proposal:
     action: Action
     confidence: float
     """Probability, by the scorer, that a demonstrator would have done just this."""
-    choices: tuple[Candidate, ...]
+    choices: tuple[ArgumentCandidate, ...]
     """The candidates chosen, one for each argument that had to be found."""
     recalled: tuple[Recalled, ...]
 
@@ -125,7 +125,7 @@ def familiarity(scene: Scene, recalled: Sequence[Recalled]) -> float:
 
 def _completed(
     scene: Scene,
-    element: Candidate,
+    element: ArgumentCandidate,
     recalled: Sequence[Recalled],
     scorers: Mapping[str, Scorer],
     count: int,
@@ -137,7 +137,7 @@ def _completed(
     cases = like_cases(scene, element, recalled)
     values: dict[str, Any] = {first: element.value} if first else {}
     chosen, confidence = [element], element.probability
-    alternatives: list[tuple[str, Candidate]] = []
+    alternatives: list[tuple[str, ArgumentCandidate]] = []
     inner = replace(scene, field=element.value or 0)
     for name in names:
         if name == first:
@@ -161,7 +161,9 @@ def _completed(
     return proposals
 
 
-def _rated(candidates: Sequence[Candidate], scorer: Scorer, share: float = 1.0) -> list[Candidate]:
+def _rated(
+    candidates: Sequence[ArgumentCandidate], scorer: Scorer, share: float = 1.0
+) -> list[ArgumentCandidate]:
     """The candidates with their probabilities, which are `share` together, the likeliest first."""
     chances = scorer.probabilities([candidate.features for candidate in candidates])
     for candidate, chance in zip(candidates, chances, strict=True):
@@ -174,16 +176,16 @@ def _rated(candidates: Sequence[Candidate], scorer: Scorer, share: float = 1.0) 
 
 def element_candidates(
     scene: Scene, recalled: Sequence[Recalled], siblings: Sequence[Case] = ()
-) -> list[tuple[float, list[Candidate]]]:
+) -> list[tuple[float, list[ArgumentCandidate]]]:
     """Return for each operation that can be done here its share of the recall and the elements it
     could be done to; the one value is 0 where it needs none."""
     groups: defaultdict[tuple[str, str], list[Recalled]] = defaultdict(list)
     for share, case in recalled:
         groups[case.op, case.role].append((share, case))
-    found: list[tuple[float, list[Candidate]]] = []
+    found: list[tuple[float, list[ArgumentCandidate]]] = []
     for (op, role), group in groups.items():
         name = next((n for n in argument_names(op) if n in MARKS), "")
-        mine = _candidates(scene, op, name, group, siblings) if name else [Candidate(op, 0)]
+        mine = _candidates(scene, op, name, group, siblings) if name else [ArgumentCandidate(op, 0)]
         for candidate in mine:
             candidate.kind = (op, role)
         _note_repeats(scene, mine)
@@ -196,9 +198,9 @@ def argument_candidates(
     scene: Scene,
     name: str,
     cases: Sequence[Recalled],
-    element: Candidate,
+    element: ArgumentCandidate,
     siblings: Sequence[Case] = (),
-) -> list[Candidate]:
+) -> list[ArgumentCandidate]:
     """Return values of another argument of an action whose element is chosen."""
     found = _candidates(scene, element.op, name, cases, siblings)
     if name in ("option",):
@@ -218,7 +220,9 @@ def argument_candidates(
     return found
 
 
-def like_cases(scene: Scene, element: Candidate, recalled: Sequence[Recalled]) -> list[Recalled]:
+def like_cases(
+    scene: Scene, element: ArgumentCandidate, recalled: Sequence[Recalled]
+) -> list[Recalled]:
     """Return the cases of the operation that would choose this element; all where none would."""
     same = [(share, case) for share, case in recalled if case.op == element.op]
     if not element.value:
@@ -236,7 +240,9 @@ def like_cases(scene: Scene, element: Candidate, recalled: Sequence[Recalled]) -
     return [(share / total, case) for share, case in fitting] if total else same
 
 
-def _evidence(candidate: Candidate, count: int, spread: Mapping[tuple[Any, ...], int]) -> float:
+def _evidence(
+    candidate: ArgumentCandidate, count: int, spread: Mapping[tuple[Any, ...], int]
+) -> float:
     """How likely it is, in nats, that one of the candidate's families is what was meant: by its
     prior, by the episodes that bear its best descriptor out, and by other steps that do."""
     best: dict[str, float] = {}
@@ -261,7 +267,7 @@ def _shared(mine: frozenset[tuple[Any, ...]], theirs: frozenset[tuple[Any, ...]]
 
 def _candidates(
     scene: Scene, op: str, name: str, group: Sequence[Recalled], siblings: Sequence[Case]
-) -> list[Candidate]:
+) -> list[ArgumentCandidate]:
     """The values that descriptors of these cases give here, each with its features."""
     nearest, group = group, [(share**_FLAT, case) for share, case in group]
     total = sum(share for share, _ in group) or 1.0
@@ -286,9 +292,9 @@ def _candidates(
             value = _value(scene, name, descriptor)
             if value is not None and _fits(name, value, descriptor):
                 given[descriptor] = value
-    found: dict[Any, Candidate] = {}
+    found: dict[Any, ArgumentCandidate] = {}
     for descriptor, value in given.items():
-        candidate = found.setdefault(value, Candidate(op, value))
+        candidate = found.setdefault(value, ArgumentCandidate(op, value))
         candidate.reasons[descriptor] = support[descriptor]
     for candidate in found.values():
         candidate.features = _features(candidate.reasons, episodes)
@@ -310,7 +316,7 @@ def _rank(descriptor: tuple[Any, ...]) -> tuple[float, str]:
 
 
 def _note_agreement(
-    candidates: Iterable[Candidate], holders: Sequence[tuple[float, float, frozenset[Any]]]
+    candidates: Iterable[ArgumentCandidate], holders: Sequence[tuple[float, float, frozenset[Any]]]
 ) -> None:
     """Count the share of the cases, flattened and as it is, that would choose each candidate."""
     for candidate in candidates:
@@ -323,7 +329,7 @@ def _note_agreement(
 
 
 def _note_evidence(
-    candidates: Iterable[Candidate], episodes: int, held_by: Sequence[frozenset[Any]]
+    candidates: Iterable[ArgumentCandidate], episodes: int, held_by: Sequence[frozenset[Any]]
 ) -> None:
     """Say how likely each candidate was meant, and in what share of other steps its descriptors
     hold: `held_by` are those of steps of like goals."""
@@ -417,7 +423,7 @@ def _own_values(goal: Goal) -> tuple[str, ...]:
     return tuple(s.text.lower() for s in goal.slots if s.kind != "name" and len(s.text) > 3)
 
 
-def _note_repeats(scene: Scene, candidates: Iterable[Candidate]) -> None:
+def _note_repeats(scene: Scene, candidates: Iterable[ArgumentCandidate]) -> None:
     """Mark what was already done to this element while the page looked as it does now."""
     now = scene.page.observation
     done = {

@@ -34,7 +34,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class PastAction:
     """A past action as it is remembered: by what was done to what kind of thing."""
 
     signature: str
@@ -53,7 +53,7 @@ class Scene:
 
     goal: Goal
     page: Page
-    past: tuple[Done, ...]
+    past: tuple[PastAction, ...]
     field: int = 0
     """Mark of the element that a text or a point is chosen for, 0 while none is."""
     start: Point | None = None
@@ -100,8 +100,8 @@ class Scene:
                 found += [(("<", signature, i), same[i].name) for i in _ends(same)]
         return [(reference, name) for reference, name in found if name]
 
-    def _by_signature(self) -> dict[str, list[Done]]:
-        found: dict[str, list[Done]] = {}
+    def _by_signature(self) -> dict[str, list[PastAction]]:
+        found: dict[str, list[PastAction]] = {}
         for done in self.past:
             found.setdefault(done.signature, []).append(done)
         return found
@@ -139,7 +139,7 @@ class Scene:
         return found
 
 
-def _ends(same: Sequence[Done]) -> list[int]:
+def _ends(same: Sequence[PastAction]) -> list[int]:
     """Places from the first and from the last of so many."""
     return list(range(min(len(same), 3))) + [-1 - i for i in range(min(len(same), 2))]
 
@@ -150,7 +150,7 @@ def scene_of(observation: Observation, steps: Sequence[Step]) -> Scene:
     return Scene(goal, read_page(observation), tuple(done_of(step, goal) for step in steps))
 
 
-def done_of(step: Step, goal: Goal) -> Done:
+def done_of(step: Step, goal: Goal) -> PastAction:
     """Return a past step as it is remembered."""
     known = _RECENT.get(id(step))
     if known is not None and known[0] is step:
@@ -163,7 +163,7 @@ def done_of(step: Step, goal: Goal) -> Done:
     role = node.role if node else ""
     texts = [getattr(action, f, "") for f in ("text", "option", "key", "reason", "url")]
     text = clean(" ".join(each for each in texts if each))
-    done = Done(
+    done = PastAction(
         signature(action, observation, goal), op_of(action), mark, role, name, text, observation
     )
     if len(_RECENT) > 4096:
@@ -172,7 +172,7 @@ def done_of(step: Step, goal: Goal) -> Done:
     return done
 
 
-_RECENT: dict[int, tuple[Step, Done]] = {}
+_RECENT: dict[int, tuple[Step, PastAction]] = {}
 
 
 def signature(action: Action, observation: Observation, goal: Goal) -> str:
