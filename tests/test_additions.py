@@ -159,8 +159,8 @@ def test_an_action_is_a_class_and_how_it_is_done(tmp_path: Path, product: Path) 
     edit(product / "webagent/action/actions.py", "    Clear,\n", "    Shout,\n")
     edit(
         product / "webagent/browser/perform.py",
-        "@perform.register\nasync def _wait(",
-        "@perform.register\nasync def _shout(action: act.Shout, tabs: Tabs) -> str:\n"
+        "@perform.register\nasync def wait(",
+        "@perform.register\nasync def shout(action: act.Shout, tabs: Tabs) -> str:\n"
         "    return await perform(act.Fill(action.mark, action.text.upper()), tabs)\n\n\n",
     )
     (tmp_path / "shouter.py").write_text(SHOUTER, encoding="utf-8")

@@ -212,10 +212,12 @@ async def test_every_script_of_every_task_can_be_read(benchmarks: Path, page: Pa
         for probe in task.probes
         for script in (probe.script, *probe.prepare)
     }
-    read = """(made) => made.filter((script) => {
+    find_broken = """(made) => made.filter((script) => {
         try { new Function(`return (${script})`); } catch (error) { return true; }
     })"""
 
     assert len(made) > 150
-    assert await page.evaluate(read, sorted(made - {""})) == []
-    assert await page.evaluate(read, ["document.querySelector("]) == ["document.querySelector("]
+    assert await page.evaluate(find_broken, sorted(made - {""})) == []
+    assert await page.evaluate(find_broken, ["document.querySelector("]) == [
+        "document.querySelector("
+    ]

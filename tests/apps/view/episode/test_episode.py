@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -174,7 +175,7 @@ async def test_an_episode_that_is_not_there_is_said_so(
 ) -> None:
     found = await page.request.get(at(episode))
     assert found.status == 404
-    assert said in (await found.text()).replace("&#x27;", "'")
+    assert said in unescape(await found.text())
 
 
 async def test_an_episode_that_never_began_has_its_reason(at: At, page: Page) -> None:
