@@ -122,8 +122,9 @@ def quantities(text: str) -> tuple[tuple[str, float], ...]:
 @cache
 def colours() -> dict[str, str]:
     """Return the named colours with their six hexadecimal digits."""
-    named = ImageColor.colormap.items()
-    return {name: code.lstrip("#") for name, code in named if isinstance(code, str)}
+    # Pillow puts numbers in the place of a code once it was asked for, so each is asked for.
+    codes = {name: ImageColor.getrgb(name) for name in list(ImageColor.colormap)}
+    return {name: bytes(code[:3]).hex() for name, code in codes.items()}
 
 
 @lru_cache(65536)

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 
 import pytest
+from PIL import ImageColor
 
 from tests.fakes.orders import episode
 from webagent.action.actions import Action, Click, Fill, MouseClick, MouseDrag, Press, Scroll
 from webagent.memory import Memory
+from webagent.memory.words import colours
 from webagent.records import Node, Trajectory
 
 Shown = tuple[tuple[tuple[Node, ...], Action], ...]
@@ -45,11 +47,6 @@ def field(mark: int, name: str = "", value: str = "", y: int = 120) -> Node:
 # -- elements ---------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="a known defect: alone it passes, after some tests of local models in the same process"
-    " the memory clicks the third thing; which state does that is not found yet",
-)
 def test_a_thing_is_found_by_what_the_goal_says_of_its_look() -> None:
     def pick(name: str, goal: str, looks: tuple[str, ...], right: int) -> Trajectory:
         page = tuple(drawn(i + 1, look, 30 * i) for i, look in enumerate(looks))
@@ -64,6 +61,12 @@ def test_a_thing_is_found_by_what_the_goal_says_of_its_look() -> None:
         "new", "large letter", ("large red 3", "small blue q", "small red 2", "large blue w"), 4
     )
     assert after(shown, new) == Click(4)
+
+
+def test_colours_are_known_where_a_picture_was_painted_before() -> None:
+    ImageColor.getrgb("red")
+    colours.cache_clear()
+    assert colours()["red"] == "ff0000" and len(colours()) == len(ImageColor.colormap)
 
 
 def test_the_button_with_the_number_of_described_things_is_pressed() -> None:
