@@ -127,6 +127,7 @@ def _read_or_summarize(run: Run, contents: Contents) -> tuple[Summary, str]:
         summary = summarize(store, meta)
     for name in _CARRIED:
         if written is not None and name in written:
+            # All of `_CARRIED` are keys of a summary; a variable cannot say so to the type checker.
             summary[name] = written[name]  # type: ignore[literal-required]
     return summary, problem
 

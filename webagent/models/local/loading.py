@@ -34,6 +34,7 @@ def load_weights(source: ModelSource) -> LoadedWeights:
     processor, image_processor = _load_processors(source.name) if sees else (None, None)
     module = _load_module(source, config, sees)
     image_id = _find_image_id(config, tokenizer) if sees else None
+    # torch types every attribute of a module as a tensor or a module.
     known = module.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
     if len(tokenizer) > known:
         raise SetupError(
