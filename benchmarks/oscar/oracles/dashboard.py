@@ -75,7 +75,10 @@ def stock_fields(view: View) -> tuple[Node, Node, Node]:
 
 def set_stock_field(title: str, place: int, text: str) -> Moves:
     """Another text in a field of the first stock record, by its place."""
-    write: Move = lambda view: Fill(stock_fields(view)[place].mark, text)  # noqa: E731
+
+    def write(view: View) -> Fill:
+        return Fill(stock_fields(view)[place].mark, text)
+
     return (*edit_product(title), press("Stock and pricing"), write, push("Save"))
 
 
