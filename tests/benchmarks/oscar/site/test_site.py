@@ -102,7 +102,7 @@ def test_a_database_that_is_replaced_is_what_the_next_page_shows(shop: Shop) -> 
     with sqlite3.connect(database) as connection:
         connection.execute("update catalogue_product set title = 'Changed' where id = 1")
     assert "Changed" in shop.page("/catalogue/?sort_by=newest&page=9", logged_in)
-    assert shop.running.reset() < 0.5
+    assert min(shop.running.reset() for _ in range(3)) < 0.1
     page = shop.page("/catalogue/?sort_by=newest&page=9", logged_in)
     assert "Changed" not in page and products()[0].title in page
 
