@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from benchmarks.discovery import Registry, import_parts
-from webagent.action import Action, Answer, format_action
+from benchmarks.catalogue import Registry, import_parts
+from webagent.action import Action, Answer
 from webagent.action.actions import Click, Fill, Wait
 from webagent.errors import PolicyError, unknown_name
-from webagent.records import Candidate, Decision, Node, Observation, Trajectory
+from webagent.policy.policy import propose_certain
+from webagent.records import Decision, Node, Observation, Trajectory
 
 ORDINALS = {"1st": 0, "2nd": 1, "3rd": 2}
 """Places as goals name them, counted from 0."""
@@ -259,26 +260,31 @@ def fill(name: str, text: str) -> Move:
 
 
 class OraclePolicy:
-    """Plays one task as its oracle does. Raises `SetupError` for a task without one."""
+    """Plays as the oracle of one task, or of whichever task is played; one that was made from a
+    template's task as that one's oracle. Raises `SetupError` for a named task without one."""
 
-    def __init__(self, task: str) -> None:
-        if task not in ORACLES:
+    def __init__(self, task: str = "") -> None:
+        if task and task not in ORACLES:
             raise unknown_name("oracle", task, ORACLES)
         self._task = task
-        self._choose = ORACLES[task]
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Return the oracle's action. Raises `PolicyError` when it sees nothing to do."""
+        """Return the oracle's action. Raises `PolicyError` without an oracle, or when it sees
+        nothing to do."""
+        played = trajectory.task
+        name = self._task or played.name
+        if name not in ORACLES and played.parent:
+            name = played.parent.rsplit("/", 1)[-1].split("@", 1)[0]
+        if name not in ORACLES:
+            raise PolicyError(f"no oracle knows how {name} is done")
         try:
-            action = self._choose(View.of(trajectory, observation))
+            action = ORACLES[name](View.of(trajectory, observation))
         except (LookupError, StopIteration, ValueError) as error:
-            raise PolicyError(f"the oracle of {self._task} is lost here: {error!r}") from error
+            raise PolicyError(f"the oracle of {name} is lost here: {error!r}") from error
         return Decision(action, source="demonstration")
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """Return the one action an oracle knows, with log-probability zero."""
-        decision = await self.act(trajectory, observation)
-        candidate = Candidate(format_action(decision.action), log_prob=0.0)
-        return [Decision(decision.action, source="demonstration", candidates=(candidate,))][:n]
+        """Return the one action an oracle knows."""
+        return propose_certain(await self.act(trajectory, observation), n)

@@ -7,14 +7,14 @@ max_steps = 20
 answer = "press@example.org"
 """
 
-import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
-from benchmarks.task_files import FileEntry, UnreadableTasks, make_suite, read_text
+from benchmarks.task_files import FileEntry, UnreadableTasks, make_suite
 from tasks.suite import Suite
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
+from webagent.files import read_toml
 
 BENCHMARKS = {
     "own": Benchmark("tasks of a TOML file of yours, by address", 0, __name__),
@@ -36,10 +36,7 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 def read(path: Path) -> dict[str, Task]:
     """Return the tasks by name. Raises `UnreadableTasks` naming file, task and field."""
-    try:
-        tables = tomllib.loads(read_text(path)).get("tasks")
-    except tomllib.TOMLDecodeError as error:
-        raise UnreadableTasks(f"{path} is not TOML: {error}") from error
+    tables = read_toml(path, UnreadableTasks).get("tasks")
     if not isinstance(tables, dict) or not tables:
         raise UnreadableTasks(f"{path} names no tasks; expected a table [tasks.NAME] for each")
     return {
@@ -62,7 +59,7 @@ def _task(name: str, entry: FileEntry) -> Task:
         entry.words("goal"),
         max_steps=steps,
         clock="real",
-        checks=(Check("episode.answer", "same_text", answer),) if answer else (),
+        checks=(TaskCheck("episode.answer", "same_text", answer),) if answer else (),
         site=entry.text("site", ""),
         login=entry.text("login", ""),
         skills=tuple(map(str, entry.values.get("skills", []))),

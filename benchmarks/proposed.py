@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
 from benchmarks.task_files import UnreadableTasks, make_suite
-from tasks.proposal import UNTRIED, TaskProposal
 from tasks.suite import Suite
+from tasks.task import UNTRIED, TaskProposal
 from webagent.errors import StoreError
 from webagent.serialize import from_json
 

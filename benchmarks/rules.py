@@ -6,7 +6,7 @@ Whoever scores episodes of any benchmark imports from here; importing registers 
 from collections.abc import Sequence
 from typing import cast
 
-from benchmarks.discovery import import_parts
+from benchmarks.catalogue import import_parts
 from evaluators.evaluator import Verdict
 from evaluators.rules import (
     CONSULTING_RULES,

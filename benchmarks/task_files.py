@@ -5,7 +5,6 @@ import http.client
 import json
 import os
 import re
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,6 +17,8 @@ from typing import Any, cast
 from benchmarks.catalogue import AddressError, TasksMissing
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
+from webagent.errors import StoreError
+from webagent.files import write_whole
 
 
 class UnreadableTasks(ValueError):
@@ -64,6 +65,12 @@ class FileEntry:
     def integer(self, key: str) -> int:
         """Return the whole number under the key."""
         return cast(int, self._read(key, int, "a whole number", None))
+
+    def flag(self, key: str) -> bool:
+        """Return whether the key is there and true."""
+        if not isinstance(found := self.values.get(key, False), bool):
+            raise self.wrong(key, "true or false")
+        return found
 
     def items(self, key: str) -> list[Any]:
         """Return the list under the key."""
@@ -309,19 +316,9 @@ def _download(published: PublishedFile) -> Path:
     _compare(published, content, published.address, "it is not the published file")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(handle, "wb") as target:
-                target.write(content)
-            Path(draft).chmod(0o644)
-            Path(draft).replace(file)
-        finally:
-            Path(draft).unlink(missing_ok=True)
-    except OSError as error:
-        raise TasksMissing(
-            f"cannot write {file}: {error.strerror}; {_by_hand(published)}"
-        ) from error
-    return file
+        return write_whole(file, content)
+    except (OSError, StoreError) as error:
+        raise TasksMissing(f"{error}; {_by_hand(published)}") from error
 
 
 def _unread(published: PublishedFile, reason: object) -> TasksMissing:

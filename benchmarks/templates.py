@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from tasks.suite import Suite, UnknownTask, split_of
-from tasks.task import Check, PageHooks, Probe, Task
+from tasks.task import PageHooks, Probe, Task, TaskCheck
 from webagent.errors import UsageError
 
 PARAPHRASED = "paraphrased"
@@ -25,7 +25,7 @@ PARAPHRASED = "paraphrased"
 class EndState:
     """Checks with what they look at."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[TaskCheck, ...]
     queries: Mapping[str, str] = field(default_factory=dict)
     """Asked of the site's database."""
     probes: tuple[Probe, ...] = ()

@@ -19,7 +19,7 @@ from benchmarks.task_files import (
     read_lines,
 )
 from tasks.suite import Suite
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 
 BENCHMARKS = {
     "webgames": Benchmark("small games that show a password to whoever wins", 150, __name__),
@@ -74,7 +74,7 @@ def _task(entry: FileEntry, address: str) -> Task:
         start_url=f"{address}/{path}",
         goal=f"{title}: {description}{'' if description.endswith(('.', '!', '?')) else '.'} {WON}",
         max_steps=MAX_STEPS,
-        checks=(Check("episode.answer", "matches", re.escape(password)),),
+        checks=(TaskCheck("episode.answer", "matches", re.escape(password)),),
         clock="real",
         template=entry.words("base_task") if "base_task" in entry.values else "",
         skills=tuple(dict.fromkeys([*([level] if level else []), *tags])),

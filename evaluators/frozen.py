@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evaluators.evaluator import Evaluator
 from webagent.errors import SetupError
+from webagent.files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +113,7 @@ def add_frozen(path: Path, judges: Iterable[FrozenJudge]) -> tuple[FrozenJudge, 
         if not same:
             kept.append(judge)
     text = json.dumps([asdict(judge) for judge in kept], indent=2) + "\n"
-    draft = path.with_name(f".{path.name}")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, text)
     return tuple(kept)
 
 

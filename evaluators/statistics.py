@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -58,11 +59,26 @@ def mean_interval(values: Sequence[float]) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
+@cache
 def student_quantile(freedom: int) -> float:
-    """Return the .975 quantile of Student's t for these degrees of freedom."""
-    from scipy.special import stdtrit
+    """Return the .975 quantile of Student's t for these degrees of freedom.
 
-    return float(stdtrit(freedom, 0.975))
+    By bisection of the finite series of its distribution in the angle atan(t / sqrt(freedom))
+    (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4).
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        sine, cosine = math.sin(angle), math.cos(angle)
+        odd = freedom % 2
+        term = sine * cosine if odd else sine
+        total = term if freedom > 1 else 0.0
+        for k in range(2 + odd, freedom, 2):
+            term *= cosine * cosine * (k - 1) / k
+            total += term
+        within = 2 / math.pi * (angle + total) if odd else total
+        low, high = (angle, high) if within < 0.95 else (low, angle)
+    return math.sqrt(freedom) * math.tan(low)
 
 
 def cluster_interval(

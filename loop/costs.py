@@ -8,7 +8,15 @@ from typing import Any
 
 from tasks.task import Json
 from webagent.errors import UsageError
-from webagent.models.spending import Ledger, Price, Prices, SpendingLimits, Spent, read_prices
+from webagent.models.spending import (
+    Ledger,
+    Price,
+    Prices,
+    SpendingLimits,
+    Spent,
+    default_prices,
+    read_prices,
+)
 from webagent.records import Decision, Trajectory
 from webagent.serialize import from_json, to_json
 from webagent.store import Store
@@ -59,9 +67,10 @@ class Caps:
 
 
 def load_prices(path: Path | None) -> Prices:
-    """The prices in the file named, else in ./prices.toml, else none. Raises `SetupError`."""
+    """The prices in the file named, else in ./prices.toml; for other models those that come with
+    the program. Raises `SetupError`."""
     if path is None and not PRICES.is_file():
-        return Prices()
+        return default_prices()
     return read_prices(path or PRICES)
 
 

@@ -7,13 +7,18 @@ import numpy as np
 
 from loop.learners import ArmState
 from loop.session import Session
+from tasks.suite import split_of
 from tasks.task import Json
+from webagent.errors import StoreError
 from webagent.records import Trajectory
 from webagent.rollout import Batcher, PlannedEpisode, collect
-from worldmodel.accuracy import CopyPage, is_held_back, measure, precision_of_belief
-from worldmodel.model import WorldModel
-from worldmodel.simulate import ImaginedWorld, predict_all, start_key
-from worldmodel.transitions import transitions
+from webagent.store import Store
+from worldmodel.accuracy import CopyPage, KnowableLines, is_held_back, measure, precision_of_belief
+from worldmodel.baselines import compare_models
+from worldmodel.layers import LayeredWorld
+from worldmodel.prediction import WorldModel
+from worldmodel.simulate import ImaginedWorld, start_at, start_key
+from worldmodel.transitions import Transition, transitions
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:
@@ -33,12 +38,13 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         for t in state.experience
         if t.steps and start_key(t.task) not in solved
     }
+    pages = {key: start_at(trajectory) for key, trajectory in starts.items()}
     policy = state.learner.policy("imagine")
-    predict = Batcher(predict_all(world))
+    predict = Batcher(world.predict)
     horizon = session.config.horizon
 
     async def open_dream() -> ImaginedWorld:
-        return ImaginedWorld(predict, starts, horizon)
+        return ImaginedWorld(predict, pages, horizon)
 
     plan = _plan_dreams(session, list(starts.values()), round)
     tell = session.progress_of("imagine", len(plan))
@@ -55,12 +61,15 @@ def _measure_belief(session: Session, state: ArmState, world: WorldModel, round:
     held = [t for t in state.experience if is_held_back(t)]
     checked = list(transitions(held, state.success))
     precision, count = precision_of_belief(world, checked, session.config.belief)
-    trained = list(transitions(state.experience, state.success))
-    figures: dict[str, Json] = {
-        "precision": precision,
-        "believed": count,
-        "model": asdict(measure(world, checked)),
-        "copying": asdict(measure(CopyPage.most_frequent(trained), checked)),
+    known = [t for t in state.experience if not is_held_back(t)]
+    trained = list(transitions([*state.demonstrations, *known], state.success))
+    knowledge = KnowableLines()
+    knowledge.learn(trained)
+    told = {"model": world, "copying": CopyPage.most_frequent(trained)}
+    if isinstance(world, LayeredWorld):
+        told |= {"remembered": world.memory, "network": world.model}
+    figures: dict[str, Json] = {"precision": precision, "believed": count} | {
+        name: asdict(measure(each, checked, knowledge)) for name, each in told.items()
     }
     session.store.put_state(f"world:{session.arm.name}:{session.repeat}:{round}", figures)
     return precision
@@ -87,3 +96,38 @@ def _is_believed(trajectory: Trajectory, belief: float) -> bool:
     chance = trajectory.evidence.get("success_probability")
     said = trajectory.evidence.get("imagined_success")
     return bool(said) and isinstance(chance, float) and chance >= belief
+
+
+def measure_run(store: Store, benchmark: str) -> tuple[dict[str, Json], list[dict[str, Json]]]:
+    """Return how right memory and its baselines are on a run's episodes on test seeds, after what
+    they learn from all its others: what was measured, and the rows of figures by model.
+
+    Raises `StoreError` where the run has no episodes on test seeds, or no others.
+    """
+    success: dict[str, float | None] = dict.fromkeys(store.ids("any"), 0.0)
+    for episode, scores in store.scores().items():
+        success[episode] = max((s.value or 0.0 for s in scores if s.name == "success"), default=0.0)
+    learnt: list[Transition] = []
+    held: list[Transition] = []
+    for trajectory in store.trajectories():
+        is_test = split_of(trajectory.task.seed) == "test"
+        (held if is_test else learnt).extend(transitions([trajectory], success))
+    if not learnt or not held:
+        raise StoreError(
+            f"{store.folder} has {len(learnt)} real steps to learn from and {len(held)} on test"
+            " seeds to measure on; both are needed: webagent improve plays both"
+        )
+    episodes = {t.episode for t in held}
+    facts: dict[str, Json] = {
+        "benchmark": benchmark,
+        "learnt_from": len(learnt),
+        "transitions": len(held),
+        "episodes": len(episodes),
+        "failed": sum((success[each] or 0.0) < 0.5 for each in episodes),
+    }
+    rows = [
+        {"benchmark": benchmark, "model": model, **row}
+        for model, told in compare_models(learnt, held).items()
+        for row in told
+    ]
+    return facts, rows

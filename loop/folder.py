@@ -1,7 +1,6 @@
 """The run folder: its settings, origins, weights, store and notes, found again after a kill."""
 
 import json
-import os
 import platform
 import shutil
 import subprocess
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
 from benchmarks.rules import checks_hold
 from loop.flat import flat, nested
-from webagent.errors import SetupError, StoreError
+from webagent.errors import SetupError, StoreError, UsageError
+from webagent.files import describe_invalid, write_whole
 from webagent.models.weight_notes import write_role
 from webagent.records import Score
 from webagent.store import Store
@@ -105,6 +105,16 @@ class RunFolder:
     path: Path
 
     @classmethod
+    def create_named(
+        cls, runs: Path, name: str, config: Any, command: Sequence[str]
+    ) -> "RunFolder":
+        """A new one of this name among runs. Raises `UsageError` for a name that leads elsewhere,
+        and `StoreError` as `create`."""
+        if Path(name).name != name or "\\" in name or name.startswith("."):
+            raise UsageError(f"--name {name!r} is no name of a folder; give one without slashes")
+        return cls.create(runs / name, config, command)
+
+    @classmethod
     def create(cls, path: Path, config: Any, command: Sequence[str]) -> "RunFolder":
         """A new one with its settings. Raises `StoreError` when there is a run already."""
         if (path / "run.json").exists():
@@ -163,11 +173,9 @@ class RunFolder:
             given = nested(cls, found) if isinstance(found, dict) else found
             return TypeAdapter(cls).validate_python(given)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            found = f"{place}: {first['msg']}"
             raise StoreError(
-                f"{self.path}/run.json: {found}; the run was made by another version"
+                f"{self.path}/run.json: {describe_invalid(error)}; the run was made by another"
+                " version"
             ) from error
 
     def store(self) -> Store:
@@ -176,13 +184,7 @@ class RunFolder:
 
     def write_json(self, name: str, content: Any) -> None:
         """Write a file whole or not at all."""
-        draft = self.path / f".{name}.{os.getpid()}"
-        text = json.dumps(content, indent=1, default=str)
-        try:
-            draft.write_text(text + "\n", encoding="utf-8")
-            draft.replace(self.path / name)
-        except OSError as error:
-            raise StoreError(f"{self.path / name} cannot be written: {error}") from error
+        write_whole(self.path / name, json.dumps(content, indent=1, default=str) + "\n")
 
     def weights(self, arm: str, repeat: int, round: int, part: str) -> Path:
         """Where the weights of `policy`, `world`, `reward` or `judge` after a round lie."""
@@ -220,6 +222,11 @@ CURRICULUM = "curriculum"
 the same name, in which `ARM-REPEAT/ROUND.jsonl` has a line for each episode played."""
 TRAINING = "training"
 """Under `training:ARM:REPEAT` lies what there is to say of a training."""
+LEARNING = "learning"
+"""Under `learning:ARM:REPEAT:ROUND` lies what a round was learnt from."""
+PROPOSED = "proposed"
+"""Under `proposed:ARM:REPEAT:ROUND` lies what was proposed before a round; in the folder of this
+name `ARM-REPEAT/ROUND-PLACE` is the run that proposed it."""
 JUDGE = "benchmark:judge"
 """Under it lies the id of whoever scores, where it is not the rules."""
 
@@ -257,8 +264,16 @@ def read_warnings(store: Store) -> list[str]:
 def read_monitors(store: Store) -> list[tuple[tuple[str, int], dict[str, Any]]]:
     """What was noted of each round, by arm and repeat, in order of the rounds."""
     found = []
-    for key, state in store.states(f"{CURRICULUM}:").items():
-        _, arm, repeat, _ = key.split(":")
-        if isinstance(state, dict):
-            found.append(((arm, int(repeat)), dict(state)))
+    for (arm, repeat, _), state in read_rounds(store, CURRICULUM).items():
+        found.append(((arm, repeat), state))
     return sorted(found, key=lambda one: (one[0], one[1]["round"]))
+
+
+def read_rounds(store: Store, kind: str) -> dict[tuple[str, int, int], dict[str, Any]]:
+    """What was noted of each round under a key of this kind, by arm, repeat and round."""
+    found = {}
+    for key, state in store.states(f"{kind}:").items():
+        _, arm, repeat, number = key.split(":")
+        if isinstance(state, dict):
+            found[arm, int(repeat), int(number)] = dict(state)
+    return found

@@ -53,6 +53,7 @@ class BelievedJudge:
         Raises `ModelError` where its model seems not to be there at all.
         """
         key, asked_now, failed = f"{BELIEFS}:{arm}:{round}", 0, 0
+        reason = ""
         known = {
             episode: score.value
             for episode, scores in self.store.scores("finished").items()
@@ -61,22 +62,27 @@ class BelievedJudge:
         }
 
         async def judge(trajectory: Trajectory) -> float | None:
-            nonlocal asked_now, failed
+            nonlocal asked_now, failed, reason
             if trajectory.id in known:
                 return known[trajectory.id]
             asked_now += 1
             async with self.places:
                 asked = await ask(self.evaluator, trajectory, seconds=SECONDS)
             if asked.was_in_vain:
-                failed += 1
-                self._note_failure(asked.score.reason)
+                failed, reason = failed + 1, asked.score.reason
+                self._note_failure(reason)
                 return None
             self.in_a_row = 0
             self.store.score(trajectory.id, replace(asked.score, name=BELIEVED))
             return asked.score.value
 
         try:
-            return list(await asyncio.gather(*map(judge, episodes)))
+            found = list(await asyncio.gather(*map(judge, episodes)))
+            if asked_now > 1 and failed == asked_now and not self.ledger.reason:
+                raise ModelError(
+                    f"all {failed} judgements of {self.evaluator.id} failed, the latest: {reason}"
+                )
+            return found
         finally:
             if asked_now and episodes[0].provenance.phase == "collect":
                 noted: dict[str, Any] = {"judge": self.evaluator.id, "failed": failed}

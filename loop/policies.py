@@ -1,24 +1,24 @@
 """The policies that a command can play, by the names they are asked for with."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchmarks.oracles import ORACLES, OraclePolicy
+from benchmarks.oracles import OraclePolicy
+from loop.folder import choose_judge, read_judge_id
 from loop.own_code import load_own_policy
 from tasks.suite import split_of
-from webagent.agent.actor import builtin_policy, language_model
+from webagent.agent.actor import builtin_policy, check_place, language_model
 from webagent.agent.asking import Asking
-from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
+from webagent.errors import SetupError, UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
 from webagent.models.weight_notes import check_role
 from webagent.policy.knowledge import Exemplar, Exemplars, Hints, Knowledge, exemplar_of
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
-from webagent.records import Decision, Observation, Trajectory
 from webagent.store import ImageFolder, Store
-from webagent.store.images import ImageStore
+from webagent.store.database import ImageStore
 
 KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint", "python:FILE.py:NAME")
 PLAIN = Prompting()
@@ -88,6 +88,8 @@ class NamedPolicy:
             )
         if self.kind == "local" and not self.place:
             raise UsageError("--policy local: names no weights; give local:FOLDER or a hub name")
+        if self.kind == "local":
+            check_place(self.place)
         if self.kind in ("local", "model"):
             check_role(Path(self.place), ["policy"], f"--policy {self.policy}")
         if self.kind == "endpoint" and not self.served:
@@ -113,7 +115,7 @@ class NamedPolicy:
         """
         self.check()
         if self.kind == "oracle":
-            yield ScriptedSolutions()
+            yield OraclePolicy()
         elif self.kind == "python":
             yield load_own_policy(self.place)
         elif self.kind == "model":
@@ -163,29 +165,6 @@ class NamedPolicy:
             )
 
 
-class ScriptedSolutions:
-    """The oracle of whichever task is played; a task without one is a failure like any other."""
-
-    def __init__(self) -> None:
-        self._oracles: dict[str, OraclePolicy] = {}
-
-    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """As the task's oracle. Raises `PolicyError` where there is none."""
-        return await self._of(trajectory).act(trajectory, observation)
-
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
-        """As the task's oracle. Raises `PolicyError` where there is none."""
-        return await self._of(trajectory).propose(trajectory, observation, n)
-
-    def _of(self, trajectory: Trajectory) -> OraclePolicy:
-        name = trajectory.task.name
-        if name not in ORACLES:
-            raise PolicyError(f"no oracle knows how {name} is done")
-        return self._oracles.setdefault(name, OraclePolicy(name))
-
-
 @dataclass(frozen=True)
 class ModelChoice:
     """A model in this process, or behind an endpoint."""
@@ -194,7 +173,8 @@ class ModelChoice:
     """`local:FOLDER` (or a hub name) for weights in this process, or `endpoint`
     (OPENAI_BASE_URL)."""
     model: str = ""
-    """Name of the model behind the endpoint."""
+    """Name of the model behind the endpoint; `anthropic/NAME`, `ollama/NAME` and so on say where it
+    is, too (docs/models.md)."""
     endpoint: Path | None = None
     """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
 
@@ -219,9 +199,10 @@ def load_knowledge(
 ) -> tuple[Knowledge, ...]:
     """Examples from a run's folder and hints from a folder of Markdown, where they are given.
 
-    `count` examples are shown at a time: episodes that this judge gave a success of 1, on seeds of
-    another split than the measured one. Raises `SetupError` when a run holds none, or a file of
-    hints makes no sense, and `StoreError` when the run cannot be read.
+    `count` examples are shown at a time: episodes that this judge, or the run's own where none is
+    named, gave a success of 1, on seeds of another split than the measured one. Raises
+    `SetupError` when a run holds none, or a file of hints makes no sense, and `StoreError` when
+    the run cannot be read.
     """
     found: list[Knowledge] = []
     if exemplars is not None:
@@ -233,12 +214,23 @@ def load_knowledge(
 
 
 def _examples(store: Store, split: str, judge: str) -> list[Exemplar]:
+    given = store.scores()
+    own = choose_judge(read_judge_id(store), given)
     succeeded = {
         episode
-        for episode, scores in store.scores().items()
-        if any((s.name, s.evaluator, s.value) == ("success", judge, 1.0) for s in scores)
+        for episode, scores in given.items()
+        if any(
+            (s.name, s.value) == ("success", 1.0)
+            and (s.evaluator == judge if judge else s.evaluator.startswith(own))
+            for s in scores
+        )
     }
     usable = list(_usable(store, succeeded, split))
+    if not usable and not split:
+        raise SetupError(
+            f"{store.folder} holds no episode that was judged a success, to show as an example;"
+            f" judge it first: webagent judge {store.folder}"
+        )
     if not usable:
         raise SetupError(
             f"{store.folder} holds {len(succeeded)} episodes that went well, none of them of"

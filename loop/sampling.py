@@ -23,7 +23,7 @@ from tasks.curriculum import (
     sample_evenly,
 )
 from tasks.task import Json
-from tasks.variants import Attempt, Retry, Variation
+from tasks.variants import Retry, TriedTask, Variation
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Ending, Trajectory
 from webagent.rollout import INTERRUPTED
@@ -173,13 +173,13 @@ def _list_broken(session: Session) -> list[tuple[int, str, TryOutcome, int]]:
     ]
 
 
-def _list_attempts(state: ArmState) -> list[Attempt]:
+def _list_attempts(state: ArmState) -> list[TriedTask]:
     """Each task and seed that was tried, with how often it went well."""
-    found: dict[str, Attempt] = {}
+    found: dict[str, TriedTask] = {}
     for trajectory in state.experience:
         success = state.succeeded(trajectory)
         key = start_key(trajectory.task)
-        old = found.get(key, Attempt(trajectory.task, 0, 0))
+        old = found.get(key, TriedTask(trajectory.task, 0, 0))
         found[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)
     return list(found.values())
 

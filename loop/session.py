@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,16 +18,16 @@ from loop.judges import Judges
 from loop.judging.scoring import OUTAGE
 from loop.measurement.settings import contestant
 from loop.settings import ImproveConfig
-from loop.task_split import TaskSplit, load_suite, read_split
+from loop.task_split import TaskSplit, join_proposals, load_suite, read_split
 from loop.workers import Say
 from tasks.suite import Suite
-from tasks.task import Json
+from tasks.task import Json, Task
 from webagent.browser import Browser
 from webagent.errors import ModelError
 from webagent.models.spending import Ledger
 from webagent.policy.policy import Policy
 from webagent.records import Ending, Provenance, Trajectory
-from webagent.rollout import OpenWorld, PlannedEpisode, collect
+from webagent.rollout import OpenWorld, PlannedEpisode, StepBudget, collect
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
 
@@ -39,6 +40,8 @@ SHARED = "none"
 """The arm under whose name demonstrations and first weights are kept, for all arms of a repeat."""
 
 
+_RETRIES = 2
+"""Of an episode that the world or the model failed."""
 _WITHHOLDING = 77
 """Sets the draw of withheld tasks apart from other draws of a repeat."""
 
@@ -58,6 +61,8 @@ class Session:
     judges: Judges = field(default_factory=Judges)
     ledger: Ledger = field(default_factory=Ledger)
     """What models may cost and have cost."""
+    proposed: dict[str, Task] = field(default_factory=dict)
+    """Tasks that were proposed in this arm before its rounds, by name."""
 
     @property
     def believes(self) -> bool:
@@ -72,17 +77,22 @@ class Session:
     @property
     def names(self) -> tuple[str, ...]:
         """The tasks to learn on."""
-        return self.split.learning
+        return (*self.split.learning, *self.proposed)
 
     @property
     def suite(self) -> Suite:
         """Where the tasks come from."""
-        return load_suite(self.config)
+        return join_proposals(load_suite(self.config), self.proposed)
+
+    @property
+    def has_named_judge(self) -> bool:
+        """Whether a judge other than the checks says what is learnt from."""
+        return self.believes or self.judges.believed is not None
 
     @property
     def withheld(self) -> frozenset[str]:
         """Tasks of which no demonstrations are given in this repeat."""
-        names = self.names
+        names = self.split.learning
         order = np.random.default_rng([self.repeat, _WITHHOLDING]).permutation(len(names))
         return frozenset(names[int(i)] for i in order[: round(self.config.withhold * len(names))])
 
@@ -94,14 +104,18 @@ class Session:
     @property
     def open_world(self) -> OpenWorld:
         """Real worlds for episodes of these tasks, those on sites of this machine included."""
+        return self.worlds(self.store.images.add)
+
+    def worlds(self, keep: Callable[[bytes], str]) -> OpenWorld:
+        """Return the same with another place to keep pictures, as far as any are looked at."""
         asked = contestant(self.config.played, knows=False)
         is_shown = asked.images or (self.config.judges_ask and self.config.judge_images)
         return self.hosting.worlds(
             partial(
                 self.browser.world,
-                self.store.images.add if is_shown else None,
+                keep if is_shown else None,
                 variant=asked.asking.variant,
-                keep_picture=self.store.images.add,
+                keep_picture=keep,
                 logins=self.hosting.logins,
             )
         )
@@ -133,12 +147,22 @@ class Session:
 
     @contextmanager
     def timed(self, round: int) -> Iterator[None]:
-        """Adds the round's wall time, over all tries of it, to the run's state."""
-        started = time.monotonic()
+        """Adds the round's wall time, over all tries of it, to the run's state, and once it is
+        done what models took."""
+        started, key = time.monotonic(), f"spent-before:{self.arm.name}:{self.repeat}:{round}"
+        before = self.store.get_state(key)
+        if not isinstance(before, dict):
+            before = {"model_tokens": self.ledger.tokens, "money": self.ledger.money() or 0.0}
+            self.store.put_state(key, before)
         try:
             yield
         finally:
             self._add_costs(round, seconds=time.monotonic() - started)
+        noted = self._read_costs(round)
+        if self.config.is_metered and "model_tokens" not in noted:
+            now = {"model_tokens": self.ledger.tokens, "money": self.ledger.money()}
+            spent = {name: value - float(str(before[name])) for name, value in now.items() if value}
+            self._add_costs(round, **{"model_tokens": 0.0, **spent})
 
     def charge(self, round: int, training: FitReport) -> None:
         """Adds what a training of the policy cost."""
@@ -150,13 +174,18 @@ class Session:
         )
 
     def _add_costs(self, round: int, **costs: float) -> None:
-        key = f"round:{self.arm.name}:{self.repeat}:{round}"
-        spent = self.store.get_state(key)
-        total: dict[str, Json] = dict(spent) if isinstance(spent, dict) else {}
+        total = self._read_costs(round)
         for name, cost in costs.items():
             before = total.get(name)
             total[name] = cost + (before if isinstance(before, int | float) else 0.0)
-        self.store.put_state(key, total)
+        self.store.put_state(self._costs_key(round), total)
+
+    def _read_costs(self, round: int) -> dict[str, Json]:
+        spent = self.store.get_state(self._costs_key(round))
+        return dict(spent) if isinstance(spent, dict) else {}
+
+    def _costs_key(self, round: int) -> str:
+        return f"round:{self.arm.name}:{self.repeat}:{round}"
 
 
 async def play_episodes(
@@ -164,26 +193,36 @@ async def play_episodes(
     plan: Sequence[PlannedEpisode],
     policy: Policy,
     stage: str,
-    budget: int | None = None,
+    budget: StepBudget | None = None,
+    earlier: int = 0,
 ) -> list[Trajectory]:
-    """Play a plan in the browser, telling how far it is."""
-    played = steps = lost = 0
+    """Play a plan in the browser, telling how far it is; `earlier` episodes were played before on
+    the same budget.
+
+    Raises `ModelError` for a model that seems not to be there. What it failed in an earlier session
+    is tried anew.
+    """
+    played, lost, fresh = earlier, 0, 0
+    steps = budget.spent if budget else 0
     before = set(session.store.ids("any"))
+    failed, failure = _count_model_failures(session.store, plan), ""
 
     def seen(trajectory: Trajectory) -> None:
-        nonlocal played, steps, lost
+        nonlocal played, steps, lost, fresh, failure
+        fresh += trajectory.id not in before
         is_lost = trajectory.ending is Ending.MODEL_FAILED and trajectory.id not in before
         lost = lost + 1 if is_lost else 0
+        failure = trajectory.error if is_lost else failure
         if lost >= OUTAGE:
             raise ModelError(
                 f"the model failed in the last {OUTAGE} episodes, the latest: {trajectory.error}"
             )
         played += 1
         steps += len(trajectory.steps)
-        done = steps / budget if budget else played / len(plan)
+        done = steps / budget.limit if budget and budget.limit else played / len(plan)
         session.say(stage, min(done, 1.0), f"{played} episodes, {steps} steps")
 
-    return await collect(
+    episodes = await collect(
         plan,
         policy,
         session.open_world,
@@ -191,7 +230,33 @@ async def play_episodes(
         recorder=session.store,
         budget_steps=budget,
         on_episode=seen,
+        retries=_RETRIES + failed,
     )
+    if len(plan) > 1 and lost and lost == fresh:
+        raise ModelError(
+            f"the model failed in every one of {lost} tries at {len(plan)} episodes, the latest:"
+            f" {failure}"
+        )
+    return episodes
+
+
+def _count_model_failures(store: Store, plan: Sequence[PlannedEpisode]) -> int:
+    """Return how often, at most, the model failed one of these episodes in earlier sessions."""
+    places = {planned.provenance for planned in plan}
+    arms = {(place.arm, place.repeat, place.round, place.phase) for place in places}
+    counts = Counter(
+        (arm, repeat, round, phase, entry.index)
+        for arm, repeat, round, phase in arms
+        for entry in store.entries(
+            "finished",
+            arm=arm,
+            repeat=repeat,
+            round=round,
+            phase=phase,
+            ending=[Ending.MODEL_FAILED],
+        )
+    )
+    return max(counts.values(), default=0)
 
 
 async def score_episodes(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:

@@ -11,14 +11,16 @@ from loop.costs import Caps
 from loop.judging.specification import parse_evaluator
 from loop.measurement.settings import BenchmarkConfig, judging
 from loop.policies import ModelChoice
+from loop.student import StudentChoice
 from loop.training.settings import WeightSettings
+from loop.worlds import WorldChoice
 from webagent.policy.prompting import Prompting
 from webagent.training.language.config import TrainConfig
 
 _PLAYED = (
     *("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "guard"),
     *("asked", "observation", "images", "prompting", "prompt", "max_tokens"),
-    *("exemplars", "exemplar_count", "hints", "caps"),
+    *("exemplars", "exemplar_count", "hints", "caps", "taught"),
     *("judge", "judge_policy", "judge_model", "judge_endpoint", "judge_images"),
 )
 """Settings that mean what they mean when a policy is measured."""
@@ -29,7 +31,8 @@ class ImproveConfig:
     """Improve an agent on its own experience and measure it against controls."""
 
     preset: str = ""
-    """`demo` for the small run of scripts/demo."""
+    """`demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `dreamgym`,
+    `go-browse` for published recipes (docs/presets.md)."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     resume: Path | None = None
@@ -52,6 +55,25 @@ class ImproveConfig:
     proposals: tuple[Path, ...] = ()
     """Files of `webagent propose` whose tasks are practised, too; those too near to one that is
     measured on are refused."""
+    proposer: Literal["none", "failures", "exploration", "endpoint"] = "none"
+    """Who proposes new tasks before each round, for the sites of the tasks that are learnt on:
+    `failures`, a model that changes what was tried by how it went; `endpoint`, a model that is
+    shown pages; `exploration`, what was done by going over the site, without a model."""
+    propose: int = 10
+    """Proposals a round, at most."""
+    proposer_policy: str = "endpoint"
+    """The proposer's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL). Where none is named,
+    the policy's."""
+    proposer_model: str = ""
+    """Name of the proposer's model behind its endpoint."""
+    proposer_endpoint: Path | None = None
+    """File whose table [endpoint] says where the proposer's server is."""
+    proposals_solved_by: Literal["nobody", "policy", "proposer"] = "nobody"
+    """Who has to solve a proposal, in three tries, before it is practised: the `policy` as it is
+    then, the `proposer`'s model, or `nobody`, where a judge is named. What exploration proposes
+    comes with its solution."""
+    explore_steps: int = 100
+    """Real steps of an exploration, beside those of the round."""
     addresses: Path | None = None
     """TOML file that says where the benchmark's sites are (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
@@ -66,6 +88,8 @@ class ImproveConfig:
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
     """Who improves: `builtin` for the small network, `local:FOLDER` for a language model whose
     weights are trained, `endpoint` with --model for one that is told what it learns."""
+    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
+    """Who goes in front of the policy."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
@@ -115,6 +139,9 @@ class ImproveConfig:
     """Passes around the loop."""
     steps: int = 1600
     """Real browser steps a round may take, at most."""
+    wave: int = 32
+    """Tasks tried between two times at which the memory takes in what was judged; 0 for only at the
+    end of a round."""
     base_tokens: int = 500_000
     """Prompt and target tokens of the first training, on demonstrations."""
     round_tokens: int = 500_000
@@ -160,10 +187,9 @@ class ImproveConfig:
     """P(success) the world model must give a dream for it to be kept."""
     trusted: float = 0.9
     """Precision of such beliefs on held-back real episodes below which dreams are not used."""
-    candidates: int = 3
-    """Actions that look-ahead and its controls compare."""
-    depth: int = 1
-    """Steps that look-ahead imagines."""
+    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=partial(WorldChoice, "builtin"))
+    """Which world model the arms `lookahead` and `both` ask before they act: behind the memory of
+    their own real steps the network that learns beside them, as long as nothing else is named."""
     evaluate: int | None = None
     """Held-out seeds a task for the measurements before the first and after the last round: 25, or
     1 where tasks are the same whatever the seed; more are repeats then."""
@@ -193,16 +219,31 @@ class ImproveConfig:
         return any(parse_evaluator(text).asks_a_model for text in named)
 
     @property
+    def proposing(self) -> ModelChoice:
+        """The proposer's model: the policy's where none is named."""
+        own = ModelChoice(self.proposer_policy, self.proposer_model, self.proposer_endpoint)
+        return own if own.is_named or self.learner == "builtin" else self.asked
+
+    @property
+    def proposer_asks(self) -> bool:
+        """Whether proposing asks a language model."""
+        solves = self.proposals_solved_by == "proposer"
+        return self.proposer in ("failures", "endpoint") or (self.proposer != "none" and solves)
+
+    @property
     def paid(self) -> tuple[str, ...]:
         """The models behind endpoints, by the names their servers know."""
         judge = judging(self.played).served if self.judges_ask else ""
         is_served = self.judge_policy == "endpoint"
-        return tuple(filter(None, (self.asked.paid, judge if is_served else "")))
+        proposer = self.proposing.paid if self.proposer_asks else ""
+        others = (judge if is_served else "", proposer, self.ahead.paid)
+        return tuple(filter(None, (self.asked.paid, *others)))
 
     @property
     def is_metered(self) -> bool:
         """Whether there is anything to book or a limit to hold to, so that one job goes at once."""
-        return self.judges_ask or self.learner == "endpoint" or str(self.caps) != "no cap"
+        asks = self.judges_ask or self.proposer_asks or self.ahead.asks_a_model
+        return asks or self.learner == "endpoint" or str(self.caps) != "no cap"
 
     @property
     def played(self) -> BenchmarkConfig:
@@ -215,16 +256,3 @@ class ImproveConfig:
         given = self.evaluate_between if between else self.evaluate
         usual = (8 if between else 25) if is_seeded else 1
         return usual if given is None else given
-
-
-PRESETS = {
-    "demo": ImproveConfig(
-        preset="demo",
-        rounds=2,
-        steps=1200,
-        base_tokens=350_000,
-        round_tokens=300_000,
-        evaluate=15,
-        evaluate_between=5,
-    ),
-}

@@ -5,31 +5,38 @@ loaded instead of done.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.oracles import ORACLES
+from benchmarks.oracles import ORACLES, OraclePolicy
 from evaluators.reward.builtin import RewardModel
 from loop.arms import has_learned_judge
+from loop.folder import LEARNING
+from loop.judging.specification import judge_by_chance
 from loop.learned_judge import judge_episode, record_verdicts, train_first_judge
-from loop.learners import ArmState, Learner
-from loop.policies import ScriptedSolutions
+from loop.learners import ArmState, Learner, RemembersAtOnce
 from loop.sampling import write_draws
-from loop.session import SHARED, Progress, Session, play_episodes, score_episodes
+from loop.session import HEADLINE, SHARED, Progress, Session, play_episodes, score_episodes
+from loop.worlds import open_lookahead
 from tasks.curriculum import SampledTask
 from tasks.suite import split_of
+from tasks.task import Json
 from webagent.errors import SetupError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
-from webagent.rollout import PlannedEpisode, episode_id, plan_episodes
+from webagent.rollout import PlannedEpisode, StepBudget, episode_id, plan_episodes
 from webagent.store import Store
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import grow_vocabulary
 from worldmodel.accuracy import is_held_back
-from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
-from worldmodel.model import WorldModel
+from worldmodel.layers import LayeredWorld
+from worldmodel.lookahead import Direct, Gate, Reranked, Vote
+from worldmodel.map import read_rules
+from worldmodel.network import NetworkWorld
+from worldmodel.recall import RememberedWorld
 from worldmodel.transitions import transitions
 
 
@@ -109,7 +116,7 @@ async def _shown(
     session: Session, state: ArmState, plan: Sequence[PlannedEpisode], stage: str
 ) -> None:
     """Play the built-in oracles; the state keeps what succeeded, as far as it is wanted."""
-    episodes = await play_episodes(session, plan, ScriptedSolutions(), stage)
+    episodes = await play_episodes(session, plan, OraclePolicy(), stage)
     for trajectory, success in zip(episodes, await score_episodes(session, episodes), strict=True):
         name = trajectory.task.name
         tries, successes = state.shown.get(name, (0, 0))
@@ -131,24 +138,45 @@ async def recall(session: Session, learner: Learner, round: int) -> ArmState:
     await judge(session, state, state.experience)
     await learner.learn(state, arm, round)
     if session.folder.has_weights(arm, repeat, round, "world"):
-        state.world = WorldModel(session.folder.load(arm, repeat, round, "world"))
+        weights = session.folder.load(arm, repeat, round, "world")
+        state.world = build_world(state, weights, session.folder.path)
     return state
 
 
-async def collect_real(
+async def practise(
     session: Session, state: ArmState, drawn: Sequence[SampledTask], round: int
-) -> list[Trajectory]:
-    """Play the tasks in the browser, exploring, until the round's real steps are spent.
+) -> tuple[list[Trajectory], list[float | None]]:
+    """Play the tasks in the browser, exploring, until the round's real steps are spent; return the
+    episodes and the truth about each.
 
-    Why each of those played was drawn is written beside the run.
+    They are played in waves: what was judged is remembered before the next one, the same whatever
+    episode of a wave ended first. Why each was drawn is written beside the run.
     """
-    policy = state.learner.policy("collect")
-    drawn = [one for one in drawn for _ in range(session.config.samples)]
+    config, learner = session.config, state.learner
+    drawn = [one for one in drawn for _ in range(config.samples)]
     plan = plan_episodes([one.task for one in drawn], session.provenance("collect", round))
-    episodes = await play_episodes(session, plan, policy, "collect", session.config.steps)
-    state.experience.extend(episodes)
+    policy = learner.policy("collect")
+    remembers = config.wave > 0 and isinstance(learner, RemembersAtOnce)
+    size = config.wave * config.samples if remembers else max(len(plan), 1)
+    budget = StepBudget(config.steps)
+    episodes: list[Trajectory] = []
+    truth: list[float | None] = []
+    for start in range(0, len(plan), size):
+        wave = plan[start : start + size]
+        played = await play_episodes(session, wave, policy, "collect", budget, len(episodes))
+        state.experience.extend(played)
+        truth += await judge(session, state, played)
+        if isinstance(learner, RemembersAtOnce):
+            learner.remember(state, played)
+        episodes += played
+        if budget.is_used_up:
+            break
+    if plan and not episodes:
+        least, given = plan[0].task.max_steps, config.steps
+        told = f"nothing played: {plan[0].task.name} may take {least} steps, --steps is {given}"
+        session.say("collect", 1.0, told)
     write_draws(session, drawn, episodes, round)
-    return episodes
+    return episodes, truth
 
 
 async def judge(
@@ -180,8 +208,12 @@ async def _believed(session: Session, state: ArmState, trajectory: Trajectory) -
 
 
 def learn_world(session: Session, state: ArmState, round: int) -> None:
-    """Train the world model and the reward model on everything real so far."""
-    parts = (("world", session.config.world_tokens), ("reward", session.config.reward_tokens))
+    """Train the world model and the reward model on everything real so far; where dreams or --world
+    ask for no network the world model is what is remembered."""
+    parts = [("world", session.config.world_tokens), ("reward", session.config.reward_tokens)]
+    if not session.arm.dreams and session.config.ahead.kind != "builtin":
+        state.world = remember_real(state, session.folder.path)
+        parts = parts[1:]
     for part, tokens in parts:
         key = (session.arm.name, session.repeat, round, part)
         if session.folder.has_weights(*key):
@@ -197,9 +229,23 @@ def learn_world(session: Session, state: ArmState, round: int) -> None:
             train(state, model, config, progress)
             session.folder.save(model, *key)
         if part == "world":
-            state.world = WorldModel(model)
+            state.world = build_world(state, model, session.folder.path)
         else:
             state.reward = RewardModel(model)
+
+
+def build_world(state: ArmState, model: BuiltinModel, run: Path) -> LayeredWorld:
+    """Return what was remembered of all real transitions, with the network where that is unsure."""
+    return LayeredWorld(remember_real(state, run), NetworkWorld(model))
+
+
+def remember_real(state: ArmState, run: Path) -> RememberedWorld:
+    """Return the memory of all real transitions, with the rules that a person wrote into the map
+    of the run."""
+    memory = RememberedWorld()
+    memory.learn(transitions(_trained_on(state), state.success))
+    memory.rules = read_rules(run, memory.cases)
+    return memory
 
 
 def train_world(
@@ -208,7 +254,7 @@ def train_world(
     """Learn what pages do from real transitions, failures included and weighted up."""
     episodes = _trained_on(state)
     grow_vocabulary(model.vocabulary, episodes)
-    rows = WorldModel(model).rows(transitions(episodes, state.success), failure_weight=2.0)
+    rows = NetworkWorld(model).rows(transitions(episodes, state.success), failure_weight=2.0)
     fit(model.network, rows, config, progress)
 
 
@@ -231,6 +277,37 @@ def _trained_on(state: ArmState) -> list[Trajectory]:
     return state.demonstrations + [t for t in state.experience if not is_held_back(t)]
 
 
+def record_learning(session: Session, state: ArmState, round: int) -> None:
+    """Keep what a round was learnt from: whose verdicts, on how many episodes, how many dreams."""
+    store, arm, repeat = session.store, session.arm.name, session.repeat
+    values = [state.success.get(t.id) for t in state.experience if t.provenance.round == round]
+    judged = [value >= 0.5 for value in values if value is not None]
+    believed = session.judges.believed
+    judge = believed.evaluator.id if believed else HEADLINE.id
+    dreams = store.entries(arm=arm, repeat=repeat, round=round, phase="imagine")
+    silent = ""
+    if believed and values and not judged:
+        said = store.scores(arm=arm, repeat=repeat, round=round, phase="collect").values()
+        reasons = Counter(s.reason for each in said for s in each if s.evaluator == judge)
+        silent = reasons.most_common(1)[0][0] if reasons else "its model failed"
+    noted: dict[str, Json] = {
+        "judge": f"{session.arm.believes} judge" if session.believes else judge,
+        "collected": len(values),
+        "played": sum(
+            t.provenance.round == round and t.task.name in session.proposed
+            for t in state.experience
+        ),
+        "succeeded": sum(judged),
+        "unjudged": len(values) - len(judged),
+        "silent": silent,
+        "dreamt": len(dreams),
+        "dreams_kept": len(state.dreams),
+        "demonstrations": len(state.demonstrations),
+        "successes": sum(map(state.succeeded, state.experience)),
+    }
+    store.put_state(f"{LEARNING}:{arm}:{repeat}:{round}", noted)
+
+
 async def evaluate(session: Session, state: ArmState, round: int) -> None:
     """Play held-out seeds without exploring; the frozen judge's scores go into the store."""
     config = session.config
@@ -241,24 +318,28 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
         for name in session.split.measured
     ]
     plan = plan_episodes(tasks, session.provenance("evaluate", round))
-    episodes = await play_episodes(session, plan, _acting(session, state), f"measure {round}")
+    async with _open_acting(session, state) as policy:
+        episodes = await play_episodes(session, plan, policy, f"measure {round}")
     await score_episodes(session, episodes)
     for trajectory in episodes:
         await record_verdicts(session, state, trajectory)
 
 
-def _acting(session: Session, state: ArmState) -> Policy:
-    """The policy, alone or inside what the arm acts by."""
-    plain = state.learner.policy("measure")
-    gate = Gate(candidates=session.config.candidates)
-    match session.arm.acts_by:
-        case "lookahead" if state.world is not None:
-            imagination = Imagination(state.world, plain, session.config.depth)
-            return Reranked(plain, imagination, "lookahead", gate)
-        case "rerank" if state.reward is not None:
-            return Reranked(plain, Direct(state.reward), "rerank", gate)
-        case "best_of_k":
-            vote = Vote(state.learner.policy("vote"), session.config.candidates)
-            return Reranked(plain, vote, "best_of_k", gate)
-        case _:
-            return plain
+@asynccontextmanager
+async def _open_acting(session: Session, state: ArmState) -> AsyncIterator[Policy]:
+    """Yield the policy, alone or inside what the arm acts by; a model that this asks is given back
+    at the end."""
+    plain, choice = state.learner.policy("measure"), session.config.ahead
+    gate, acts_by = Gate(choice.candidates, choice.margin), session.arm.acts_by
+    if acts_by == "best_of_k":
+        vote = Vote(state.learner.policy("vote"), choice.candidates)
+        yield Reranked(plain, vote, acts_by, gate)
+    elif acts_by == "rerank" and not choice.lookahead_by:
+        assert state.reward is not None, "learn_world makes it"
+        yield Reranked(plain, Direct(judge_by_chance(state.reward)), acts_by, gate)
+    elif acts_by in ("rerank", "lookahead"):
+        images, imagines = session.store.images.get, acts_by == "lookahead"
+        async with open_lookahead(choice, images, state.world, imagines=imagines) as ahead:
+            yield ahead(plain, session.ledger) if ahead is not None else plain
+    else:
+        yield plain

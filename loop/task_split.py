@@ -13,7 +13,7 @@ from benchmarks.catalogue import Options, find_benchmark
 from loop.folder import RunFolder
 from loop.measurement.scoring import has_checks
 from loop.measurement.selection import TaskSelection
-from loop.proposers.novelty import check_novelty
+from loop.proposers.filters import check_novelty
 from loop.settings import ImproveConfig
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
@@ -73,7 +73,7 @@ class TaskSplit:
 def load_suite(config: ImproveConfig) -> Suite:
     """The benchmark's tasks and those of the files of proposals. Raises `SetupError`."""
     suite, proposed = _load(config)
-    return _joined(suite, proposed) if proposed else suite
+    return join_proposals(suite, proposed)
 
 
 def split_tasks(config: ImproveConfig) -> TaskSplit:
@@ -89,8 +89,7 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
     measured = names
     if share is not None:
         by, measured = _hold_out(tasks, share, config.split_seed)
-    seeds = range(config.seeds_measured(suite.is_seeded))
-    guarded = [suite.task(name, index, config.split) for index in seeds for name in measured]
+    guarded = _list_measured(config, suite, measured)
     left_out = {
         name: leak
         for name in names
@@ -118,12 +117,22 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
     return TaskSplit(by, names_learnt, measured, trial, practised, refused, left_out)
 
 
+def list_held_out(config: ImproveConfig, split: TaskSplit) -> list[Task]:
+    """Return every task that the run is measured on, seed by seed."""
+    return _list_measured(config, load_suite(config), split.measured)
+
+
+def _list_measured(config: ImproveConfig, suite: Suite, names: Sequence[str]) -> list[Task]:
+    seeds = range(config.seeds_measured(suite.is_seeded))
+    return [suite.task(name, index, config.split) for index in seeds for name in names]
+
+
 def find_leak(task: Task, held_out: Sequence[Task]) -> str:
     """Return why practising a task would give away one that is only measured on; empty where it
     would not.
 
     It would where both are of one template, have the same end state, or ask for the same in other
-    words (`loop.proposers.novelty`).
+    words (`loop.proposers.filters`).
     """
     for other in held_out:
         if task.template and (task.template, task.site) == (other.template, other.site):
@@ -182,7 +191,11 @@ def _load(config: ImproveConfig) -> tuple[Suite, dict[str, Task]]:
     return _selection(config).suite, proposed
 
 
-def _joined(suite: Suite, proposed: Mapping[str, Task]) -> Suite:
+def join_proposals(suite: Suite, proposed: Mapping[str, Task]) -> Suite:
+    """Return the benchmark with more tasks, which are the same whatever the seed."""
+    if not proposed:
+        return suite
+
     def make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
         if name in suite.names:
             return suite.make(name, seed, settings)

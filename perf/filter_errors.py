@@ -12,15 +12,12 @@ from benchmarks.catalogue import find_benchmark
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.rules import RULES
 from evaluators.statistics import Interval, wilson
-from loop.proposers.novelty import check_novelty
+from loop.proposers.filters import check_novelty, check_safety
 from loop.proposers.requests import SiteScope
-from loop.proposers.safety import check_safety
 from loop.proposers.settings import ProposeConfig
 from loop.proposers.site import read_local_scope
-from loop.proposers.validity import check_validity
-from loop.proposers.wording import values
-from tasks.proposal import Refusal
-from tasks.task import Task
+from loop.proposers.validity import check_validity, values
+from tasks.task import Refusal, Task
 
 _SLOTS = ("{title}", "[name of the page]", "{{value}}", "<product>", "___", "[ticket id]")
 _ENDLESS = (

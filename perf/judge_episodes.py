@@ -17,11 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.miniwob import tasks as miniwob
-from benchmarks.oracles import ORACLES
+from benchmarks.oracles import ORACLES, OraclePolicy
 from benchmarks.rules import checks_hold
 from evaluators.reward.negatives import perturb_action
 from loop.folder import RunFolder
-from loop.policies import ScriptedSolutions
 from webagent.action import Action
 from webagent.action.actions import Click, GiveUp
 from webagent.browser import Browser
@@ -60,7 +59,7 @@ class Careless:
     """The oracles, each episode done in one of `WAYS`; the same episode always in the same."""
 
     def __init__(self) -> None:
-        self._oracles = ScriptedSolutions()
+        self._oracles = OraclePolicy()
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """The oracle's action or what the way of the episode makes of it."""

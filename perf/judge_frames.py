@@ -12,9 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.miniwob import tasks as miniwob
-from benchmarks.oracles import ORACLES
-from evaluators.reward.frames import FrameSettings, count_patches, select_key_frames
-from loop.policies import ScriptedSolutions
+from benchmarks.oracles import ORACLES, OraclePolicy
+from evaluators.reward.language import FrameSettings, count_patches, select_key_frames
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes
@@ -39,7 +38,7 @@ async def measure(seeds: int, names: tuple[str, ...]) -> None:
 
             played = await collect(
                 plan_episodes(tasks, Provenance(phase="frames")),
-                ScriptedSolutions(),
+                OraclePolicy(),
                 world,  # type: ignore[arg-type]
                 concurrency=2,
             )

@@ -25,9 +25,8 @@ from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import TrainingRow, grow_vocabulary, make_policy_rows
-from worldmodel.model import Situation, WorldModel
-from worldmodel.simulate import predict_all
-from worldmodel.transitions import transitions
+from worldmodel.network import NetworkWorld
+from worldmodel.transitions import Situation, transitions
 
 TASKS = ("click-checkboxes", "login-user", "email-inbox", "search-engine")
 TRAINED_TOKENS = 60_000
@@ -93,11 +92,11 @@ def imagine(demonstrations: Sequence[Trajectory], at_once: int) -> float:
     """Imagined steps per second of a world model trained for a moment, so many in a pass."""
     model = BuiltinModel.create(1)
     grow_vocabulary(model.vocabulary, demonstrations)
-    world = WorldModel(model)
+    world = NetworkWorld(model)
     found = list(transitions(demonstrations, {t.id: 1.0 for t in demonstrations}))
     fit(model.network, world.rows(found), FitConfig(tokens=TRAINED_TOKENS))
     situations = [Situation(t.before, t.steps, t.action) for t in found]
-    predict = predict_all(world)
+    predict = world.predict
     started = time.perf_counter()
     for first in range(0, len(situations), at_once):
         predict(situations[first : first + at_once])

@@ -1,6 +1,7 @@
 """How often memory would do what was demonstrated, and how long it takes to say so.
 
-    python perf/recall.py RUN [--demonstrations 3] [--prior] [--without name] [--errors 20]
+    python perf/recall.py RUN [--demonstrations 3] [--prior] [--without name …] [--errors 20]
+    python perf/recall.py RUN --ablate [--json FILE]
     python perf/recall.py RUN --latency
 
 Memory is made of the run's first successful demonstrations on training seeds, so many a task. The
@@ -9,20 +10,37 @@ the demonstrator's way; where there are none, each remembered episode in turn, l
 """
 
 import argparse
+import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from evaluators.statistics import wilson
 from tasks.suite import split_of
 from webagent.action import Action, format_action
-from webagent.memory import Memory, Proposal, explain, scene_of
+from webagent.memory import Memory, Proposal, comparisons, computing, explain, scene_of
 from webagent.memory.memory import same_value
 from webagent.memory.scene import MARKS, arguments
 from webagent.records import Observation, Trajectory
 from webagent.store import Store
 
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "names and values of the goal": ("name", "part", "goal", "wanted", "lists", "value"),
+    "place beside a value or label": ("row", "rows", "after", "before", "beside", "each", "like"),
+    "place in the page": ("nth", "next", "same", "untried", "state", "line"),
+    "looks and what the goal describes": ("described", "described left", "loose", "true", "asked"),
+    "comparing": ("extreme", *comparisons.FINDERS),
+    "computing": ("plus", "count", "sum", "cell of", "only", *computing.FINDERS),
+    "composing and editing texts": ("join", "compose", "all", "append", "swap", "swap cell"),
+    "earlier pages": ("earlier",),
+    "points and drags": (
+        *("in", "past", "from", "by place", "move", "along", "off", "between", "square", "bisect"),
+    ),
+}
+"""What is left out in turn by --ablate: heads of descriptors by what they say."""
 SIZES = (1_000, 100_000)
 """Cases in memory whose latency is measured."""
 
@@ -35,7 +53,9 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--demonstrations", type=int, default=3)
     parser.add_argument("--prior", action="store_true", help="without what the scorer learnt")
-    parser.add_argument("--without", default="", help="leave out descriptors that begin so")
+    parser.add_argument("--without", nargs="+", default=(), help="leave out these descriptors")
+    parser.add_argument("--ablate", action="store_true", help="leave out each family in turn")
+    parser.add_argument("--json", type=Path, help="file for the rows of --ablate")
     parser.add_argument("--errors", type=int, default=0, help="explain so many errors")
     parser.add_argument("--latency", action="store_true")
     options = parser.parse_args()
@@ -43,6 +63,11 @@ def main() -> None:
     memory = Memory()
     for episode in shown:
         memory.remember(episode)
+    if options.ablate:
+        rows = list(_ablate(memory, shown, held_out or shown))
+        if options.json:
+            options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        return
     if options.without:
         _leave_out(memory, options.without)
     if not options.prior:
@@ -72,12 +97,42 @@ def _episodes(run: Path, count: int) -> tuple[list[Trajectory], list[Trajectory]
     return [episode for same in shown.values() for episode in same], others
 
 
-def _leave_out(memory: Memory, head: str) -> None:
-    """Take a family of descriptors from every case: what it is worth shows in what is lost."""
+def _ablate(
+    memory: Memory, shown: Sequence[Trajectory], held_out: Sequence[Trajectory]
+) -> Iterator[dict[str, Any]]:
+    """Print and return for each family of descriptors how many episodes are right throughout
+    without it, all else learnt again."""
+    cases = memory.index.cases
+    for family, heads in {"": (), **FAMILIES}.items():
+        smaller = Memory(episodes=memory.episodes)
+        for case in cases:
+            smaller.index.add(case)
+        _leave_out(smaller, heads)
+        smaller.learn(shown)
+        whole = steps = count = 0
+        for episode in held_out:
+            pairs = zip(_asked(smaller, episode), episode.steps, strict=True)
+            right = [
+                found is not None and _is_same(found, step.decision.action, step.observation)
+                for (_, found, _), step in pairs
+            ]
+            whole, steps, count = whole + all(right), steps + sum(right), count + len(right)
+        low, high = wilson(whole, len(held_out))
+        row = {"without": family, "steps": steps / count, "episodes": whole / len(held_out)}
+        yield {**row, "low": low, "high": high, "count": len(held_out)}
+        print(
+            f"{f'without {family}' if family else 'all':40} steps {steps / count:.1%}, whole"
+            f" episodes {whole} of {len(held_out)} ({low:.1%} to {high:.1%})",
+            flush=True,
+        )
+
+
+def _leave_out(memory: Memory, heads: Sequence[str]) -> None:
+    """Take families of descriptors from every case: what they are worth shows in what is lost."""
     cases, memory.index = memory.index.cases, type(memory.index)()
     for case in cases:
         kept = tuple(
-            (name, frozenset(d for d in held if not str(d[0]).startswith(head)))
+            (name, frozenset(d for d in held if str(d[0]) not in heads))
             for name, held in case.arguments
         )
         memory.index.add(replace(case, arguments=kept))

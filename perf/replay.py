@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.catalogue import Options, find_benchmark
-from benchmarks.oracles import ORACLES
+from benchmarks.oracles import ORACLES, OraclePolicy
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
-from loop.policies import ScriptedSolutions
 from loop.proposers.verification import EpisodePlayer, PlannedPlay
 from tasks.task import Task
 from webagent.browser import Browser
@@ -167,9 +166,7 @@ async def measure(tasks: Sequence[Task], each: int, concurrency: int) -> tuple[i
         await hosting.prepare(PLAIN)
         open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
         stage = EpisodePlayer(open_world, concurrency=concurrency)
-        shown = await stage.play(
-            [PlannedPlay(tracked(t), ScriptedSolutions()) for t in PLAIN], "record"
-        )
+        shown = await stage.play([PlannedPlay(tracked(t), OraclePolicy()) for t in PLAIN], "record")
         good = [e for e in shown if e and (await JUDGE(e)).value == 1.0 and acted_in(e)]
         print(f"recorded {len(good)} of {len(PLAIN)}", flush=True)
         todo = plans(good, each)

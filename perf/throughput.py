@@ -12,8 +12,7 @@ from other import command
 from rows import Row, row
 
 from benchmarks.miniwob import tasks as miniwob
-from benchmarks.oracles import ORACLES
-from loop.policies import ScriptedSolutions
+from benchmarks.oracles import ORACLES, OraclePolicy
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes
@@ -29,7 +28,7 @@ async def play(episodes: int) -> tuple[list[Trajectory], float]:
     async with Browser() as browser:
         await (await browser.world()).close()  # the browser is started, as theirs is
         started = time.perf_counter()
-        done = await collect(plan, ScriptedSolutions(), browser.world, concurrency=WORLDS)
+        done = await collect(plan, OraclePolicy(), browser.world, concurrency=WORLDS)
         seconds = time.perf_counter() - started
     assert len(done) == episodes, "the world failed in some"
     return done, seconds

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from rich.markup import escape
-from rich.table import Table
 from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.attribution import Attribution, Cause, FailureSummary, ask_cause, summarize
-from loop.console.outcome import CommandResult
-from loop.console.output import results_console
+from loop.console.output import CommandResult, build_table, results_console
 from loop.failures import COLUMNS, FILE, attribute_failures, format_rows
 from loop.policies import ModelChoice
 from recipes.settings import resolve
@@ -99,12 +97,7 @@ def _print(summary: FailureSummary, scored: int, path: Path) -> None:
         console.print(said, highlight=False)
         return
     title = f"why {summary.failures} of {scored} episodes failed"
-    table = Table(title=title, box=None)
-    for name in COLUMNS:
-        table.add_column(name, justify="right" if name == "failures" else "left")
-    for row in format_rows(summary):
-        table.add_row(*map(escape, row))
-    console.print(table)
+    console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))
     unknown = f"{summary.unknown} could not be put down to anything"
     console.print(escape(f"• {unknown}; all of them with their evidence: {path}"), highlight=False)
     console.print(f"[bold]{escape(summary.first)}[/bold]", highlight=False)

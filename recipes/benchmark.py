@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from apps.report import write_report
-from loop.console.outcome import CommandResult, Status, run_until_stopped
+from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
@@ -16,6 +16,7 @@ from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
 from loop.measurement.worlds import check_environment
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
+from loop.worlds import describe_lookahead
 from recipes.settings import resolve
 from webagent.errors import StoreError
 from webagent.store import Store
@@ -38,7 +39,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         summary = summarize(store, _meta(config, chosen, folder, store))
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
+        said = describe_lookahead(config.ahead, store.trajectories(phase="evaluate"))
     print_summary(summary)
+    if said:
+        print(said)
     if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)
     print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
@@ -84,7 +88,7 @@ def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
         folder.note_origin()
         return folder
     name = config.name or time.strftime("benchmark-%Y%m%d-%H%M%S")
-    return RunFolder.create(config.runs / name, config, ["webagent", "benchmark", *argv])
+    return RunFolder.create_named(config.runs, name, config, ["webagent", "benchmark", *argv])
 
 
 def _meta(

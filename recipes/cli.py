@@ -4,11 +4,17 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
-from signal import SIGINT
+from signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
 from typing import TYPE_CHECKING
 
-from loop.console.outcome import CommandResult, Status, Stopped, facts_as_json
-from loop.console.output import conclude, keep_stdout_for_json
+from loop.console.output import (
+    CommandResult,
+    Status,
+    Stopped,
+    conclude,
+    facts_as_json,
+    keep_stdout_for_json,
+)
 from recipes.commands import COMMANDS, GROUPS, load
 
 if TYPE_CHECKING:
@@ -24,6 +30,8 @@ _BROKEN_PIPE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `webagent <command> ...` and return the exit status, a `Status`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if getsignal(SIGINT) is SIG_IGN and argv is None:  # so a shell starts what is to run behind it
+        signal(SIGINT, default_int_handler)
     as_json = JSON in arguments
     rest = [word for word in arguments if word != JSON]
     try:
@@ -78,12 +86,16 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
     """Run a command, report its outcome or its error, and return the exit status."""
     try:
         outcome = _outcome(name, arguments)
-    except _ours() as error:
-        from loop.console.outcome import status_of
+    except (_ours(), ModuleNotFoundError) as error:
+        from loop.console.output import status_of
+        from webagent.errors import WebAgentError, missing_package
 
-        if os.environ.get("WEBAGENT_DEBUG") == "1":
+        told: Exception | None = error
+        if isinstance(error, ModuleNotFoundError):
+            told = missing_package(error, f"webagent {name}")
+        if os.environ.get("WEBAGENT_DEBUG") == "1" or not isinstance(told, WebAgentError):
             raise
-        return _report_error(error, name, status_of(error))
+        return _report_error(told, name, status_of(told))
     except Stopped as stopped:
         return _report_error(stopped, name, stopped.status)
     except KeyboardInterrupt:
@@ -121,7 +133,7 @@ def _ours() -> "type[WebAgentError]":
 
 def _report_error(error: Exception, command: str, status: int) -> int:
     """Report an error, to people in a sentence and to programs as a document."""
-    from loop.console.outcome import describe_error
+    from loop.console.output import describe_error
 
     facts = describe_error(error, command if command in COMMANDS else "")
     go_on = f"\nGo on with:\n  {error.next}" if isinstance(error, Stopped) and error.next else ""

@@ -5,10 +5,10 @@ import shlex
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from loop.console.outcome import CommandResult, Status, Stopped, run_until_stopped
+from loop.console.output import CommandResult, Status, Stopped, run_until_stopped
 from loop.console.progress import show_jobs
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
 from loop.folder import RunFolder
@@ -18,9 +18,12 @@ from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import arm_of
 from loop.measurement.worlds import check_environment
+from loop.summary.schema import StudentRow
+from loop.summary.students import format_student, summarize_students
 from loop.workers import Job, Say, run_jobs
 from recipes.settings import resolve
 from webagent.errors import StoreError
+from webagent.policy.student import STUDENT
 from webagent.records import Score, Trajectory
 from webagent.rollout import PlannedEpisode
 from webagent.store import Store
@@ -45,6 +48,8 @@ class Collected:
     """Episodes nobody could say anything of."""
     failures: int = 0
     """Attempts that a browser, a site or a model's server failed under."""
+    student: list[StudentRow] = field(default_factory=list)
+    """What the student took over, where one was in front of the policy."""
     stopped: str = ""
     """Why it stopped before its end; empty where it did not."""
     preview: dict[str, object] | None = None
@@ -94,7 +99,7 @@ def _folder(config: CollectConfig, argv: Sequence[str]) -> RunFolder:
         folder.note_origin()
         return folder
     name = config.name or time.strftime("collect-%Y%m%d-%H%M%S")
-    return RunFolder.create(config.runs / name, config, ["webagent", "collect", *argv])
+    return RunFolder.create_named(config.runs, name, config, ["webagent", "collect", *argv])
 
 
 def _chosen(config: CollectConfig) -> TaskSelection:
@@ -155,6 +160,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         entries = [entry for entry in store.entries() if entry.phase == PHASE]
         scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
+        students = summarize_students(store)
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
         run=str(folder.path),
@@ -164,6 +170,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         succeeded=sum(value is not None and value >= 0.5 for value in values),
         unscored=values.count(None),
         failures=attempts - len(entries),
+        student=students,
         stopped=reason,
     )
     _tell(found, folder)
@@ -182,6 +189,8 @@ def _tell(found: Collected, folder: RunFolder) -> None:
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
+    for row in found.student:
+        print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")
     if found.stopped:
         print(f"stopped before its end: {found.stopped}. Go on with:\n  {_resume(folder)}")
     print(f"learn from them: webagent train --runs {shlex.quote(found.run)}")

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from loop.console.outcome import CommandResult
+    from loop.console.output import CommandResult
 
 Main: TypeAlias = "Callable[[Sequence[str]], CommandResult]"
 
@@ -103,7 +103,7 @@ _TABLE = (
         "collect, judge, train, imagine and measure, round after round",
         "learning",
         settings="loop.settings:ImproveConfig",
-        presets="loop.settings:PRESETS",
+        presets="loop.presets:PRESETS",
         facts="loop.summary.schema:RunSummary",
         examples=("webagent improve --preset demo", "webagent improve --resume runs/NAME"),
     ),
@@ -114,6 +114,14 @@ _TABLE = (
         settings="recipes.dream:DreamConfig",
         facts="recipes.dream:Dreamt",
         examples=("webagent dream runs/NAME --count 200", "webagent dream runs/NAME --count 0"),
+    ),
+    Command(
+        "map",
+        "map a run's site: kinds of pages, what leads where, what was never tried",
+        "learning",
+        settings="recipes.map:MapConfig",
+        facts="recipes.map:MapShown",
+        examples=("webagent map runs/NAME", "webagent map runs/NAME --to 'Add a review'"),
     ),
     Command(
         "train",
@@ -150,7 +158,7 @@ _TABLE = (
         "train-judge",
         "teach a reward model on labelled episodes and measure it",
         "judging",
-        settings="loop.training.judge_settings:TrainJudgeSettings",
+        settings="loop.training.settings:TrainJudgeSettings",
         facts="loop.training.judge:JudgeTrainingReport",
         leads="runs",
         examples=("webagent train-judge runs/NAME --out judge",),
@@ -169,7 +177,15 @@ _TABLE = (
         "judging",
         settings="recipes.view:ViewConfig",
         facts="recipes.view:Served",
-        examples=("webagent view runs", "webagent view runs/NAME --port 8000 --open"),
+        examples=("webagent view runs", "webagent view runs/NAME --port 8000 --no-open"),
+    ),
+    Command(
+        "show",
+        "print an episode: every step, and what the model was sent and said",
+        "judging",
+        settings="recipes.show:ShowConfig",
+        facts="recipes.show:Shown",
+        examples=("webagent show runs/NAME", "webagent show runs/NAME 3f2a --step 2 --raw"),
     ),
     Command(
         "memory",
@@ -214,7 +230,7 @@ _TABLE = (
         "replay",
         "play stored episodes again without a model, healing as pages move",
         "tasks",
-        settings="apps.replay.settings:ReplayConfig",
+        settings="apps.replay.recordings:ReplayConfig",
         facts="recipes.replay:Replays",
         examples=(
             "webagent replay runs/NAME",
@@ -282,6 +298,18 @@ _TABLE = (
         ),
     ),
     Command(
+        "serve",
+        "serve tasks to trainers and evaluators, by OpenEnv's protocol",
+        "agents",
+        settings="apps.serve.settings:ServeConfig",
+        facts="recipes.serve:TasksServed",
+        leads="benchmark",
+        examples=(
+            "webagent serve miniwob --tasks click-test-2 login-user",
+            "webagent serve own --files tasks.toml --port 8001 --max-sessions 64",
+        ),
+    ),
+    Command(
         "completion",
         "print the script that completes lines in a shell",
         "around",
@@ -291,12 +319,20 @@ _TABLE = (
         examples=("webagent completion bash",),
     ),
     Command(
+        "init",
+        "write a starter: settings, tasks, limits, a place for keys",
+        "around",
+        settings="recipes.init:InitConfig",
+        facts="recipes.init:Started",
+        examples=("webagent init", "webagent init --model anthropic/NAME"),
+    ),
+    Command(
         "doctor",
         "say what is present, what is missing, how to get it",
         "around",
         settings="recipes.doctor:DoctorConfig",
         facts="recipes.doctor:Examined",
-        examples=("webagent doctor", "webagent doctor --json"),
+        examples=("webagent doctor", "webagent doctor --model NAME"),
     ),
 )
 

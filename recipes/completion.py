@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from recipes.commands import COMMANDS, Command, load
 from recipes.settings import Option, options_of, resolve
 from webagent.errors import unknown_name
@@ -104,10 +104,10 @@ def candidates(words: Sequence[str]) -> list[str]:
     values: list[str] = []
     if not current.startswith("-"):
         if is_open and (is_many or given == len(before) - 1):
-            values = list(_values(command, asking[0]))
+            values = list(values_of(command, asking[0]))
         else:
             first = [each for each in options if each.is_positional or each.name == command.leads]
-            values = [word for option in first for word in _values(command, option)]
+            values = [word for option in first for word in values_of(command, option)]
     return _starting(current, [*values, *flags, "--help", "--json", "--config"])
 
 
@@ -115,13 +115,15 @@ def _starting(current: str, words: Sequence[str]) -> list[str]:
     return [word for word in words if word == FILES or word.startswith(current)]
 
 
-def _values(command: Command, option: Option) -> Iterator[str]:
+def values_of(command: Command, option: Option) -> Iterator[str]:
     """Yield what a setting may be: names, folders of runs, FILES."""
     if option.name == "benchmark":
         yield from load("benchmarks.catalogue:BENCHMARKS")
     elif (command.name, option.name) in (("propose", "site"), ("site", "name")):
-        sites = load("benchmarks.discovery:collect")("SITES")
+        sites = load("benchmarks.catalogue:collect")("SITES")
         yield from (key.partition("@")[0] for key in sites)
+    elif option.name == "preset" and command.presets:
+        yield from load(command.presets)
     elif get_origin(option.type) is Literal:
         yield from map(str, get_args(option.type))
     elif "Path" in str(option.type):

@@ -4,31 +4,41 @@ import asyncio
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from loop.console.outcome import CommandResult, Status
+from loop.console.output import CommandResult, Status
 from recipes.settings import resolve
-from webagent.errors import SetupError
+from webagent.errors import ModelError, SetupError
+from webagent.models.prompt import shorten
 
-SETUP = "run scripts/setup"
+IS_CLONE = (Path(__file__).parents[1] / "scripts" / "setup").is_file()
+SETUP = "run scripts/setup" if IS_CLONE else "pip install 'webagent-loop[learn]'"
+GET_CHROMIUM = f"{sys.executable} -m playwright install --with-deps chromium"
 SYSTEM_LIBRARIES = f"sudo {sys.executable} -m playwright install-deps chromium"
 GIB = 2**30
+QUESTION = "Reply with the one word: ready"
 
 
 @dataclass(frozen=True)
 class DoctorConfig:
-    """Say what is present, what is missing and how to get it; exit 0 when the demo can run."""
+    """Say what is present, what is missing and how to get it; exit 0 when agents can run."""
 
     runs: Path = Path("runs")
     """Folder the runs are to be written to."""
+    model: str = ""
+    """A model to ask one question: `anthropic/NAME`, or what the server at OPENAI_BASE_URL calls
+    it. This costs some tokens."""
+    endpoint: Path | None = None
+    """File whose table [endpoint] says where the model's server is (docs/models.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,8 @@ class Finding:
     """What to do when it is not ok."""
     needed: bool = True
     """Whether the demo cannot run without it."""
+    learning: bool = False
+    """Whether it is needed to learn only, and not by agents with a model behind a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +63,48 @@ class Examined:
 
     ready: bool
     """Whether everything the demo needs is there."""
+    can_act: bool
+    """Whether everything is there that agents need with a model behind a server."""
     findings: list[Finding]
-    """Each with `name`, `ok`, `found`, `remedy` and `needed`."""
+    """Each with `name`, `ok`, `found`, `remedy`, `needed` and `learning`."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Print the findings; the status says whether anything is missing that the demo needs."""
+    """Print the findings; the status says whether anything is missing that agents need."""
     config = resolve(DoctorConfig, "doctor", argv)
     findings = list(examine(config.runs))
-    ready = all(finding.ok for finding in findings if finding.needed)
+    if config.model or config.endpoint:
+        findings[-1:] = [asyncio.run(ask_model(config))]
+    missing = [finding for finding in findings if finding.needed and not finding.ok]
+    can_act = all(finding.learning for finding in missing)
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
-        sign = "ok" if finding.ok else "MISSING" if finding.needed else "-"
+        is_vital = finding.needed and not finding.learning
+        sign = "ok" if finding.ok else "MISSING" if is_vital else "-"
         print(f"{sign:<8} {finding.name:<{width}}  {finding.found}")
         if not finding.ok and finding.remedy:
             print(f"{'':<8} {'':<{width}}  → {finding.remedy}")
-    print("\nThe demo can run." if ready else "\nThe demo cannot run yet; see MISSING above.")
-    return CommandResult(Examined(ready, findings), Status.DONE if ready else Status.SETUP)
+    if missing and can_act:
+        print(f"\nAgents can run with a model behind a server; the demo and learning: {SETUP}")
+    else:
+        print("\nThe demo cannot run yet; see MISSING above." if missing else "\nThe demo can run.")
+    status = Status.DONE if can_act else Status.SETUP
+    return CommandResult(Examined(not missing, can_act, findings), status)
 
 
 def examine(runs: Path) -> Iterator[Finding]:
     """Look for everything, cheapest first."""
     yield python()
     yield torch()
-    for package in ("transformers", "tokenizers", "playwright"):
-        yield installed(package)
+    for package in ("transformers", "tokenizers"):
+        yield installed(package, learning=True)
+    yield installed("playwright")
+    driver = playwright_driver()
+    yield driver
     yield miniwob_pages()
-    yield from chromium()
+    if driver.ok:
+        yield from chromium()
+        yield window()
     yield sandbox()
     yield run_folder(runs)
     yield cores()
@@ -94,7 +121,7 @@ def python() -> Finding:
 def torch() -> Finding:
     """The tensor library, with the devices it can use."""
     if find_spec("torch") is None:
-        return Finding("torch", False, "not installed", SETUP)
+        return Finding("torch", False, "not installed", SETUP, learning=True)
     import torch as library
 
     gpus = [library.cuda.get_device_name(i) for i in range(library.cuda.device_count())]
@@ -104,12 +131,25 @@ def torch() -> Finding:
     )
 
 
-def installed(package: str) -> Finding:
+def installed(package: str, *, learning: bool = False) -> Finding:
     """A package, without the cost of importing it."""
     try:
-        return Finding(package, True, version(package))
+        return Finding(package, True, version(package), learning=learning)
     except PackageNotFoundError:
-        return Finding(package, False, "not installed", SETUP)
+        return Finding(package, False, "not installed", SETUP, learning=learning)
+
+
+def playwright_driver() -> Finding:
+    """The program by which Playwright speaks to browsers, which needs libraries of the system."""
+    from playwright._impl._driver import compute_driver_executable
+
+    name, program = "Playwright's driver", compute_driver_executable()[0]
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(name, False, str(error), "pip install --force-reinstall playwright")
+    remedy = "install the library it names; libatomic.so.1 is Debian's package libatomic1"
+    return Finding(name, not done.returncode, shorten(done.stdout or done.stderr), remedy)
 
 
 def miniwob_pages() -> Finding:
@@ -118,7 +158,7 @@ def miniwob_pages() -> Finding:
     roots = spec.submodule_search_locations if spec else None
     pages = [page for root in roots or () for page in Path(root).glob("html/miniwob/*.html")]
     found = f"{len(pages)} pages" if pages else "not installed"
-    return Finding("MiniWoB++", bool(pages), found, SETUP)
+    return Finding("MiniWoB++", bool(pages), found, SETUP, learning=True)
 
 
 def chromium() -> Iterator[Finding]:
@@ -129,7 +169,7 @@ def chromium() -> Iterator[Finding]:
         browser = find_chromium(headless=True)
         found = f"{browser.version()} ({browser.kind} from {browser.source}), {browser.path}"
     except SetupError as error:
-        yield Finding("Chromium", False, str(error), SETUP)
+        yield Finding("Chromium", False, str(error), SETUP if IS_CLONE else GET_CHROMIUM)
         return
     yield Finding("Chromium", True, found)
     yield browser_start(str(browser.path))
@@ -138,32 +178,48 @@ def chromium() -> Iterator[Finding]:
 def browser_start(path: str) -> Finding:
     """Whether it opens a page under Playwright, as every episode needs."""
     name = "Chromium starts"
-    if find_spec("playwright") is None:
-        return Finding(name, False, "Playwright is not installed", SETUP)
     from playwright.async_api import Error
 
-    from webagent.browser.chromium import summarize_failure
+    from webagent.browser.chromium import has_sandbox, summarize_failure
 
     started = time.monotonic()
     try:
-        sum_in_page = asyncio.run(_evaluate(path, "40 + 2"))
+        sum_in_page = asyncio.run(_evaluate(path, has_sandbox(), "40 + 2"))
     except Error as error:
         return Finding(name, False, summarize_failure(error.message), SYSTEM_LIBRARIES)
     seconds = time.monotonic() - started
     return Finding(name, sum_in_page == 42, f"opened a page and ran a script in {seconds:.1f} s")
 
 
-async def _evaluate(path: str, expression: str) -> object:
+async def _evaluate(path: str, sandbox: bool, expression: str) -> object:
     """The expression's value in a new page of a new browser."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, timeout=30_000)
+        browser = await playwright.chromium.launch(
+            executable_path=path, chromium_sandbox=sandbox, timeout=30_000
+        )
         try:
             page = await browser.new_page()
             return await page.evaluate(expression)
         finally:
             await browser.close()
+
+
+def window() -> Finding:
+    """A Chromium that can show its window, as `record`, `login` and `--headed` need."""
+    from webagent.browser.chromium import find_chromium
+
+    name = "Chromium with a window"
+    try:
+        found = str(find_chromium(headless=False).path)
+    except SetupError:
+        return Finding(name, False, "not installed", GET_CHROMIUM, needed=False)
+    shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if sys.platform == "linux" and not shown:
+        remedy = "run it on a desktop, by `ssh -X` or under `xvfb-run`"
+        return Finding(name, False, f"{found}, but there is no display", remedy, needed=False)
+    return Finding(name, True, found, needed=False)
 
 
 def sandbox() -> Finding:
@@ -202,8 +258,6 @@ def cores() -> Finding:
 
 def memory() -> Finding:
     """Memory that can be had without swapping."""
-    if find_spec("psutil") is None:
-        return Finding("memory", False, "psutil is not installed", SETUP)
     import psutil
 
     free, total = (getattr(psutil.virtual_memory(), key) / GIB for key in ("available", "total"))
@@ -212,11 +266,40 @@ def memory() -> Finding:
 
 
 def endpoint() -> Finding:
-    """Whether a model server is named; its key is never shown."""
-    url, key = os.environ.get("OPENAI_BASE_URL", ""), os.environ.get("OPENAI_API_KEY", "")
-    found = f"OPENAI_BASE_URL {without_secrets(url)}, OPENAI_API_KEY {'set' if key else 'not set'}"
-    remedy = "only for models behind an endpoint: set both"
-    return Finding("endpoint", bool(url or key), found, remedy, needed=False)
+    """Whether a model server or a key of a provider is named; keys are never shown."""
+    from webagent.models.endpoint.providers import PROVIDERS, read_variable
+
+    url = read_variable("OPENAI_BASE_URL")
+    names = dict.fromkeys(name for provider in PROVIDERS.values() for name in provider.keys)
+    keys = [name for name in names if read_variable(name)]
+    found = f"OPENAI_BASE_URL {without_secrets(url)}; keys: {', '.join(keys) or 'none'}"
+    remedy = "for models behind a server: set its key, as ANTHROPIC_API_KEY, or OPENAI_BASE_URL"
+    return Finding("endpoint", bool(url or keys), found, remedy, needed=False)
+
+
+async def ask_model(config: DoctorConfig) -> Finding:
+    """What a model replies to one question, what that took, and whether its price is known."""
+    from loop.costs import load_prices
+    from webagent.models import Endpoint, EndpointModel, Message, load_endpoint
+
+    name = "model"
+    try:
+        served = load_endpoint(config.endpoint) if config.endpoint else Endpoint(config.model)
+        asked = replace(served, model=config.model or served.model, attempts=2, timeout=60.0)
+        model = EndpointModel(asked)
+        try:
+            completion = await model.complete([Message("user", QUESTION)], max_tokens=256)
+        finally:
+            await model.close()
+    except (SetupError, ModelError) as error:
+        return Finding(name, False, str(error), "docs/models.md says what can be wrong")
+    reply, usage = completion.replies[0], completion.usage
+    words = shorten(reply.text, 60) or f"nothing ({reply.finish_reason})"
+    counted = f"{usage['input_tokens']} tokens read, {usage['output_tokens']} written"
+    untold = load_prices(None).why_untold(asked.model)
+    price = untold.partition(";")[0] or "its price is known"
+    found = f"{asked.model}: {words!r} in {completion.seconds:.1f} s; {counted}; {price}"
+    return Finding(name, bool(reply.text), found, "ask for more tokens, or another model")
 
 
 def without_secrets(url: str) -> str:

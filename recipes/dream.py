@@ -1,18 +1,21 @@
 """`webagent dream`: imagined episodes from real pages of a run, by its world model."""
 
 import asyncio
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tyro.conf import Positional
 
+from apps.believed_site import BelievedSite, listen
 from benchmarks.sites.hosting import Hosting
 from loop.arms import ARMS
-from loop.console.outcome import CommandResult, Status
+from loop.console.output import CommandResult, Status
 from loop.console.progress import show_jobs
-from loop.dreams import imagine
-from loop.folder import RunFolder
+from loop.dreams import imagine, measure_run
+from loop.folder import RunFolder, read_origin
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
 from loop.session import HEADLINE, Session
@@ -21,10 +24,21 @@ from loop.stages import learn_world
 from loop.workers import JobProgress
 from recipes.settings import resolve
 from tasks.suite import split_of
+from tasks.task import Json
 from webagent.browser import Browser
 from webagent.errors import StoreError, UsageError
 from webagent.models.builtin.model import BuiltinModel
+from webagent.store import Store
+from worldmodel.recall import RememberedWorld
+from worldmodel.simulate import start_at
+from worldmodel.transitions import transitions
 
+LAYERS = ("model", "remembered", "network", "copying")
+FIGURES = (
+    *("exact", "exact_knowable", "invented", "changed_f1", "no_change", "page_kind", "ends"),
+    *("brier", "brier_skill", "ece", "failure_called_success", "success_called_success"),
+    *("failure_called_success_even", "success_called_success_even"),
+)
 NAME = "dream"
 """The arm that imagined episodes are kept under, and the weights that were made for them."""
 
@@ -60,6 +74,19 @@ class DreamConfig:
     """P(success) the world model must give an episode for it to count as believed."""
     trusted: float = 0.9
     """Precision of such beliefs on held-back real episodes below which nothing is imagined."""
+    serve: bool = False
+    """Imagine nothing: show the site as memory believes it to be in a browser on this machine,
+    from the first page of an episode, until Ctrl-C."""
+    start: str = ""
+    """With `--serve`: the id of that episode, or its beginning; the run's first when not given."""
+    port: int = 7788
+    """With `--serve`: where to listen."""
+    measure: Path | None = None
+    """Imagine nothing: measure memory and its baselines on the run's episodes on test seeds, after
+    what they learn from all its others, and put the figures into this JSON file as rows of
+    benchmark, model, figure, value, low, high. Rows of other benchmarks stay."""
+    benchmark: str = ""
+    """What the benchmark is called in that file; the name of the run folder when not given."""
     seed: int = 0
     """Another one trains other weights and imagines other episodes."""
 
@@ -106,6 +133,20 @@ class Dreamt:
     """How often such beliefs were right on real episodes held back from the training."""
     checked: int
     """How many real beliefs that is a share of."""
+    accuracy: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    """Figures of `worldmodel.Accuracy` on episodes held back: of all layers together (`model`), of
+    memory, of the network, and of copying the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured, or shown."""
+
+    run: str
+    file: str
+    """Where the rows are, or the address of the believed site."""
+    rows: int
+    """Rows, or the real steps that are believed."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -114,6 +155,10 @@ def main(argv: Sequence[str]) -> CommandResult:
 
     config = resolve(DreamConfig, "dream", argv)
     config.check()
+    if config.serve:
+        return _served(config)
+    if config.measure is not None:
+        return _measured(config, config.measure, argv)
     torch.set_num_threads(1)  # so small a network gains nothing by more
     folder = RunFolder.open(config.run)
     with folder.store() as store, show_jobs(folder.path) as show:
@@ -138,6 +183,50 @@ def main(argv: Sequence[str]) -> CommandResult:
         found = _counted(config, session, state, place)
     _tell(found, config)
     return CommandResult(found, _status(found, config))
+
+
+def _served(config: DreamConfig) -> CommandResult:
+    """Serve the believed site until Ctrl-C. Raises `UsageError` for an episode that is not there
+    and a port that is taken."""
+    with Store.look(config.run) as store:
+        real = [each for each in store.trajectories() if not each.provenance.imagined]
+    memory = RememberedWorld()
+    memory.learn(transitions(real, dict.fromkeys((each.id for each in real), 0.0)))
+    first = next((e for e in real if e.steps and e.id.startswith(config.start)), None)
+    if first is None:
+        raise UsageError(f"{config.run} has no episode with steps whose id begins {config.start!r}")
+    site = BelievedSite(memory, start_at(first), memory.page_at)
+    try:
+        server = listen(site, config.port)
+    except OSError as error:
+        raise UsageError(f"port {config.port} cannot be used: {error}; name another") from error
+    address = f"http://127.0.0.1:{server.server_port}/"
+    print(f"{address} believes {len(memory.cases):,} real steps (Ctrl-C ends it)", flush=True)
+    with server, suppress(KeyboardInterrupt):
+        server.serve_forever()
+    return CommandResult(Measured(str(config.run), address, len(memory.cases)))
+
+
+def _measured(config: DreamConfig, file: Path, argv: Sequence[str]) -> CommandResult:
+    """Figures of memory on test seeds, printed and put into the file."""
+    name = config.benchmark or config.run.name
+    with Store.look(config.run) as store:
+        facts, rows = measure_run(store, name)
+    facts |= {"command": f"webagent dream {' '.join(argv)}", "commit": read_origin()["commit"]}
+    told = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    kept = {
+        key: [r for r in told.get(key, ()) if r["benchmark"] != name] for key in ("runs", "rows")
+    }
+    told = {"runs": [*kept["runs"], facts], "rows": [*kept["rows"], *rows]}
+    file.write_text(json.dumps(told, indent=1), encoding="utf-8")
+    models = list(dict.fromkeys(str(row["model"]) for row in rows))
+    print(f"{name}: {facts['transitions']} steps of {facts['episodes']} episodes on test seeds,")
+    print(f"after {facts['learnt_from']} others\n{'':24}" + "".join(f"{m:>15}" for m in models))
+    for figure in dict.fromkeys(str(row["figure"]) for row in rows):
+        values = [row["value"] for row in rows if row["figure"] == figure]
+        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>15}" for v in values)
+        print(f"{figure.replace('_', ' '):24}{cells}")
+    return CommandResult(Measured(str(config.run), str(file), len(rows)))
 
 
 async def _imagine(session: Session, state: ArmState) -> None:
@@ -183,7 +272,18 @@ def _counted(config: DreamConfig, session: Session, state: ArmState, weights: Pa
         believed=len(state.dreams),
         precision=float(precision) if isinstance(precision, float | int) else 0.0,
         checked=int(checked) if isinstance(checked, int) else 0,
+        accuracy={name: _figures(known[name]) for name in LAYERS if name in known},
     )
+
+
+def _figures(stored: Json) -> dict[str, float | None]:
+    """The figures of one model, as they were stored."""
+    told = stored if isinstance(stored, dict) else {}
+    return {
+        name: value
+        for name in FIGURES
+        if not isinstance(value := told.get(name), str | list | dict)
+    }
 
 
 def _tell(found: Dreamt, config: DreamConfig) -> None:
@@ -192,6 +292,7 @@ def _tell(found: Dreamt, config: DreamConfig) -> None:
         f"of {found.checked} beliefs in success on episodes held back"
         f" {found.precision:.0%} were right"
     )
+    _print_accuracy(found.accuracy)
     if found.precision < config.trusted:
         print(
             f"that is less than --trusted {config.trusted:g}: nothing is imagined; collect more"
@@ -203,6 +304,17 @@ def _tell(found: Dreamt, config: DreamConfig) -> None:
         " believed to succeed\ntake them along:"
         f" webagent export {found.run} --imagined --out FOLDER"
     )
+
+
+def _print_accuracy(accuracy: dict[str, dict[str, float | None]]) -> None:
+    names = [name for name in LAYERS if name in accuracy]
+    if not names:
+        return
+    print(f"{'on episodes held back':24}" + "".join(f"{name:>12}" for name in names))
+    for figure in FIGURES:
+        values = [accuracy[name].get(figure) for name in names]
+        told = "".join(f"{'-' if v is None else format(v, '.3f'):>12}" for v in values)
+        print(f"{figure.replace('_', ' '):24}{told}")
 
 
 def _status(found: Dreamt, config: DreamConfig) -> Status:

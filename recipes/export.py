@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from apps.export.examples import select
 from apps.export.files import format_result, refuse_existing, write
 from apps.export.request import ExportConfig, complete_request
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from recipes.settings import resolve
 from webagent.store import Store, Where
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from apps.imports import agentrewardbench, webvoyager
-from loop.console.outcome import CommandResult, Status
+from loop.console.output import CommandResult, Status
 from loop.console.progress import track
 from loop.folder import RunFolder
 from recipes.settings import resolve

@@ -1,8 +1,9 @@
-"""`webagent improve`: the loop. Propose, collect, judge, train, imagine, evaluate; again."""
+"""`webagent improve`: the loop. Propose, collect and judge, imagine, train, evaluate; again."""
 
 import asyncio
 import shlex
 import signal
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from apps.report import write_report
 from benchmarks.sites.hosting import Hosting
 from loop.arms import ARMS, arms_of
-from loop.console.outcome import CommandResult, Status, Stopped
+from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
 from loop.costs import read_stop_reason
 from loop.dreams import imagine
@@ -23,16 +24,18 @@ from loop.learners import Learner
 from loop.learners.choice import check_learner
 from loop.measurement.selection import TaskSelection
 from loop.measurement.worlds import check_environment
+from loop.presets import PRESETS, check_preset, describe_lacking
+from loop.proposing import check_proposer, propose
 from loop.sampling import record_monitor, sample_tasks
 from loop.session import Session
-from loop.settings import PRESETS, ImproveConfig
+from loop.settings import ImproveConfig
 from loop.stages import (
     begin,
-    collect_real,
     evaluate,
-    judge,
     learn_world,
+    practise,
     recall,
+    record_learning,
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
 from loop.task_split import (
@@ -43,9 +46,10 @@ from loop.task_split import (
     write_split,
 )
 from loop.workers import Job, JobError, Say, run_jobs
+from loop.worlds import check_world
 from recipes.settings import resolve
 from webagent.browser import find_chromium
-from webagent.errors import StoreError
+from webagent.errors import StoreError, UsageError
 from webagent.store import Store
 
 
@@ -59,9 +63,9 @@ async def improve(session: Session, learner: Learner) -> None:
     for number in range(1, session.config.rounds + 1):
         with session.timed(number):
             if arm.learns_from == "experience":
+                await propose(session, state, number)
                 drawn = sample_tasks(session, state, number)
-                episodes = await collect_real(session, state, drawn, number)
-                truth = await judge(session, state, episodes)
+                episodes, truth = await practise(session, state, drawn, number)
                 record_monitor(session, state, episodes, truth, number)
             if arm.believes != "checks":
                 retrain_judge(session, state, number)
@@ -70,6 +74,7 @@ async def improve(session: Session, learner: Learner) -> None:
             if arm.dreams:
                 await imagine(session, state, number)
             await learner.learn(state, arm.name, number)
+            record_learning(session, state, number)
             if number % session.config.evaluate_every == 0 or number == session.config.rounds:
                 await evaluate(session, state, number)
 
@@ -160,20 +165,36 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     if config.resume is not None:
         folder, begun = _reopen(config.resume)
         return folder, replace(begun, caps=begun.caps.raised(config.caps))
+    check_preset(config)
     arms_of(config.arms)
     check_learner(config)
     check_judges(config)
+    _check_lookahead(config)
     check_caps(config)
     check_environment(config.played, TaskSelection.of(config.played))
     suite, split = load_suite(config), split_tasks(config)
     check_scored(config, split, suite)
+    check_proposer(config, suite, split.learning)
     names = dict.fromkeys((*split.learning, *split.measured))
     Hosting(files=config.sites).check(suite.task(name, 0) for name in names)
+    for sentence in describe_lacking(config):
+        print(sentence, file=sys.stderr)
     name = config.name or time.strftime("improve-%Y%m%d-%H%M%S")
     command = ["webagent", "improve", *argv]
-    folder = RunFolder.create(config.runs / name, config, command)
+    folder = RunFolder.create_named(config.runs, name, config, command)
     write_split(folder, split)
     return folder, config
+
+
+def _check_lookahead(config: ImproveConfig) -> None:
+    """Raise `SetupError` where the arms that look ahead have nobody to ask."""
+    looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
+    if looking and config.ahead.world == "none":
+        raise UsageError(
+            f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
+            " for the run's own, or name another"
+        )
+    check_world(config.ahead, remembers=True)
 
 
 def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
@@ -190,6 +211,8 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
     config = folder.config(ImproveConfig)
     if "memory" not in settings["config"]:
         config = replace(config, memory="off")  # as the run was begun
+    if "wave" not in settings["config"]:
+        config = replace(config, wave=0)
     return folder, config
 
 
@@ -207,7 +230,7 @@ def _meta(config: ImproveConfig, folder: RunFolder, store: Store) -> RunMeta:
         config.split,
         templates=templates,
         tasks_by_use=split,
-        notes=(*split.describe(), *read_warnings(store)),
+        notes=(*describe_lacking(config), *split.describe(), *read_warnings(store)),
     )
 
 

@@ -18,8 +18,7 @@ from evaluators.behaviours import format_json as behaviours_json
 from evaluators.combine import CountedModel, EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
-from loop.console.outcome import CommandResult, Status, run_until_stopped
-from loop.console.output import results_console
+from loop.console.output import CommandResult, Status, results_console, run_until_stopped
 from loop.console.progress import EpisodeCounter, count_episodes
 from loop.costs import (
     check_cost_cap,

@@ -1,6 +1,7 @@
 """`webagent learn`: hints on sites, from what failed beside what succeeded."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,9 +10,11 @@ from pathlib import Path
 from tyro.conf import OmitArgPrefixes, Positional
 
 from benchmarks.rules import checks_hold
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from loop.console.progress import track
+from loop.judges import CHECKS
 from loop.policies import ModelChoice
+from loop.summary.comparisons import BELIEVED
 from recipes.settings import resolve
 from tasks.suite import split_of
 from webagent.errors import SetupError
@@ -28,6 +31,9 @@ class LearnConfig:
     """The run folder; this one when none is named. Episodes on seeds for measuring are left out."""
     hints: Path = Path("hints")
     """Folder of the hints, a Markdown file for each site; what is there is added to."""
+    judge: str = "checks"
+    """Whose stored verdicts are believed: the tasks' own `checks`, or the judge of `webagent judge
+    --with` or of `improve --judge`, as `judge:evidence`."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The model that writes."""
 
@@ -49,7 +55,7 @@ class Learnt:
 def main(argv: Sequence[str]) -> CommandResult:
     """Learn, and say what changed."""
     config = resolve(LearnConfig, "learn", argv)
-    judged = _judged(config.run)
+    judged = _judged(config.run, config.judge)
     learnt = asyncio.run(_learn(config, judged))
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:
@@ -76,24 +82,32 @@ async def _learn(
         await model.close()
 
 
-def _judged(run: Path) -> list[tuple[Trajectory, bool]]:
-    """Episodes with whether the frozen judge saw them succeed. Raises `SetupError` for none."""
-    judge = checks_hold().id
+def _judged(run: Path, judge: str) -> list[tuple[Trajectory, bool]]:
+    """Episodes with whether this judge saw them succeed. Raises `SetupError` for none."""
+    wanted = _name_judge(checks_hold().id if judge in CHECKS else judge)
+    known: set[str] = set()
+    values: dict[str, float] = {}
+    found: list[tuple[Trajectory, bool]] = []
     with Store.open(run) as store:
-        values = {
-            episode: score.value
-            for episode, scores in store.scores().items()
-            for score in scores
-            if (score.name, score.evaluator) == ("success", judge) and score.value is not None
-        }
-        found = [
-            (episode, values[episode.id] >= 0.5)
-            for episode in store.trajectories()
-            if episode.id in values and split_of(episode.task.seed) != "test"
-        ]
+        for name, scores in store.scores().items():
+            for score in scores:
+                if score.name not in ("success", BELIEVED):
+                    continue
+                known.add(_name_judge(score.evaluator))
+                if score.value is not None and _name_judge(score.evaluator) == wanted:
+                    values[name] = score.value
+        for episode in store.trajectories():
+            if episode.id in values and split_of(episode.task.seed) != "test":
+                found.append((episode, values[episode.id] >= 0.5))
     if not found:
         raise SetupError(
-            f"{run} holds no episode that {judge} has scored on a seed that is not for measuring;"
-            " play some with webagent benchmark --split train"
+            f"{run} holds no episode that {wanted} has scored on a seed that is not for measuring;"
+            " play some with webagent benchmark --split train, or name with --judge one whose"
+            f" verdicts it holds: {', '.join(sorted(known)) or 'none'}"
         )
     return found
+
+
+def _name_judge(judge: str) -> str:
+    """Return the name of an evaluator without its settings and version."""
+    return re.split(r"[@[(]", judge.removeprefix("judge:"))[0]

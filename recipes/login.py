@@ -9,8 +9,7 @@ from typing import Annotated
 
 import tyro
 
-from loop.console.outcome import CommandResult
-from loop.console.output import wait_for_enter
+from loop.console.output import CommandResult, wait_for_enter
 from recipes.settings import resolve
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
 from webagent.browser.sessions.profile import Profile, open_for_person, read_profile

@@ -5,14 +5,12 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 from apps.mcp.settings import McpConfig
-from loop.console.outcome import CommandResult, run_until_stopped
+from loop.console.output import CommandResult, run_until_stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve
-from webagent.errors import SetupError
 from webagent.guard import Guard
 from webagent.store import Store
 
@@ -33,8 +31,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Serve until the client goes; raises `Stopped` after a signal."""
     config = resolve(McpConfig, "mcp", argv)
     config.check()
-    if find_spec("mcp") is None:
-        raise SetupError("the SDK for the protocol is missing; pip install 'webagent-loop[mcp]'")
     if config.describe:
         from apps.mcp.handlers import reference
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tyro.conf import Positional
 
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from recipes.settings import resolve
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError

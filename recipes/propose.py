@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from loop.console.outcome import CommandResult, Status, run_until_stopped
+from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import format_spending, read_stop_reason
 from loop.folder import RunFolder
 from loop.proposers.records import (

@@ -1,12 +1,14 @@
 """`webagent publish`: a run's summary among the published figures, and their page in Markdown."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tyro.conf import Positional
 
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from loop.summary import format_markdown, read_summary, read_summary_file
 from recipes.settings import resolve
 from webagent.errors import StoreError
@@ -61,8 +63,38 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 def page_of(folder: Path) -> str:
     """The page of all summaries in a folder, in the order of their names."""
-    sections = [
-        format_markdown(read_summary_file(path), path.stem)
-        for path in sorted(folder.glob("*.json"))
-    ]
+    sections = []
+    for path in sorted(folder.glob("*.json")):
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if "rows" in told:
+            sections.append(_format_rows(path.stem, told))
+        else:
+            sections.append(format_markdown(read_summary_file(path), path.stem))
     return "\n".join([_HEAD, *sections])
+
+
+def _format_rows(name: str, told: dict[str, Any]) -> str:
+    """A table for each benchmark of figures that `webagent dream --measure` wrote."""
+    lines = [f"## {name}\n"]
+    for run in told["runs"]:
+        rows = [row for row in told["rows"] if row["benchmark"] == run["benchmark"]]
+        models = list(dict.fromkeys(row["model"] for row in rows))
+        lines += [
+            f"{run['benchmark']}: {run['transitions']:,} steps of {run['episodes']} episodes on"
+            f" test seeds ({run['failed']} failed), after {run['learnt_from']:,} on others;"
+            f" `{run['command']}` at commit {run['commit'][:12]}.\n",
+            f"| figure | {' | '.join(models)} |",
+            f"| --- | {' | '.join(['---:'] * len(models))} |",
+        ]
+        for figure in dict.fromkeys(row["figure"] for row in rows):
+            cells = [_format_cell(row) for row in rows if row["figure"] == figure]
+            lines.append(f"| {figure.replace('_', ' ')} | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _format_cell(row: dict[str, Any]) -> str:
+    if row["value"] is None:
+        return "–"
+    bounds = "" if row["low"] is None else f" ({row['low']:.3f}–{row['high']:.3f})"
+    return f"{row['value']:.3f}{bounds}"

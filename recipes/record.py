@@ -12,7 +12,7 @@ from typing import Annotated
 import tyro
 
 from apps.record.session import WHO, DemonstrationEpisode, RecordingSession, answer_typed
-from loop.console.outcome import SIGNALS, CommandResult
+from loop.console.output import SIGNALS, CommandResult
 from loop.folder import RunFolder
 from recipes.settings import resolve
 from tasks.task import Task
@@ -95,7 +95,7 @@ def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:
     if config.into is not None:
         return RunFolder.open(config.into)
     name = config.name or time.strftime("record-%Y%m%d-%H%M%S")
-    return RunFolder.create(config.runs / name, config, ["record", *argv])
+    return RunFolder.create_named(config.runs, name, config, ["record", *argv])
 
 
 async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:

@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apps.replay.playing import replay_all
-from apps.replay.recordings import Replayed, ReplayedTask, load_recordings, need_one
+from apps.replay.recordings import (
+    ReplayConfig,
+    Replayed,
+    ReplayedTask,
+    load_recordings,
+    need_one,
+    replay_all,
+    values_of,
+)
 from apps.replay.script import script_of
-from apps.replay.settings import ReplayConfig, values_of
-from loop.console.outcome import CommandResult, Status, run_until_stopped
+from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve
 from webagent.errors import SetupError, UsageError
@@ -44,7 +50,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.to_script is not None:
         return _write(config, chosen)
     name = config.name or time.strftime("replay-%Y%m%d-%H%M%S")
-    folder = RunFolder.create(config.runs / name, config, ["webagent", "replay", *argv])
+    folder = RunFolder.create_named(config.runs, name, config, ["webagent", "replay", *argv])
     with folder.store() as store:
         kept = f"finished steps are safe in {folder.path}"
         done = run_until_stopped(replay_all(config, chosen, store), kept)

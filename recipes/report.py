@@ -7,7 +7,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from apps.report.page import write_report
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from loop.failures import summarize_failures
 from loop.summary.schema import RunSummary
 from recipes.settings import resolve
@@ -34,7 +34,7 @@ class Reported(RunSummary):
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Write the page beside the summary it is made from, or where it is wanted."""
-    from apps.report.plots import write_plots
+    from apps.report.page import write_plots
     from loop.summary import print_summary, read_summary
     from webagent.store import Store
 

@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from apps.live.film import write_film
-from apps.live.live import Live, facts_of, last_lines, status_of
+from apps.live.live import Live, facts_of, last_lines, status_of, write_film
 from apps.live.settings import RunConfig, check
 from apps.live.terminal import Terminal
-from loop.console.outcome import CommandResult, Status, Stopped
+from loop.console.output import CommandResult, Status, Stopped
 from loop.folder import RunFolder
+from loop.worlds import describe_lookahead
 from recipes.settings import resolve
 from webagent.agent import Result
 from webagent.errors import StoreError, WebAgentError
@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resolve(RunConfig, "run", argv)
     check(config)
     name = config.name or time.strftime("run-%Y%m%d-%H%M%S")
-    folder = RunFolder.create(config.runs / name, config, ["webagent", "run", *argv])
+    folder = RunFolder.create_named(config.runs, name, config, ["webagent", "run", *argv])
     display = Terminal()
     with folder.store() as store:
         live = Live(config, folder.path, store, display)
@@ -49,6 +49,8 @@ def _told(
 ) -> CommandResult:
     """What came of it: shown, kept beside the episode, handed back."""
     display, status = live.display, live.interrupted or status_of(result)
+    if said := describe_lookahead(config.ahead, [result.trajectory]):
+        display.say(said)
     film = _film(config, store, display, result)
     facts = facts_of(result, folder.path, film)
     folder.write_json("result.json", asdict(facts))

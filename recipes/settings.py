@@ -6,7 +6,6 @@ import inspect
 import io
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 
 from loop.flat import hints_of, laid_upon
 from webagent.errors import SetupError, UsageError, unknown_name
+from webagent.files import read_toml
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -108,8 +108,13 @@ class Option:
         return () if self.is_positional else (f"--{self.name}", *off)
 
 
-def options_of(config: type[Any], prefix: str = "") -> Iterator[Option]:
-    """Yield every setting of a dataclass, those of dataclasses inside it included."""
+def options_of(
+    config: type[Any], prefix: str = "", *, base: object | None = None
+) -> Iterator[Option]:
+    """Yield every setting of a dataclass, those of dataclasses inside it included.
+
+    The defaults are what `base` has, where it is given.
+    """
     from tyro.conf import OmitArgPrefixes, Positional
 
     hints = get_type_hints(config, include_extras=True)
@@ -121,10 +126,14 @@ def options_of(config: type[Any], prefix: str = "") -> Iterator[Option]:
         name = f"{prefix}{[*named, field.name][0]}".replace("_", "-")
         if is_dataclass(kind):
             assert isinstance(kind, type)
-            yield from options_of(kind, prefix if OmitArgPrefixes in marks else f"{name}.")
+            inside = getattr(base, field.name) if base is not None else None
+            below = prefix if OmitArgPrefixes in marks else f"{name}."
+            yield from options_of(kind, below, base=inside)
         elif not any(is_dataclass(each) for each in get_args(kind)):  # no line can make one
             make = field.default_factory
             default = field.default if make is MISSING else make()
+            if base is not None:
+                default = getattr(base, field.name)
             is_positional = get_args(Positional[str])[1] in marks
             yield Option(name, kind, default, docs.get(field.name, ""), is_positional)
 
@@ -182,10 +191,7 @@ def _read_file(config: type[Config], command: str, name: str) -> dict[str, Any]:
         if name:
             raise SetupError(f"--config {name}: there is no such file")
         return {}
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get(command, {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SetupError(f"{path} is not TOML: {error}") from error
+    table = read_toml(path).get(command, {})
     if not isinstance(table, dict):
         raise SetupError(f"{path}: `{command}` should be a table, as [{command}]")
     values = {key.replace("-", "_"): value for key, value in table.items()}

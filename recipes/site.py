@@ -19,8 +19,8 @@ from benchmarks.sites.control import RunningSite, SiteControl, send_command
 from benchmarks.sites.described import AnySite, described_sites
 from benchmarks.sites.instance import first_state
 from benchmarks.sites.state import FIRST, Build, cache_folder, digest, ensure_built
-from loop.console.outcome import CommandResult, Status
-from loop.console.output import emit
+from benchmarks.sites.writes import compare_writes, find_write
+from loop.console.output import CommandResult, Status, emit
 from recipes.settings import resolve
 from webagent.errors import SetupError, UsageError, unknown_name
 
@@ -71,6 +71,11 @@ class SiteFacts(TypedDict, total=False):
     bytes: int
     left_by_reset: list[str]
     """What a reset did not put back."""
+    writes: str
+    """The form that two episodes wrote with, a reset between them; empty where none was found that
+    changes the state."""
+    unlike_fresh: list[str]
+    """In what the second of them differed from the same in a fresh process."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -136,10 +141,12 @@ def _start(config: SiteConfig) -> CommandResult:
             "start_seconds": round(running.seconds, 3),
             "reset_seconds": round(reset, 4),
         }
-        with SiteControl(running) as control:
+        control = SiteControl(running)
+        # Before anybody can find the site, and with it the process to end.
+        signal.signal(signal.SIGTERM, lambda *_: control.stopped.set())
+        with control:
             emit(facts)
             _tell_started(facts)
-            signal.signal(signal.SIGTERM, lambda *_: control.stopped.set())
             while not control.stopped.wait(1.0):
                 running.check()
     return CommandResult({"site": site.id})
@@ -239,12 +246,20 @@ def _check(config: SiteConfig) -> CommandResult:
         facts = _examined(ensure_built(site, first_state))
     for name, value in facts.items():
         print(f"{name.replace('_', ' '):<18} {value}")
-    is_good = facts["healthy"] and not facts.get("left_by_reset")
+    unlike = facts.get("unlike_fresh")
+    if unlike:
+        print(
+            f"{site.id} keeps connections or what it has read; set restart_on_reset = true for it"
+        )
+    elif facts.get("writes") == "":
+        print(f"no form was found by which {site.id} can be written to; try a task of yours twice")
+    is_good = facts["healthy"] and not facts.get("left_by_reset") and not unlike
     return CommandResult(facts, Status.DONE if is_good else Status.FAILED)
 
 
 def _examined(build: Build) -> dict[str, Any]:
     with Instance.of(build) as running:
+        found = find_write(running)
         seconds = [running.reset() for _ in range(_RESETS)]
         database, saved = running.database, running.saved_database
         left: list[str] = []
@@ -261,6 +276,8 @@ def _examined(build: Build) -> dict[str, Any]:
             "start_seconds": round(running.seconds, 3),
             "reset_seconds": round(statistics.median(seconds), 4),
             "left_by_reset": left,
+            "writes": f"{found.page} to {found.target}" if found else "",
+            "unlike_fresh": compare_writes(build, found) if found else [],
         }
 
 

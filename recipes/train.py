@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from loop.training.lessons import Experience, build_units, load_experience
 from loop.training.settings import TrainSettings
 from recipes.settings import resolve

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from evaluators.frozen import refuse_frozen
-from loop.console.outcome import CommandResult
-from loop.console.output import is_for_program
+from loop.console.output import CommandResult, is_for_program
 from loop.folder import read_origin
 from loop.training.judge import (
     JudgeTrainingReport,
@@ -20,7 +19,7 @@ from loop.training.judge import (
     split_episodes,
     train_judge,
 )
-from loop.training.judge_settings import TrainJudgeSettings
+from loop.training.settings import TrainJudgeSettings
 from recipes.settings import resolve
 from webagent.errors import SetupError
 

@@ -1,21 +1,23 @@
 """The command line of the viewer: which runs, at which address, and whether a browser is opened."""
 
-import importlib.util
+import os
+import sys
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
 from apps.view import LOCAL
 from apps.view.contents import Archive
-from loop.console.outcome import CommandResult
-from loop.console.output import emit
+from loop.console.output import CommandResult, emit, is_for_program
 from recipes.settings import resolve
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 
-_NEEDED = ("starlette", "jinja2", "uvicorn", "python_multipart")
+if TYPE_CHECKING:
+    from apps.view.launcher import Launcher
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,11 @@ class ViewConfig:
     host: str = "127.0.0.1"
     """The address to listen at. Anything but 127.0.0.1 lets others on the network see the runs:
     there is no password."""
-    open: bool = False
-    """Open it in the default browser."""
+    control: bool = False
+    """Let runs be started, steered and stopped from the page, by whoever has the token in the
+    address that is printed; on this machine alone."""
+    open: bool = True
+    """Open it in the default browser, where the command is typed on a desktop."""
 
 
 @dataclass(frozen=True)
@@ -46,26 +51,51 @@ class Served:
 def main(argv: Sequence[str]) -> CommandResult:
     """Serve until Ctrl-C. Raises `SetupError` where there is nothing to show or no port."""
     config = resolve(ViewConfig, "view", argv)
-    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise SetupError(
-            f"the viewer needs {', '.join(missing)}; pip install 'webagent-loop[view]'"
-        )
     archive = Archive(config.run)
-    archive.check()
+    launcher = _make_launcher(config) if config.control else None
+    if launcher is None:
+        archive.check()
     from apps.view.server import listen, serve
 
     with listen(config.host, config.port) as listening:
         address = address_of(config.host, listening.getsockname()[1])
+        address += f"?token={launcher.token}" if launcher else ""
         served = Served(address, [run.name for run in archive.runs()])
         emit(asdict(served))
         print(f"{address}  (Ctrl-C ends it)", flush=True)
         if config.host not in LOCAL:
             print("whoever reaches this machine can see the runs: there is no password", flush=True)
-        if config.open:
+        if config.open and _has_desktop():
             webbrowser.open(address)
-        serve(archive, config.host, listening)
+        serve(archive, config.host, listening, launcher)
+    for each in launcher.at_work() if launcher else ():
+        print(f"{each.name} goes on; end it with: kill -INT {each.process.pid}")
     return CommandResult(served)
+
+
+def _make_launcher(config: ViewConfig) -> "Launcher":
+    """Return what starts runs in the folder. Raises `UsageError` where it must not."""
+    if config.host not in LOCAL:
+        raise UsageError(f"--control is for this machine alone; leave --host {config.host} out")
+    if any((config.run / name).exists() for name in ("run.json", "run.sqlite")):
+        raise UsageError(
+            f"--control starts runs in a folder of runs, and {config.run} is a run; name the folder"
+            " above it"
+        )
+    from apps.view.launcher import Launcher
+    from recipes.forms import startable_commands
+
+    config.run.mkdir(parents=True, exist_ok=True)
+    return Launcher(config.run, startable_commands())
+
+
+def _has_desktop() -> bool:
+    """Return whether somebody at a terminal of this machine sees the windows that it opens."""
+    if is_for_program() or not sys.stdout.isatty() or "SSH_CONNECTION" in os.environ:
+        return False
+    return sys.platform != "linux" or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
 
 
 def address_of(host: str, port: int) -> str:

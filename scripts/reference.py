@@ -20,7 +20,7 @@ PROJECT = ("README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md")
 TOPS = ("tasks", "webagent", "evaluators", "worldmodel", "benchmarks", "loop", "apps")
 FORMS = (
     "benchmarks.sites.described",
-    "tasks.proposal",
+    "tasks.task",
     "tasks.task",
     "webagent.action.actions",
     "webagent.browser.sessions.profile",

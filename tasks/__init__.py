@@ -1,5 +1,5 @@
 """What to do: tasks, the suites that hold them and the curriculum that draws from them."""
 
-from tasks.task import Check, PageHooks, Task
+from tasks.task import PageHooks, Task, TaskCheck
 
-__all__ = ["Check", "PageHooks", "Task"]
+__all__ = ["PageHooks", "Task", "TaskCheck"]

@@ -1,4 +1,4 @@
-"""A task: what to do, where it starts, and how anyone can tell that it was done."""
+"""A task: what to do, where it starts, how anyone can tell that it was done; and a proposal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ Json: TypeAlias = Union[bool, int, float, str, list["Json"], dict[str, "Json"], 
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class TaskCheck:
     """One condition on the captured evidence; a score holds when all of its checks hold."""
 
     evidence: str
@@ -74,7 +74,7 @@ class Task:
     hooks: PageHooks = PageHooks()
     evidence: Mapping[str, str] = field(default_factory=dict)
     """Name to JavaScript expression, evaluated before the page closes; values are JSON."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[TaskCheck, ...] = ()
     """Empty where only a judge can say."""
     viewport: tuple[int, int] = (1280, 720)
     """CSS pixels, width by height."""
@@ -114,3 +114,35 @@ class Task:
     def name(self) -> str:
         """The id without benchmark and version: `click-test-2`."""
         return self.id.rsplit("/", 1)[-1].split("@", 1)[0]
+
+
+SOURCES = ("pages", "demonstrations", "exploration", "curiosity", "manual", "failures")
+"""Where proposals come from."""
+UNTRIED = "nobody has tried it"
+"""The reason of a refusal that more work may lift."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a proposal is not taken."""
+
+    filter: str
+    """`validity`, `novelty`, `safety`, `feasibility`, or `held out` for one that would give away a
+    task that is only measured on."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProposal:
+    """A task with where it comes from."""
+
+    task: Task
+    """Its `parent` names the task it was made from, where there is one."""
+    source: str
+    """One of `SOURCES`."""
+    reason: str
+    """Why it was thought of, in a sentence for people."""
+    solution: str = ""
+    """Id of an episode that does it, whoever played that; empty while none is known."""
+    refusals: tuple[Refusal, ...] = field(default=())
+    """Empty for a proposal that passed every filter it went through."""

@@ -12,7 +12,7 @@ from tasks.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class TriedTask:
     """A task that was tried, and how often it went well."""
 
     task: Task
@@ -24,7 +24,7 @@ class Proposer(Protocol):
     """Makes tasks out of attempts."""
 
     def propose(
-        self, attempts: Sequence[Attempt], count: int, rng: np.random.Generator
+        self, attempts: Sequence[TriedTask], count: int, rng: np.random.Generator
     ) -> list[Task]:
         """At most `count` new tasks; each names in `parent` the task it was made from."""
         ...
@@ -41,7 +41,7 @@ class Retry:
     patience: int = 3
 
     def propose(
-        self, attempts: Sequence[Attempt], count: int, rng: np.random.Generator
+        self, attempts: Sequence[TriedTask], count: int, rng: np.random.Generator
     ) -> list[Task]:
         """Failed tasks that were not yet tried too often, drawn without replacement."""
         open_ = [f for f in attempts if not f.successes and f.tries < self.patience]
@@ -65,7 +65,7 @@ class Variation:
     harder_share: float = 0.1
 
     def propose(
-        self, attempts: Sequence[Attempt], count: int, rng: np.random.Generator
+        self, attempts: Sequence[TriedTask], count: int, rng: np.random.Generator
     ) -> list[Task]:
         """Variants that were not tried before, then what the other proposer makes of the rest."""
         tries, successes = Counter[str](), Counter[str]()
@@ -83,7 +83,7 @@ class Variation:
 
     def _variants(
         self,
-        attempts: Sequence[Attempt],
+        attempts: Sequence[TriedTask],
         settings_of: Callable[[str], Mapping[str, Any]],
         tried: set[tuple[str, int]],
     ) -> list[Task]:

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests import tiers
 from tests.local_pages import LocalWorld, MakeTask, make_page_task
 from webagent.browser import Browser, BrowserWorld
 
+# A property test is not about time, and a busy machine is no failure.
+settings.register_profile("busy", deadline=None)
+settings.load_profile("busy")
 SELECTION = pytest.StashKey[tiers.Selection]()
 HOME = pytest.StashKey[Path]()
 

@@ -75,7 +75,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from loop.console.outcome import CommandResult
+from loop.console.output import CommandResult
 from recipes.settings import resolve
 
 

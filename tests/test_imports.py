@@ -1,15 +1,19 @@
 """Importing costs little: heavy libraries come in where they are used, never on the way."""
 
 import json
+import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from webagent.errors import EXTRAS
+
 ROOT = Path(__file__).parent.parent
 
-HEAVY = {"torch", "transformers", "playwright", "openai", "pyarrow", "ray"}
+HEAVY = {"torch", "transformers", "playwright", "httpx2", "pyarrow", "ray"}
 
 
 def loaded(statement: str) -> set[str]:
@@ -40,8 +44,86 @@ def test_making_an_agent_loads_nothing_heavy():
     assert loaded("from webagent import Agent, Result\nAgent('m')") == set()
 
 
+WITHOUT_EXTRAS = """
+import sys
+from webagent.errors import EXTRAS
+class NotInstalled:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in EXTRAS:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, NotInstalled())
+from recipes import cli
+"""
+"""What a program begins with that runs as after `pip install webagent-loop`."""
+
+
+def run_without_extras(line: str) -> subprocess.CompletedProcess[str]:
+    """Run a statement where only the core is installed."""
+    code = f"{WITHOUT_EXTRAS}{line}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.slow
+def test_the_core_is_enough_for_what_asks_a_server():
+    names = ("run", "benchmark", "view", "mcp", "judge", "replay", "record", "doctor", "report")
+    done = run_without_extras(f"for name in {names}: cli.COMMANDS[name].load()")
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "package"),
+    [
+        (["improve", "--preset", "demo"], "torch"),
+        (["export", "runs/r"], "pyarrow"),
+        (["benchmark", "miniwob", "--policy", "oracle"], "miniwob"),
+    ],
+)
+def test_a_command_that_needs_an_extra_says_which(line: list[str], package: str, tmp_path: Path):
+    done = run_without_extras(f"import os; os.chdir({str(tmp_path)!r}); sys.exit(cli.main({line}))")
+
+    assert done.returncode == 3
+    assert package in done.stderr.lower() and len(done.stderr.splitlines()) == 1
+    assert done.stderr.endswith("; pip install 'webagent-loop[learn]'\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_an_extra_brings_is_no_dependency_of_the_core():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    core = {line.partition(">")[0] for line in project["dependencies"]}
+    named = {"scikit-learn" if name == "sklearn" else name for name in EXTRAS}
+
+    assert not core & named
+    assert set(EXTRAS.values()) <= project["optional-dependencies"].keys()
+
+
+def test_a_script_beside_a_clone_imports_the_package_and_not_the_folder(tmp_path: Path):
+    (tmp_path / "webagent").symlink_to(ROOT)  # the clone's own folder has the package's name
+    script = tmp_path / "script.py"
+    script.write_text("import webagent; print(webagent.Agent)", encoding="utf-8")
+    # As an editable install does: the checkout is on the path, behind the script's folder.
+    done = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_help_of_all_commands_is_there_at_once():
+    """Processor time, as the machine may be busy: 0.1 s on two cores of 2024."""
+    code = "from recipes import cli; cli.main(['--help']); import time; print(time.process_time())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+    assert float(done.stdout.splitlines()[-1]) < 0.5
+
+
 def test_a_heavy_library_would_be_noticed():
-    assert loaded("import openai") == {"openai"}
+    assert loaded("import httpx2") == {"httpx2"}
 
 
 def scripts_that_borrow() -> list[Path]:

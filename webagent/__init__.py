@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from webagent.action import custom_action
 from webagent.records import (
     Decision,
     Ending,
@@ -29,6 +30,7 @@ __all__ = [
     "Step",
     "Stop",
     "Trajectory",
+    "custom_action",
 ]
 
 _FROM_AGENT = ("Agent", "Cost", "Result", "Stop")

@@ -8,7 +8,8 @@
     ├── GuardError      an action was refused by a limit set in code
     ├── ModelError      a model or its endpoint failed (infrastructure, never a reward)
     ├── WorldError      the world failed under the episode (infrastructure, never a reward)
-    │   └── CaptchaError    a site shows a captcha in place of its content
+    │   ├── CaptchaError    a site shows a captcha in place of its content
+    │   └── ServerError     a site's server failed at something that it was sent
     ├── StoreError      a run folder cannot be read or written
     ├── CallError       an assistant's call names what is not there or not allowed
     └── SetupError      something the user must install, name or configure
@@ -17,8 +18,24 @@
 A message says what was found, what was expected and what to do next.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any
+
+EXTRAS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("torch", "transformers", "tokenizers", "safetensors"), "learn"),
+        **dict.fromkeys(("scipy", "sklearn", "pyarrow", "gymnasium", "miniwob"), "learn"),
+        **dict.fromkeys(("peft", "accelerate"), "train"),
+        **dict.fromkeys(("django", "oscar", "treebeard", "waitress", "whitenoise"), "sites"),
+        "llguidance": "llm",
+        "tensorboard": "tensorboard",
+        "trl": "trl",
+        "wsproto": "serve",
+    }
+)
+"""The extra of webagent-loop that brings a module which the core does without."""
 
 
 class WebAgentError(Exception):
@@ -51,6 +68,9 @@ class GuardError(WebAgentError):
 class ModelError(WebAgentError):
     """A model or the endpoint behind it failed."""
 
+    attempts: tuple[Any, ...] = ()
+    """Every request that was made, an `Attempt` each."""
+
 
 class WorldError(WebAgentError):
     """The world (browser, page, imagination) failed; nothing was learnt about the agent."""
@@ -58,6 +78,10 @@ class WorldError(WebAgentError):
 
 class CaptchaError(WorldError):
     """A site wants a person; nothing was learnt about the agent."""
+
+
+class ServerError(WorldError):
+    """A site's own server failed at what it was sent; nothing was learnt about the agent."""
 
 
 class StoreError(WebAgentError):
@@ -83,3 +107,14 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     close = get_close_matches(name, options, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(options[:20])}"
     return UsageError(f"unknown {kind} {name!r}; {hint}")
+
+
+def missing_package(error: ModuleNotFoundError, what: str) -> SetupError | None:
+    """Return the error that says which extra `what` needs; None where no extra brings it."""
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    return SetupError(
+        f"{what} needs {package}, which is not installed;"
+        f" pip install 'webagent-loop[{EXTRAS[package]}]'"
+    )

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
 from tasks.task import Json
 from webagent.action import ACTIONS, Action
+from webagent.action.actions import ACTION_NAMES, CustomAction
+from webagent.action.custom import stored_action
 from webagent.errors import StoreError
 from webagent.records import Ending
 
 Record = TypeVar("Record")
 _Convert: TypeAlias = Callable[[Any], Any]
-
-_ACTION_NAMES = {cls: name for name, cls in ACTIONS.items()}
 
 
 def to_json(record: Any) -> dict[str, Json]:
@@ -96,9 +96,11 @@ def _encoder(hint: Any) -> _Convert:
 
 
 def _encode_action(action: Action) -> list[Json]:
-    values = (getattr(action, field.name) for field in dataclasses.fields(action))
-    plain = (list(value) if isinstance(value, tuple) else value for value in values)
-    return [_ACTION_NAMES[type(action)], *plain]
+    given = {field.name: getattr(action, field.name) for field in dataclasses.fields(action)}
+    plain = {key: list(each) if isinstance(each, tuple) else each for key, each in given.items()}
+    # Of a function the parameters are kept, too: whoever reads the record may not have it.
+    values = [plain] if isinstance(action, CustomAction) else list(plain.values())
+    return [ACTION_NAMES[type(action)], *values]
 
 
 @cache
@@ -174,6 +176,8 @@ def _record_decoder(cls: Any) -> _Convert:
 
 
 def _decode_action(data: Any) -> Action:
+    if isinstance(data, list) and len(data) == 2 and isinstance(data[1], dict):
+        return stored_action(*data)
     if not isinstance(data, list) or not data or data[0] not in ACTIONS:
         raise StoreError(f"no such action here, written by a newer version? found {data!r:.80}")
     arguments: list[Any] = [tuple(each) if isinstance(each, list) else each for each in data[1:]]

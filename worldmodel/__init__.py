@@ -5,17 +5,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from worldmodel.accuracy import Accuracy, CopyPage, measure
-    from worldmodel.lookahead import Imagination, Reranked, Vote
-    from worldmodel.model import Outcome, Situation, WorldModel
+    from worldmodel.layers import LayeredWorld
+    from worldmodel.lookahead import Imagination, LookAhead, Reranked, Vote
+    from worldmodel.network import NetworkWorld
+    from worldmodel.prediction import Outcome, Prediction, WorldModel
+    from worldmodel.prompted import PromptedWorld
+    from worldmodel.recall import RememberedWorld
     from worldmodel.simulate import ImaginedWorld
-    from worldmodel.transitions import Transition
+    from worldmodel.transitions import Situation, Transition
 
 __all__ = [
     "Accuracy",
     "CopyPage",
     "Imagination",
     "ImaginedWorld",
+    "LayeredWorld",
+    "LookAhead",
+    "NetworkWorld",
     "Outcome",
+    "Prediction",
+    "PromptedWorld",
+    "RememberedWorld",
     "Reranked",
     "Situation",
     "Transition",
@@ -29,12 +39,18 @@ _PLACES = {
     "CopyPage": "accuracy",
     "ImaginedWorld": "simulate",
     "Imagination": "lookahead",
-    "Outcome": "model",
+    "LayeredWorld": "layers",
+    "LookAhead": "lookahead",
+    "NetworkWorld": "network",
+    "Outcome": "prediction",
+    "Prediction": "prediction",
+    "PromptedWorld": "prompted",
+    "RememberedWorld": "recall",
     "Reranked": "lookahead",
-    "Situation": "model",
+    "Situation": "transitions",
     "Transition": "transitions",
     "Vote": "lookahead",
-    "WorldModel": "model",
+    "WorldModel": "prediction",
     "measure": "accuracy",
 }
 

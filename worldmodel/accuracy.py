@@ -1,69 +1,82 @@
-"""Accuracy: how often the world model is right on real transitions, beside what copying gets."""
+"""Accuracy: how often a world model is right on real transitions, beside what copying gets."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-import numpy as np
-
+from webagent.memory.pages import is_within
 from webagent.models.builtin.vocabulary import keys_of
-from webagent.records import Observation, Trajectory
-from worldmodel.model import Outcome, Situation
-from worldmodel.transitions import Transition
+from webagent.records import Ending, Node, Observation, Trajectory
+from worldmodel.cases import Occasion
+from worldmodel.kinds import GAP, mask_address
+from worldmodel.lines import is_unknown, name_of, read_range
+from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel
+from worldmodel.transitions import Situation, Transition
 
 _BATCH = 32
 _WHOLE = 10_000
+_BINS = 10
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Changes: TypeAlias = Counter[tuple[str, _LineKey]]
-
-
-class Predictor(Protocol):
-    """What can be measured: the world model, or a baseline."""
-
-    def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """Return how each action would turn out."""
-        ...
-
-    def imagine(
-        self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
-    ) -> list[tuple[Observation, bool]]:
-        """Return the next page of each situation."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
     """Figures in [0, 1], None where there was nothing to measure; `asdict` makes JSON of it.
 
-    Pages are compared line by line, capitals, white space and focus aside, and only where the
-    episode went on: nobody acts on a page that is over. Changed lines are counted over all pages
-    together (micro average); a line that changed is one that went and one that came.
+    Pages are compared line by line, capitals, white space and focus aside, and only where there
+    is a page to act on afterwards. Changed lines are counted over all pages together (micro
+    average); a line that changed is one that went and one that came; a placeholder is no claim,
+    but the lines it stands for count as missed.
     """
 
     transitions: int
     went_on: int
-    """Transitions after which the episode went on."""
-    exact: float | None
+    """Transitions after which there was a page to act on."""
+    exact: float | None = None
     """Share of pages predicted line for line."""
-    changed_precision: float | None
+    exact_knowable: float | None = None
+    """The same where a block of lines of which one stands in no source may be told as placeholders
+    of their kinds: sources are the goal, this page, earlier pages, and what came in at least half
+    of the remembered transitions of the same element on the same kind of page."""
+    invented: float | None = None
+    """Share of the lines told as known whose words stand in no source and not on the real page."""
+    wrong: float | None = None
+    """Share of the lines told as known that are not on the real page."""
+    changed_precision: float | None = None
     """Share of the changes predicted that took place."""
-    changed_recall: float | None
+    changed_recall: float | None = None
     """Share of the changes that took place that were predicted."""
-    changed_f1: float | None
-    no_change: float | None
+    changed_f1: float | None = None
+    no_change: float | None = None
     """Share of the pages that stayed as they were that were predicted to."""
-    ends: float | None
-    """Share of transitions told rightly to end the episode or not."""
-    success: float | None
+    page_kind: float | None = None
+    """Share of the pages whose kind of address was told."""
+    address: float | None = None
+    """Share of the pages whose whole address was told."""
+    ends: float | None = None
+    """Share of transitions told rightly to end the episode, and how, or not."""
+    success: float | None = None
     """Share of transitions whose episode's outcome was told rightly."""
-    brier: float | None
+    brier: float | None = None
     """Mean squared error of P(success); less is better, 0.25 is a coin's."""
-    failure_called_success: float | None
+    brier_skill: float | None = None
+    """1 less the ratio of that to the error of always saying the share of successes."""
+    ece: float | None = None
+    """Expected calibration error of P(success) over ten bins of equal width."""
+    failure_called_success: float | None = None
     """Share of the failures that were taken for successes: the error that misleads a search."""
+    success_called_success: float | None = None
+    failure_called_success_even: float | None = None
+    """Share of the failures whose P(success) is at least the share of successes: those that would
+    be taken for successes on a mix with as many failures as successes."""
+    success_called_success_even: float | None = None
+    confidence_ece: float | None = None
+    """Expected calibration error of the confidence that a page is right as far as it is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CopyPage:
     """The baseline: every page stays as it is, and every action has the same outcome."""
 
@@ -72,76 +85,260 @@ class CopyPage:
     @classmethod
     def most_frequent(cls, transitions: Sequence[Transition]) -> "CopyPage":
         """Return the one whose outcome has the frequencies of these (training) transitions."""
-        ends = [float(t.after.over) for t in transitions]
-        same = [float(not t.after.over and not changes(t.before, t.after)) for t in transitions]
+        ends = [float(t.ends) for t in transitions]
+        same = [float(not t.ends and not changes(t.before, t.after)) for t in transitions]
         succeeds = [float(t.succeeded) for t in transitions]
         return cls(Outcome(*(_mean(values) or 0.0 for values in (ends, same, succeeds))))
 
-    def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """Return the same for all."""
-        return [self.outcome] * len(situations)
+    def learn(self, transitions: Iterable[Transition]) -> None:
+        """Take the frequencies of these transitions."""
+        self.outcome = self.most_frequent(list(transitions)).outcome
 
-    def imagine(
-        self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
-    ) -> list[tuple[Observation, bool]]:
-        """Return the pages there are."""
-        over, succeeds = self.outcome.ends >= 0.5, self.outcome.succeeds >= 0.5
-        return [(replace(s.observation, over=over), succeeds) for s in situations]
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return the pages there are, and the same outcome for all."""
+        ends = self.outcome.ends >= 0.5
+        effect, ending = (Effect.ENDS, Ending.TASK_OVER) if ends else (Effect.STAYS, None)
+        confidence, source = self.outcome.nothing, Source.MODELLED
+        return [
+            Prediction(
+                replace(s.observation, over=ends), self.outcome, effect, ending, confidence, source
+            )
+            for s in situations
+        ]
+
+
+@dataclass(slots=True)
+class KnowableLines:
+    """What the remembered transitions hold, to tell what a model could have known."""
+
+    lines: set[int] = field(default_factory=set)
+    _edges: dict[tuple[str, ...], Counter[int]] = field(default_factory=dict)
+    _tries: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+    def learn(self, transitions: Iterable[Transition]) -> None:
+        """Take in what came of transitions."""
+        for t in transitions:
+            names = {name_of(node) for node in t.after.nodes}
+            edge = _edge(t)
+            self.lines |= names
+            self._tries[edge] += 1
+            self._edges.setdefault(edge, Counter()).update(names)
+
+    def holds(self, node: Node, t: Transition, said: Sequence[str]) -> bool:
+        """Return whether a line of the page after a transition could be known before it: its name
+        stands in one of these texts, or came in half of the like."""
+        text = node.name.lower()
+        if not text or any(text == held or is_within(text, held) for held in said):
+            return True
+        edge = _edge(t)
+        return 2 * self._edges.get(edge, Counter())[name_of(node)] >= max(1, self._tries[edge])
+
+
+def _edge(t: Transition) -> tuple[str, ...]:
+    there = Occasion(t.situation)
+    node = there.node
+    return (there.kind, there.op, *((node.role, node.name) if node else ()))
 
 
 @dataclass(frozen=True, slots=True)
-class _MeasuredTransition:
+class MeasuredTransition:
     """One transition with what was predicted of it."""
 
     truth: Transition
-    page: Observation
-    outcome: Outcome
+    prediction: Prediction
 
     @property
     def goes_on(self) -> bool:
-        return not self.truth.after.over
+        """Whether there is a page to act on afterwards."""
+        return not self.truth.after.over and self.truth.ending in (None, Ending.STEP_LIMIT)
 
     @property
     def happened(self) -> Changes:
+        """What changed."""
         return changes(self.truth.before, self.truth.after)
 
     @property
     def predicted(self) -> Changes:
-        return changes(self.truth.before, self.page)
+        """What was told to change, placeholders aside."""
+        page = self.prediction.page
+        known = replace(page, nodes=tuple(node for node in page.nodes if not is_unknown(node)))
+        return changes(self.truth.before, known)
 
     @property
     def is_exact(self) -> bool:
-        return not self.page.over and _line_keys(self.page) == _line_keys(self.truth.after)
+        """Whether the page is right line for line."""
+        page = self.prediction.page
+        return not page.over and _line_keys(page) == _line_keys(self.truth.after)
+
+    @property
+    def is_told_unchanged(self) -> bool:
+        """Whether the page was told to stay as it is."""
+        page = self.prediction.page
+        return not page.over and not changes(self.truth.before, page)
+
+    @property
+    def is_end_right(self) -> bool:
+        """Whether the end, and which, or that there is none was told."""
+        ends = self.prediction.outcome.ends >= 0.5
+        told, truth = self.prediction.ending, self.truth.ending
+        return ends == self.truth.ends and (not ends or truth is None or told == truth)
+
+    def sources(self) -> list[str]:
+        """Return the texts at hand, in lower case: goal, page, earlier pages, what was typed."""
+        pages = [self.truth.before, *(step.observation for step in self.truth.steps)]
+        texts = [text for page in pages for node in page.nodes for text in (node.name, node.value)]
+        typed = [
+            str(getattr(action, name, ""))
+            for action in (self.truth.action, *(s.decision.action for s in self.truth.steps))
+            for name in ("text", "option")
+        ]
+        return [
+            text.lower() for text in dict.fromkeys((self.truth.before.goal, *typed, *texts)) if text
+        ]
+
+    def is_right_as_known(self, knowledge: KnowableLines | None) -> bool:
+        """Whether the page is right where a line that could not be known may be a placeholder.
+
+        Without knowledge any line may be.
+        """
+        page, truth = self.prediction.page, self.truth.after
+        if page.over:
+            return False
+        said = self.sources()
+
+        def may_be_unknown(node: Node) -> bool:
+            return knowledge is None or not knowledge.holds(node, self.truth, said)
+
+        return _Alignment(page.nodes, truth.nodes, may_be_unknown).agrees()
+
+    def tally(self, knowledge: KnowableLines | None) -> "Tally":
+        """Return what counts of it."""
+        outcome, truth = self.prediction.outcome, self.truth
+        sure = self.prediction.confidence
+        tally = Tally(
+            truth.episode, self.goes_on, self.is_end_right, outcome.succeeds, truth.succeeded, sure
+        )
+        if not self.goes_on:
+            return tally
+        happened, predicted = self.happened, self.predicted
+        wrong, told = self.wrong_lines()
+        address = self.prediction.page.url
+        return replace(
+            tally,
+            exact=self.is_exact,
+            right=self.is_right_as_known(knowledge),
+            invented=self._count_invented(wrong, knowledge),
+            wrong=len(wrong),
+            told=told,
+            happened=happened.total(),
+            predicted=predicted.total(),
+            both=(happened & predicted).total(),
+            unchanged=self.is_told_unchanged,
+            page_kind=mask_address(address) == mask_address(truth.after.url),
+            address=address == truth.after.url,
+        )
+
+    def _count_invented(self, wrong: Sequence[Node], knowledge: KnowableLines | None) -> int:
+        """How many of these lines have words that stand in no source."""
+        if not wrong:
+            return 0
+        words = {word for text in self.sources() for word in keys_of(text, _WHOLE)}
+        remembered = knowledge.lines if knowledge is not None else set()
+        return sum(
+            name_of(node) not in remembered and not words.issuperset(keys_of(node.name, _WHOLE))
+            for node in wrong
+        )
+
+    def wrong_lines(self) -> tuple[list[Node], int]:
+        """Return the lines told as known that are not on the real page, and how many were told."""
+        truth = Counter(_line_keys(self.truth.after))
+        known = [node for node in self.prediction.page.nodes if not is_unknown(node)]
+        wrong = []
+        for node, key in zip(known, map(_line_key, known), strict=True):
+            truth[key] -= 1
+            if truth[key] < 0:
+                wrong.append(node)
+        return wrong, len(known)
 
 
-def measure(world: Predictor, transitions: Iterable[Transition]) -> Accuracy:
-    """Return how right the most probable predictions are, on transitions `world` has not seen."""
+def predict_all(world: WorldModel, transitions: Iterable[Transition]) -> list[MeasuredTransition]:
+    """Return each transition with what the model predicts of it."""
     seen, measured = list(transitions), []
     for first in range(0, len(seen), _BATCH):
         batch = seen[first : first + _BATCH]
-        situations = [Situation(t.before, t.steps, t.action) for t in batch]
-        outcomes = world.outcomes(situations)
-        pages = world.imagine(situations, [None] * len(batch))
-        for truth, outcome, (page, _) in zip(batch, outcomes, pages, strict=True):
-            measured.append(_MeasuredTransition(truth, page, outcome))
-    going = [one for one in measured if one.goes_on]
-    unchanged = [one for one in going if not one.happened]
-    happened = sum(one.happened.total() for one in going)
-    predicted = sum(one.predicted.total() for one in going)
-    both = sum((one.happened & one.predicted).total() for one in going)
-    pairs = [(one.outcome.succeeds, one.truth.succeeded) for one in measured]
+        predictions = world.predict([t.situation for t in batch])
+        measured += [MeasuredTransition(t, p) for t, p in zip(batch, predictions, strict=True)]
+    return measured
+
+
+def measure(
+    world: WorldModel, transitions: Iterable[Transition], knowledge: KnowableLines | None = None
+) -> Accuracy:
+    """Return how right predictions are, on transitions `world` has not seen.
+
+    `knowledge` is what the model learnt from; without it any line may be told as unknown.
+    """
+    return summarize([one.tally(knowledge) for one in predict_all(world, transitions)])
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What counts of one transition with its prediction; pages only where the episode went on."""
+
+    episode: str
+    goes_on: bool
+    ends: bool
+    """Whether the end, and which, or that there is none was told."""
+    chance: float
+    succeeded: bool
+    confidence: float
+    exact: bool = False
+    right: bool = False
+    invented: int = 0
+    wrong: int = 0
+    told: int = 0
+    """Lines told as known."""
+    happened: int = 0
+    predicted: int = 0
+    both: int = 0
+    unchanged: bool = False
+    page_kind: bool = False
+    address: bool = False
+
+
+def summarize(tallies: Sequence[Tally]) -> Accuracy:
+    """Return the figures over transitions with their predictions."""
+    going = [one for one in tallies if one.goes_on]
+    happened = sum(one.happened for one in going)
+    predicted = sum(one.predicted for one in going)
+    both, told = sum(one.both for one in going), sum(one.told for one in going)
+    pairs = [(one.chance, one.succeeded) for one in tallies]
+    brier = _mean([(chance - success) ** 2 for chance, success in pairs])
+    base = _mean([float(success) for _, success in pairs]) or 0.0
+    spread = base * (1 - base)
     return Accuracy(
-        transitions=len(measured),
+        transitions=len(tallies),
         went_on=len(going),
-        exact=_mean([one.is_exact for one in going]),
+        exact=_mean([one.exact for one in going]),
+        exact_knowable=_mean([one.right for one in going]),
+        invented=sum(one.invented for one in going) / told if told else None,
+        wrong=sum(one.wrong for one in going) / told if told else None,
         changed_precision=both / predicted if predicted else None,
         changed_recall=both / happened if happened else None,
         changed_f1=2 * both / (happened + predicted) if happened + predicted else None,
-        no_change=_mean([not one.page.over and not one.predicted for one in unchanged]),
-        ends=_mean([(one.outcome.ends >= 0.5) != one.goes_on for one in measured]),
+        no_change=_mean([one.unchanged for one in going if not one.happened]),
+        page_kind=_mean([one.page_kind for one in going]),
+        address=_mean([one.address for one in going]),
+        ends=_mean([one.ends for one in tallies]),
         success=_mean([(chance >= 0.5) == success for chance, success in pairs]),
-        brier=_mean([(chance - success) ** 2 for chance, success in pairs]),
+        brier=brier,
+        brier_skill=1 - brier / spread if brier is not None and spread else None,
+        ece=_calibration_error(pairs),
         failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
+        success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
+        failure_called_success_even=_mean([chance >= base for chance, won in pairs if not won]),
+        success_called_success_even=_mean([chance >= base for chance, won in pairs if won]),
+        confidence_ece=_calibration_error([(one.confidence, one.right) for one in going]),
     )
 
 
@@ -153,18 +350,84 @@ def changes(before: Observation, after: Observation) -> Changes:
     return gone + come
 
 
+def _calibration_error(pairs: Sequence[tuple[float, bool]]) -> float | None:
+    """Return the mean distance between chance told and share that came, by bins of the chance."""
+    if not pairs:
+        return None
+    bins: dict[int, list[tuple[float, bool]]] = {}
+    for chance, came in pairs:
+        bins.setdefault(min(_BINS - 1, int(chance * _BINS)), []).append((chance, came))
+    gaps = (abs(sum(c for c, _ in each) - sum(v for _, v in each)) for each in bins.values())
+    return sum(gaps) / len(pairs)
+
+
+class _Alignment:
+    """Whether told lines agree with those that are there.
+
+    A block of lines in one place may be told as unknown where one of them could not be known: of
+    new text some words stand somewhere by chance.
+    """
+
+    def __init__(
+        self, told: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node], bool]
+    ) -> None:
+        self.told, self.seen = told, seen
+        self._is_hidden = is_hidden
+        self._known: dict[tuple[int, int, bool, bool], bool] = {}
+
+    def agrees(self, i: int = 0, j: int = 0, inside: bool = False, hidden: bool = False) -> bool:
+        """Return whether lines from these places on agree; `inside` a block told as unknown, of
+        which a line was `hidden`."""
+        key = (i, j, inside, hidden)
+        if key not in self._known:
+            self._known[key] = self._agrees(i, j, inside, hidden)
+        return self._known[key]
+
+    def _agrees(self, i: int, j: int, inside: bool, hidden: bool) -> bool:
+        while i < len(self.told) and not is_unknown(self.told[i]):
+            if inside and not hidden:
+                return False
+            inside = False
+            if j >= len(self.seen) or _line_key(self.told[i]) != _line_key(self.seen[j]):
+                return False
+            i, j = i + 1, j + 1
+        if i == len(self.told):
+            return j == len(self.seen) and (hidden or not inside)
+        told = self.told[i]
+        bounds = read_range(told)
+        least, most, kinds = bounds or (1, 1, frozenset({(told.role, told.kind)}))
+        hidden = hidden and inside
+        for count in range(most + 1):
+            if count >= least and self.agrees(i + 1, j + count, True, hidden):
+                return True
+            if j + count >= len(self.seen):
+                return False
+            line = self.seen[j + count]
+            if (line.role, line.kind) not in kinds or (bounds is None and not _fits(told, line)):
+                return False
+            hidden = hidden or self._is_hidden(line)
+        return False
+
+
+def _fits(told: Node, line: Node) -> bool:
+    """Whether the part of a line that is told is right."""
+    start, _, end = told.name.partition(GAP)
+    return line.name.startswith(start) and line.name.endswith(end.rpartition(GAP)[2])
+
+
+def _line_key(node: Node) -> _LineKey:
+    return (
+        node.role,
+        node.kind,
+        keys_of(node.name, _WHOLE),
+        keys_of(node.value, _WHOLE),
+        tuple(sorted(state for state in node.states if state != "focused")),
+    )
+
+
 def _line_keys(page: Observation) -> list[_LineKey]:
     """Return the lines of a page, capitals, white space and focus aside."""
-    return [
-        (
-            node.role,
-            node.kind,
-            keys_of(node.name, _WHOLE),
-            keys_of(node.value, _WHOLE),
-            tuple(sorted(state for state in node.states if state != "focused")),
-        )
-        for node in page.nodes
-    ]
+    return [_line_key(node) for node in page.nodes]
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -181,16 +444,18 @@ def is_held_back(trajectory: Trajectory) -> bool:
 
 
 def precision_of_belief(
-    world: Predictor, transitions: Sequence[Transition], belief: float
+    world: WorldModel, transitions: Sequence[Transition], belief: float
 ) -> tuple[float, int]:
     """Return how often real last steps that the model gave P(success) >= `belief` did succeed.
 
     Returns that share and how many there were; 0 when it believed in none.
     """
-    ended = [t for t in transitions if t.after.over]
-    outcomes = world.outcomes([Situation(t.before, t.steps, t.action) for t in ended])
+    ended = [t for t in transitions if t.ends]
+    predictions = world.predict([t.situation for t in ended])
     believed = [
-        t for t, o in zip(ended, outcomes, strict=True) if o.succeeds >= belief and o.ends >= 0.5
+        t
+        for t, p in zip(ended, predictions, strict=True)
+        if p.outcome.succeeds >= belief and p.outcome.ends >= 0.5
     ]
     right = sum(t.succeeded for t in believed)
     return (right / len(believed) if believed else 0.0), len(believed)

@@ -58,9 +58,9 @@ class WorldGrammar:
         """Return the ids that tell what came of a transition."""
         edits = difference(transition.before, transition.after)
         how = "goes-on" if edits else "nothing-changes"
-        ids = [self._id("is:ends" if transition.after.over else f"is:{how}")]
+        ids = [self._id("is:ends" if transition.ends else f"is:{how}")]
         ids.append(self._id("is:succeeds" if transition.succeeded else "is:fails"))
-        if transition.after.over or not edits:
+        if transition.ends or not edits:
             return ids
         heads = {int(prefix.origins[i]): int(i) for i in np.flatnonzero(prefix.marks)}
         for edit in edits:

@@ -1,15 +1,24 @@
 """Look-ahead: a policy that asks the world model before it acts, with its equal-cost controls."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from evaluators.reward.builtin import RewardModel
+from evaluators.evaluator import Evaluator
 from webagent.action import format_action
+from webagent.action.actions import Answer
+from webagent.errors import PolicyError, UsageError
+from webagent.models.spending import Ledger
 from webagent.policy.policy import Policy
-from webagent.records import Candidate, Decision, Observation, Step, Trajectory
-from worldmodel.model import Situation, WorldModel
+from webagent.records import Candidate, Decision, Ending, Observation, Step, Trajectory
+from worldmodel.prediction import Effect, Prediction, Source, WorldModel, charge, expect
+from worldmodel.transitions import Situation
+
+ASKED, OVERRIDDEN = "lookahead_asked", "lookahead_overridden"
+"""What decisions note in `usage` where look-ahead or one of its controls was asked: that it was,
+and whether another than the policy's own favourite was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,9 @@ class Reranked:
         ]
         if len(decisions) < 2 or scores[0] - scores[1] >= self.gate.margin:
             return decisions[:n]
+        began = time.monotonic()
         valued = await self.value(trajectory, observation, decisions)
+        seconds = time.monotonic() - began
         weighed, candidates = [], []
         for decision, score, each in zip(decisions, scores, valued, strict=True):
             # Log-odds, held where a value is certain.
@@ -80,13 +91,19 @@ class Reranked:
             action = format_action(decision.action)
             candidates.append(Candidate(action, score, each.value, each.expected))
         order = sorted(range(len(decisions)), key=lambda i: -weighed[i])[:n]
-        imagined = {"imagined_steps": sum(each.imagined_steps for each in valued)}
+        imagined = sum(each.imagined_steps for each in valued)
         return [
             replace(
                 decisions[i],
                 source=self.source,
                 candidates=tuple(candidates),
-                usage={**decisions[i].usage, **imagined},
+                seconds=decisions[i].seconds + seconds,
+                usage={
+                    **decisions[i].usage,
+                    "imagined_steps": imagined,
+                    ASKED: 1,
+                    OVERRIDDEN: int(order[0] != 0),
+                },
             )
             for i in order
         ]
@@ -94,69 +111,137 @@ class Reranked:
 
 @dataclass(frozen=True, slots=True)
 class Imagination:
-    """The world model's value of an action: the success it expects, `depth` steps ahead.
+    """The value of an action by what is expected to come of it, `depth` steps ahead.
 
-    At depth 1 that is the model's own P(success) after the action, which it learnt from how
-    episodes went on. Deeper, the expected page is written out and the policy goes on in it.
+    That is the model's own P(success), which it learnt from how episodes went on, or the verdict of
+    an evaluator on the episode as it is imagined. Beyond the first step the policy goes on in the
+    expected pages, those of all candidates as one batch a step; it stops where the episode ends and
+    where the next page is not known.
     """
 
     world: WorldModel
     policy: Policy
     depth: int = 1
+    evaluator: Evaluator | None = None
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """Return P(success) of each candidate, with the change the model expects."""
-        situations = [Situation(observation, trajectory.steps, d.action) for d in decisions]
-        values = []
-        for situation, outcome in zip(situations, self.world.outcomes(situations), strict=True):
-            expected = f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}"
-            value, further = outcome.succeeds, 0
-            if self.depth > 1 and outcome.ends < 0.5:
-                value, further = await self._look_further(
-                    trajectory, situation, self.depth - 1, value
-                )
-            values.append(Valued(value, expected, 1 + further))
-        return values
+        """Return how good each candidate is, with what the model expects of it first.
 
-    async def _look_further(
-        self, trajectory: Trajectory, situation: Situation, depth: int, value: float
-    ) -> tuple[float, int]:
-        """Return P(success) after at most `depth` further steps, and how many those were.
-
-        It is `value` where the imagined page has ended.
+        Raises `ModelError` where a model that is asked fails.
         """
-        [(page, _)] = self.world.imagine([situation], [None])
-        if page.over:
-            return value, 0
-        steps = (*situation.steps, Step(situation.observation, Decision(situation.action)))
-        decision = await self.policy.act(replace(trajectory, steps=steps), page)
-        following = Situation(page, steps, decision.action)
-        outcome = self.world.outcomes([following])[0]
-        if depth == 1 or outcome.ends >= 0.5:
-            return outcome.succeeds, 1
-        value, further = await self._look_further(
-            trajectory, following, depth - 1, outcome.succeeds
-        )
-        return value, 1 + further
+        ahead = [trajectory] * len(decisions)
+        limit = trajectory.task.max_steps
+        situations = {
+            place: Situation(observation, trajectory.steps, decision.action, limit)
+            for place, decision in enumerate(decisions)
+        }
+        first = told = await expect(self.world, list(situations.values()))
+        latest, counts = list(told), [1] * len(decisions)
+        places = list(situations)
+        for depth in range(self.depth):
+            for place, prediction in zip(places, told, strict=True):
+                ahead[place] = _extend(ahead[place], situations[place], prediction)
+                latest[place] = prediction
+            places = [each for each in places if _goes_on(latest[each])]
+            if depth + 1 == self.depth or not places:
+                break
+            following = {place: await self._go_on(ahead[place]) for place in places}
+            situations |= {place: each for place, each in following.items() if each}
+            places = [place for place in places if following[place]]
+            told = await expect(self.world, [situations[place] for place in places])
+            for place in places:
+                counts[place] += 1
+        values = [await self._judge(one, end) for one, end in zip(ahead, latest, strict=True)]
+        return [
+            Valued(value, _describe(one), count)
+            for value, one, count in zip(values, first, counts, strict=True)
+        ]
+
+    async def _go_on(self, imagined: Trajectory) -> Situation | None:
+        """Return what the policy would do next in an imagined episode; None where it cannot say."""
+        assert imagined.last is not None
+        try:
+            decision = await self.policy.act(replace(imagined, ending=None), imagined.last)
+        except PolicyError:
+            return None
+        limit = imagined.task.max_steps
+        return Situation(imagined.last, imagined.steps, decision.action, limit)
+
+    async def _judge(self, imagined: Trajectory, latest: Prediction) -> float:
+        """Return P(success) of the imagined episode; a coin's where the evaluator abstains."""
+        if self.evaluator is None:
+            return latest.outcome.succeeds
+        value = (await self.evaluator(imagined)).value
+        return 0.5 if value is None else value
+
+
+def _extend(trajectory: Trajectory, situation: Situation, told: Prediction) -> Trajectory:
+    """Return the episode with a step more, as it is imagined to be if it ended then."""
+    return replace(
+        trajectory,
+        steps=(*situation.steps, Step(situation.observation, Decision(situation.action))),
+        last=told.page,
+        ending=told.ending or Ending.STEP_LIMIT,
+        provenance=replace(trajectory.provenance, world="imagined"),
+    )
+
+
+def _goes_on(told: Prediction) -> bool:
+    return told.outcome.ends < 0.5 and not told.page.over and told.source is not Source.UNKNOWN
+
+
+def _describe(told: Prediction) -> str:
+    outcome = told.outcome
+    page = f", {told.page.title or told.page.url}" if told.effect is Effect.GOES else ""
+    return f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}{page} ({told.source})"
+
+
+@dataclass(frozen=True, slots=True)
+class LookAhead:
+    """Puts look-ahead around any policy: `Agent(..., lookahead=LookAhead(world))`. Raises
+    `UsageError` where there is neither a world model nor an evaluator to ask."""
+
+    world: WorldModel | None
+    """What is asked; None for the evaluator's word on stopping after each candidate."""
+    gate: Gate = field(default_factory=Gate)
+    depth: int = 1
+    evaluator: Evaluator | None = None
+    """Who scores what is imagined; the world model's P(success) without one."""
+
+    def __post_init__(self) -> None:
+        if self.world is None and self.evaluator is None:
+            raise UsageError("LookAhead(None) asks nobody; give a world model or an evaluator")
+
+    def __call__(self, policy: Policy, ledger: Ledger) -> Policy:
+        """Return the policy that looks ahead; what it asks of models is booked in the ledger."""
+        if self.world is None:
+            assert self.evaluator is not None
+            return Reranked(policy, Direct(self.evaluator), "rerank", self.gate)
+        world = charge(self.world, ledger)
+        value = Imagination(world, policy, self.depth, self.evaluator)
+        return Reranked(policy, value, "lookahead", self.gate)
 
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Rerank without the world model: the reward model's verdict on stopping after the action."""
+    """Rerank without the world model: an evaluator's verdict on stopping after the action."""
 
-    reward: RewardModel
+    evaluator: Evaluator
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """Return P(success) of each candidate if it were the last action."""
-        ends = [
-            replace(trajectory, steps=(*trajectory.steps, Step(observation, decision)))
-            for decision in decisions
-        ]
-        return [Valued(value) for value in self.reward.probabilities(ends)]
+        """Return how good each candidate is if it is the last action; a coin's chance where the
+        evaluator abstains."""
+        values = []
+        for decision in decisions:
+            steps = (*trajectory.steps, Step(observation, decision))
+            ending = Ending.ANSWERED if isinstance(decision.action, Answer) else Ending.STEP_LIMIT
+            ended = replace(trajectory, steps=steps, last=observation, ending=ending)
+            values.append((await self.evaluator(ended)).value)
+        return [Valued(0.5 if value is None else value) for value in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +263,15 @@ class Vote:
             votes.append(drawn.action)
         share = [(votes.count(d.action) + 0.5) / (self.draws + 1) for d in decisions]
         return [Valued(value) for value in share]
+
+
+def format_lookahead(trajectories: Iterable[Trajectory]) -> str:
+    """Return a sentence on how often look-ahead was asked in episodes, and what it changed."""
+    decisions = [step.decision for episode in trajectories for step in episode.steps]
+    asked = [each for each in decisions if ASKED in each.usage]
+    changed = sum(each.usage[OVERRIDDEN] for each in asked)
+    imagined = sum(each.usage.get("imagined_steps", 0) for each in asked)
+    return (
+        f"look-ahead: asked in {len(asked):,} of {len(decisions):,} steps, changed {changed:,},"
+        f" {imagined:,} steps imagined"
+    )

@@ -1,56 +1,61 @@
 """The dream: the world model played as a world, from real states, marked and capped."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.errors import WorldError
 from webagent.records import Decision, Observation, Step, Trajectory
-from worldmodel.model import Situation, WorldModel
+from worldmodel.prediction import Effect, Prediction, Source
+from worldmodel.transitions import Situation
+
+Predict = Callable[[Situation], Awaitable[Prediction]]
+
+
+NOT_KNOWN = "the dream ends here: what this leads to is not known"
+"""The outcome of an action that the world model cannot say anything about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """What the world model makes of one action."""
+class DreamStart:
+    """A real state to dream on from: a page, and what was done before it."""
 
     page: Observation
-    succeeds: bool
-    """Whether it expects the episode to end in success."""
-    chance: float
-    """P(success), in [0, 1]."""
+    steps: tuple[Step, ...] = ()
 
 
-Predict = Callable[[Situation], Awaitable[Prediction]]
-PredictAll = Callable[[Sequence[Situation]], list[Prediction]]
-
-
-def predict_all(model: WorldModel) -> PredictAll:
-    """Return what predicts the likeliest next page and P(success) of many situations at once."""
-
-    def predict(situations: Sequence[Situation]) -> list[Prediction]:
-        outcomes = model.outcomes(situations)
-        pages = model.imagine(situations, [None] * len(situations))
-        return [
-            Prediction(page, succeeds, outcome.succeeds)
-            for (page, succeeds), outcome in zip(pages, outcomes, strict=True)
-        ]
-
-    return predict
+def start_at(trajectory: Trajectory, step: int = 0) -> DreamStart:
+    """Return the state before a step of a real episode. Raises `WorldError` where it has no such
+    step."""
+    if not 0 <= step < len(trajectory.steps):
+        raise WorldError(f"no real page: {trajectory.id} has {len(trajectory.steps)} steps")
+    return DreamStart(trajectory.steps[step].observation, trajectory.steps[:step])
 
 
 class ImaginedWorld:
-    """Plays episodes onwards from pages that were really seen.
+    """Plays episodes onwards from pages that were really seen, on one page or many.
 
     Implements `webagent.rollout.world.World`. It may fail and is never told to make a task
-    succeed; an episode is at most `horizon` steps long.
+    succeed; an episode is at most `horizon` steps long, and is over, undecided, where an action
+    leads to what is not known.
     """
 
-    def __init__(self, predict: Predict, starts: Mapping[str, Trajectory], horizon: int = 5):
-        """`starts` maps `start_key` of a task to the real episode whose first page is taken."""
+    def __init__(
+        self,
+        predict: Predict,
+        starts: Mapping[str, DreamStart],
+        horizon: int = 5,
+        least: float = 0.0,
+    ):
+        """`starts` maps `start_key` of a task to where its dream begins; predictions of a
+        confidence below `least` count as not known."""
         self._predict = predict
         self._starts = starts
         self._horizon = horizon
+        self._least = least
+        self._began = 0
+        self._confidence = 1.0
         self._steps: tuple[Step, ...] = ()
         self._now: Observation | None = None
         self._last: Prediction | None = None
@@ -58,31 +63,37 @@ class ImaginedWorld:
     async def reset(self, task: Task) -> Observation:
         """Return the real page the dream starts from. Raises `WorldError` when none was seen."""
         start = self._starts.get(start_key(task))
-        if start is None or not start.steps:
+        if start is None:
             raise WorldError(f"no real page of task {task.id}, seed {task.seed} to dream from")
-        self._steps, self._last = (), None
-        self._now = start.steps[0].observation
+        self._steps, self._last, self._began = start.steps, None, len(start.steps)
+        self._confidence, self._now = 1.0, start.page
         return self._now
 
     async def step(self, action: Action) -> Observation:
         """Return the page the model expects. Raises `WorldError` past the horizon."""
         if self._now is None:
             raise WorldError("the dream was not started; call reset first")
-        if len(self._steps) >= self._horizon:
+        if len(self._steps) - self._began >= self._horizon:
             raise WorldError(f"a dream is at most {self._horizon} steps long")
-        self._last = await self._predict(Situation(self._now, self._steps, action))
+        told = await self._predict(Situation(self._now, self._steps, action))
         self._steps = (*self._steps, Step(self._now, Decision(action)))
-        self._now = self._last.page
+        self._confidence *= told.confidence
+        if told.source is Source.UNKNOWN or told.confidence < self._least:
+            self._last = None
+            self._now = replace(self._now, over=True, outcome=NOT_KNOWN)
+        else:
+            self._last, self._now = told, told.page
         return self._now
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
         """Return what the model believes; nothing here was seen on a real page."""
         last = self._last
-        ended = last is not None and last.page.over
+        ended = last is not None and last.effect is Effect.ENDS
         return {
             "imagined": True,
-            "imagined_success": last.succeeds if last and ended else None,
-            "success_probability": last.chance if last else None,
+            "confidence": self._confidence,
+            "imagined_success": last.outcome.succeeds >= 0.5 if last and ended else None,
+            "success_probability": last.outcome.succeeds if last else None,
         }
 
     async def close(self) -> None:

@@ -1,10 +1,21 @@
 """Transitions: what was seen, what was done and what came of it, real or imagined."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from webagent.action import Action
-from webagent.records import Observation, Step, Trajectory
+from webagent.records import Ending, Observation, Step, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A page, what was done before it, and the action in question."""
+
+    observation: Observation
+    steps: tuple[Step, ...]
+    action: Action
+    max_steps: int = 0
+    """Steps that the episode may have; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +32,24 @@ class Transition:
     task: str
     """The task's name, for balance."""
     episode: str
+    ending: Ending | None = None
+    """How the action ended the episode, None where it went on or where that is not known."""
+    max_steps: int = 0
+    """Steps that the episode was allowed; 0 where that is not known."""
+
+    @property
+    def situation(self) -> Situation:
+        """What is known before the action is done."""
+        return Situation(self.before, self.steps, self.action, self.max_steps)
+
+    @property
+    def ends(self) -> bool:
+        """Whether the episode ended by it."""
+        return self.after.over or self.ending is not None
 
 
 def transitions(
-    trajectories: Iterable[Trajectory], success: dict[str, float | None]
+    trajectories: Iterable[Trajectory], success: Mapping[str, float | None]
 ) -> Iterator[Transition]:
     """Yield every transition of finished real episodes whose success is known, failures included.
 
@@ -45,4 +70,6 @@ def transitions(
                     score >= 0.5,
                     trajectory.task.name,
                     trajectory.id,
+                    trajectory.ending if i + 1 == len(trajectory.steps) else None,
+                    trajectory.task.max_steps,
                 )

@@ -26,6 +26,7 @@ from apps.imports.reading import read_json, read_picture
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
 from webagent.errors import ActionError, StoreError
+from webagent.files import describe_invalid
 from webagent.records import Decision, Ending, Node, Observation, Provenance, Step, Trajectory
 
 _LINE = re.compile(
@@ -100,10 +101,8 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
     try:
         recorded = RecordedEpisode.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
         raise StoreError(
-            f"{path} is no cleaned trajectory of AgentRewardBench: {place}: {first['msg']}"
+            f"{path} is no cleaned trajectory of AgentRewardBench: {describe_invalid(error)}"
         ) from error
     if not recorded.valid:
         raise StoreError(f"{path} is marked as not valid by its source, which leaves it out, too")

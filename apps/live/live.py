@@ -1,25 +1,39 @@
 """One task at work, with everything by which a person can watch it and step in."""
 
 import asyncio
+import io
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
 
+from apps.live import STEERING
 from apps.live.settings import RunConfig, actor_of, agent_of, may_ask, prompt_settings, schema_in
-from apps.live.steering import HELP, HELP_UNSEEN, Control, PersonActions, SteeredEpisode
-from apps.live.terminal import KeyReader, Terminal, event_facts, plain
-from loop.console.outcome import SIGNALS, Status
-from loop.console.output import KeyboardPerson, emit
+from apps.live.steering import (
+    HELP,
+    HELP_UNSEEN,
+    Control,
+    PersonActions,
+    SteeredEpisode,
+    Worker,
+)
+from apps.live.terminal import KeyReader, Terminal, describe_action, event_facts, plain
+from loop.console.output import SIGNALS, KeyboardPerson, Status, emit
+from loop.worlds import open_lookahead
+from tasks.task import Json
+from webagent.action import is_final
 from webagent.agent import Asking, Event, Result, Stop
 from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld
+from webagent.errors import StoreError
+from webagent.guard.decide import elements_of
 from webagent.policy.policy import Policy
-from webagent.records import PERSON, Ending, Provenance
+from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Trajectory
 from webagent.rollout.world import World
-from webagent.store import Store
+from webagent.store import ImageFolder, Store
 
 PHASE = "run"
 _QUIT = 130
@@ -33,7 +47,7 @@ class Live:
         """The exit status of whoever interrupted it; 0 while nobody did."""
         self._config, self._folder = config, folder
         self._store, self.display = store, display
-        self._control = Control(has_window=config.headed, say=display.say)
+        self._control = Control(has_window=config.headed, say=display.say, note=self._note)
         self._help = HELP if config.headed else HELP_UNSEEN
         display.awaited = self._control.awaited
         self._stop = Stop()
@@ -69,7 +83,8 @@ class Live:
                 )
             agent = agent_of(config, self._folder, self._store, approver)
             agent.handover = person if config.headed else None
-            async with agent:
+            ahead = open_lookahead(config.ahead, self._store.images.get)
+            async with ahead as agent.lookahead, agent:
                 return await agent.run(
                     config.task,
                     url=config.url,
@@ -92,6 +107,11 @@ class Live:
         else:
             self.display.say(self._help)
 
+    def _note(self, worker: Worker | None) -> None:
+        """Keep who is at work where the viewer finds it; None once signals mean an end again."""
+        state: dict[str, Json] = {"worker": worker or "", "has_window": self._config.headed}
+        self._store.put_state(STEERING, state)
+
     def _interrupt(self, status: int, reason: str) -> None:
         self.interrupted = status
         self._stop.end(reason)
@@ -112,9 +132,11 @@ class Live:
             loop.add_signal_handler(number, end, number)
         loop.add_signal_handler(signal.SIGUSR1, self._control.toggle_pause)
         loop.add_signal_handler(signal.SIGUSR2, self._control.toggle_person)
+        self._note(self._control.worker)
         try:
             yield
         finally:
+            self._note(None)
             for each in (*SIGNALS, signal.SIGUSR1, signal.SIGUSR2):
                 loop.remove_signal_handler(each)
 
@@ -137,7 +159,7 @@ _ADVICE: Mapping[Ending, str] = {
     Ending.GUARD_REFUSED: "the guard's file says what is open: docs/guard.md",
     Ending.CAPTCHA: "pass it yourself with --headed, or save a login with webagent login",
     Ending.WORLD_FAILED: "check the address, and webagent doctor",
-    Ending.MODEL_FAILED: "check the model's server, its name and OPENAI_BASE_URL",
+    Ending.MODEL_FAILED: "webagent doctor --model NAME asks the model one question",
 }
 
 
@@ -158,6 +180,8 @@ class RunResult:
     """Actions taken, a person's included."""
     steps_of_person: int
     """Those of a person who took over."""
+    steps_of_student: int
+    """Those of the small model in front of the large one."""
     seconds: float
     """From the first page to the end."""
     tokens: int
@@ -201,6 +225,7 @@ def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
         reason=result.reason,
         steps=len(steps),
         steps_of_person=sum(step.decision.weights == PERSON for step in steps),
+        steps_of_student=sum(step.decision.source == "student" for step in steps),
         seconds=round(result.trajectory.seconds, 2),
         tokens=cost.tokens,
         cost=cost.money,
@@ -237,3 +262,85 @@ def _files(folder: Path) -> list[Path]:
         for each in found
         if each.is_file() and not any(p.startswith(".") for p in each.relative_to(folder).parts)
     )
+
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+WIDTH = 800
+"""Pixels of the picture; pages are made smaller to fit, never larger."""
+STEP_MS, LAST_MS = 1500, 4000
+_BAR, _MARGIN = 62, 10
+_LETTERS = 92
+_INK, _PAPER, _ACCENT = (24, 26, 32), (245, 245, 242), (214, 40, 60)
+
+
+def write_film(trajectory: Trajectory, images: ImageFolder, path: Path) -> int:
+    """Write the picture as a GIF; return how many pages it shows.
+
+    Raises `StoreError` where there is no screenshot, or the file cannot be written.
+    """
+    from PIL import Image
+
+    frames, count = [], len(trajectory.steps)
+    for number, step in enumerate(trajectory.steps, start=1):
+        if step.observation.screenshot:
+            who = "you: " if step.decision.weights == PERSON else ""
+            said = f"{number}/{count}  {who}{describe_action(step.decision, step.observation)}"
+            frames.append(_draw_frame(step.observation, images, said, step.decision))
+    last = trajectory.last
+    is_over = count and is_final(trajectory.steps[-1].decision.action)
+    if last and last.screenshot and not is_over:
+        said = f"{trajectory.ending}: {trajectory.error}"
+        frames.append(_draw_frame(last, images, said, None))
+    if not frames:
+        raise StoreError(f"{trajectory.id} has no screenshots to make a picture of")
+    whole = []
+    for frame in frames:
+        padded = Image.new(
+            "RGB", (max(f.width for f in frames), max(f.height for f in frames)), _PAPER
+        )
+        padded.paste(frame, (0, 0))
+        whole.append(padded.quantize(128))
+    times = [STEP_MS] * (len(whole) - 1) + [LAST_MS]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole[0].save(path, "GIF", save_all=True, append_images=whole[1:], duration=times, loop=0)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error}") from error
+    return len(whole)
+
+
+def _draw_frame(
+    page: Observation, images: ImageFolder, said: str, decision: Decision | None
+) -> "Image":
+    """Return the page with a bar above it that says what is done, and a ring where."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    shot = Image.open(io.BytesIO(images.get(page.screenshot))).convert("RGB")
+    scale = min(1.0, WIDTH / shot.width)
+    shown = shot.resize((round(shot.width * scale), round(shot.height * scale)))
+    frame = Image.new("RGB", (shown.width, shown.height + _BAR), _PAPER)
+    frame.paste(shown, (0, _BAR))
+    draw = ImageDraw.Draw(frame)
+    font: Any = ImageFont.load_default(size=15)
+    letters = max(20, _LETTERS * shown.width // WIDTH)
+    draw.text((_MARGIN, 8), shorten(plain(said), letters, placeholder="…"), _ACCENT, font)
+    thought = shorten(plain(decision.thought if decision else ""), letters, placeholder="…")
+    draw.text((_MARGIN, 34), thought, _INK, font)
+    for x, y in _points(decision, page) if decision else ():
+        at_x, at_y = x * scale, y * scale + _BAR
+        for radius, colour in ((17, _PAPER), (15, _ACCENT), (12, _PAPER)):
+            around = (at_x - radius, at_y - radius, at_x + radius, at_y + radius)
+            draw.ellipse(around, outline=colour, width=3)
+        draw.ellipse((at_x - 4, at_y - 4, at_x + 4, at_y + 4), fill=_ACCENT)
+    return frame
+
+
+def _points(decision: Decision, page: Observation) -> list[tuple[float, float]]:
+    """Return where an action was done, in CSS pixels of the viewport."""
+    x, y = getattr(decision.action, "x", None), getattr(decision.action, "y", None)
+    if x is not None and y is not None:
+        return [(x, y)]
+    boxes = [node.box for node in elements_of(decision.action, page)]
+    return [(left + width / 2, top + height / 2) for left, top, width, height in boxes]

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
-from loop.own_code import load_own_policy
-from loop.policies import ModelChoice
+from loop.own_code import load_own, load_own_policy
+from loop.policies import ModelChoice, load_knowledge
+from loop.student import BUILTIN, StudentChoice
+from loop.worlds import WorldChoice, check_world
+from webagent.action.custom import names_of
 from webagent.agent import Agent, Asking
 from webagent.agent.actor import ModelOptions, check_actor, name_of
 from webagent.agent.agent import check_address
@@ -19,6 +23,7 @@ from webagent.agent.answer_form import check_schema
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint, load_endpoint
+from webagent.policy.knowledge import Knowledge
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
 from webagent.store import Store
@@ -38,6 +43,10 @@ class RunConfig:
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """Who acts; `model:FOLDER` (built-in weights) and `python:FILE.py:NAME` (a policy of your own)
     act, too."""
+    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
+    """Who goes in front of it; the folder named is where the student is kept."""
+    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
+    """Which world model is asked before acting."""
     headed: bool = False
     """Show the browser's window, in which you can take over."""
     guard: Path | None = None
@@ -51,6 +60,20 @@ class RunConfig:
     """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
     site: str = ""
     """Which table of it."""
+    profile: str = ""
+    """Name of a session that lasts from run to run: it begins with what the one before left in the
+    browser, or with that `webagent login`, and is saved at its end."""
+    proxy: str = ""
+    """Address of a proxy, as http://host:3128."""
+    cdp: str = ""
+    """DevTools address of a browser that runs already, as http://127.0.0.1:9222."""
+    hints: Path | None = None
+    """Folder of hints on sites, a Markdown file for each, that the model is shown."""
+    exemplars: Path | None = None
+    """Folder of a run whose successful episodes are shown to the model as examples."""
+    actions: tuple[str, ...] = ()
+    """FILE.py:NAME of functions of your own, decorated with `custom_action`, and names of further
+    actions, such as `read_file`, that the model may call."""
     downloads: Path | None = None
     """Folder for files that pages hand out; the run folder's `downloads` when not given."""
     schema: Path | None = None
@@ -88,29 +111,54 @@ def check(config: RunConfig) -> None:
     _check_address(config.url)
     if not config.asked.is_named:
         raise UsageError(
-            "who is to act? Give --model NAME for the server at OPENAI_BASE_URL, --endpoint FILE,"
-            " --policy local:FOLDER for weights in this process, or --policy python:FILE.py:NAME"
+            "who is to act? Give --model, as anthropic/NAME or as the server at OPENAI_BASE_URL"
+            " calls it, --endpoint FILE, --policy local:FOLDER for weights in this process, or"
+            " --policy python:FILE.py:NAME"
         )
     check_actor(actor_of(config), ModelOptions(vision=config.vision))
+    config.taught.check(config.asked.policy, is_kept=True)
     config.caps.check()
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
-    check_cost_cap(config.caps, name_of(actor_of(config)), load_prices(config.caps.prices))
-    if bool(config.profiles) != bool(config.site):
-        raise UsageError("--profiles and --site go together: the file, and which of its tables")
-    if config.gif and not config.screenshots:
-        raise UsageError("--gif is made of screenshots; leave --no-screenshots out")
+    check_world(config.ahead)
+    for paid in {name_of(actor_of(config)), config.ahead.paid} - {""} or {""}:
+        check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
+    _check_together(config)
+    own_actions(config)
+    knowledge_of(config)
     if config.guard is not None:
         Guard.read(config.guard)
     if config.login:
         from webagent.browser.sessions.login import Logins
 
         Logins(config.logins).named(config.login)
-    if config.profiles is not None:
+    if config.profiles is not None or config.proxy:
         profile_of(config)
     schema_in(config)
     if config.headed:
         check_display()
+
+
+def _check_together(config: RunConfig) -> None:
+    """Raise `UsageError` for settings that do not go together."""
+    wrong = {
+        "--profiles and --site go together: the file, and which of its tables": (
+            bool(config.profiles) != bool(config.site)
+        ),
+        "--profile and --login both name a login to begin with; give one of them": (
+            config.profile and config.login
+        ),
+        "--cdp names a browser that runs already: it has its own window, and a guard needs a"
+        " browser of its own; leave --guard and --headed out": (
+            config.cdp and (config.guard or config.headed)
+        ),
+        "--gif is made of screenshots; leave --no-screenshots out": (
+            config.gif and not config.screenshots
+        ),
+    }
+    for reason, is_so in wrong.items():
+        if is_so:
+            raise UsageError(reason)
 
 
 def check_display() -> None:
@@ -165,11 +213,22 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
     profile = profile_of(config)
     if config.trace:
         profile = replace(profile, trace=folder / "trace")
+    student = None
+    if named := config.taught.student:
+        from webagent.policy.student import STUDENT, Student
+
+        place = folder / STUDENT if named == BUILTIN else Path(named)
+        student = Student.at(place, config.taught.student_sure, config.taught.student_audit)
     return Agent(
         actor_of(config),
+        student=student,
         guard=config.guard,
         approver=approver,
-        login=config.login,
+        login=config.profile or config.login,
+        keep_login=bool(config.profile),
+        cdp=config.cdp,
+        knowledge=knowledge_of(config),
+        actions=own_actions(config),
         logins=config.logins,
         profile=profile,
         downloads=config.downloads or profile.downloads or folder / "downloads",
@@ -192,9 +251,29 @@ def profile_of(config: RunConfig) -> "Profile":
     """Return how the browser presents itself. Raises `SetupError`."""
     from webagent.browser.sessions.profile import Profile, read_profile
 
-    if config.profiles is None:
-        return Profile(dialogs="ask")
-    return read_profile(config.profiles, config.site)
+    profile = Profile(dialogs="ask")
+    if config.profiles is not None:
+        profile = read_profile(config.profiles, config.site)
+    if config.proxy:
+        profile = replace(profile, proxy=config.proxy)
+        profile.context_options((1, 1))  # which says what is wrong with the address
+    return profile
+
+
+def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:
+    """Return what may be called besides the usual actions. Raises `UsageError`."""
+    found = [
+        load_own(place, f"--actions {place}") if ":" in place else place for place in config.actions
+    ]
+    names_of(tuple(found))
+    return found
+
+
+def knowledge_of(config: RunConfig) -> tuple[Knowledge, ...]:
+    """Return the hints and examples that the model is shown. Raises `SetupError`."""
+    if (config.hints or config.exemplars) and config.asked.policy.startswith(("model:", "python:")):
+        raise UsageError(f"--hints and --exemplars: {config.asked.policy} is not prompted")
+    return load_knowledge(config.exemplars, config.hints, split="", judge="")
 
 
 def prompt_settings(config: RunConfig) -> Asking | None:

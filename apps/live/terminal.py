@@ -14,7 +14,7 @@ from rich.text import Text
 
 from webagent.action import format_action, is_final
 from webagent.agent import Began, Decided, Done, Event
-from webagent.guard.actions import elements_of, quote_short
+from webagent.guard.decide import elements_of, quote_short
 from webagent.records import PERSON, Decision, Observation
 
 _LONGEST = 400

@@ -8,6 +8,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import Field, TypeAdapter, ValidationError
 
 from webagent.errors import CallError
+from webagent.files import describe_invalid
 from webagent.records import Observation
 
 LEAST_TOKENS = 100
@@ -119,9 +120,7 @@ def read_arguments(tool: str, cls: type[Arguments], given: Mapping[str, Any]) ->
     try:
         return TypeAdapter(cls).validate_python(dict(given))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise CallError(f"{tool}: {place}: {first['msg']}") from error
+        raise CallError(f"{tool}: {describe_invalid(error)}") from error
 
 
 def reply(text: str) -> CallToolResult:

@@ -1,21 +1,84 @@
-"""Recorded episodes made ready for replay: their task, their parameters and their result."""
+"""Recordings that are played again: which there are, and what came of playing them."""
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from apps.replay.settings import ReplayConfig
+from tyro.conf import Positional
+
 from benchmarks.catalogue import BENCHMARKS, Options
+from benchmarks.sites.hosting import Hosting
+from loop.measurement.scoring import HEADLINE, has_checks
+from loop.measurement.selection import list_page_folders
+from loop.proposers.verification import EpisodePlayer, PlannedPlay
 from tasks.suite import Suite
 from tasks.task import Json, Task
 from webagent.action import actions as act
+from webagent.action.actions import AnswerDialog
+from webagent.browser import Browser
+from webagent.browser.sessions.login import Logins
+from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import SetupError, StoreError, UsageError, unknown_name
+from webagent.guard import Guard
 from webagent.guard.secret import find_placeholders
-from webagent.policy.replay import ReplayedStep
-from webagent.records import Ending, Score, Trajectory
+from webagent.policy.replay import ReplayedStep, ReplayPolicy
+from webagent.records import Ending, Provenance, Score, Trajectory
+from webagent.rollout import OpenWorld
 from webagent.store import Store
+
+
+@dataclass(frozen=True)
+class ReplayConfig:
+    """Play stored episodes again without a model, or write one as a Playwright script."""
+
+    run: Positional[Path] = Path()
+    """The run folder."""
+    episodes: Positional[tuple[str, ...]] = ()
+    """Ids of episodes, or how they begin; without any, all that were played in a real browser."""
+    url: str = ""
+    """Where to begin in place of the recorded address; addresses of the same site move along."""
+    seed: int | None = None
+    """Play the task on this seed; what its goal says in place of the recorded one is typed."""
+    values: tuple[str, ...] = ()
+    """Other values, as `username=ada`: by the field that they were typed into, or by what was
+    recorded, as `"blue mug=red mug"`."""
+    strict: bool = False
+    """Take only what was found with a confidence of 0.9, and only what has the recorded effect."""
+    headed: bool = False
+    """Show the browser."""
+    guard: Path | None = None
+    """File with the limits that episodes are held to and the secrets that are typed
+    (docs/guard.md)."""
+    profiles: str = ""
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
+    site: str = ""
+    """Which table of it."""
+    logins: Path | None = None
+    """Folder with the logins that tasks begin with."""
+    sites: tuple[Path, ...] = ()
+    """TOML files that describe more sites than come with this program."""
+    concurrency: int = 1
+    """Episodes at once."""
+    to_script: Path | None = None
+    """Write the one episode as a Python script for Playwright, and play nothing."""
+    name: str = ""
+    """Name of the run's folder under `runs`; made from the date when empty."""
+    runs: Path = Path("runs")
+    """Where run folders are made."""
+
+
+def values_of(config: ReplayConfig) -> dict[str, str]:
+    """Return what was given with --values, name to value. Raises `UsageError`."""
+    pairs = [each.partition("=") for each in config.values]
+    if wrong := [name for name, equals, _ in pairs if not equals or not name]:
+        raise UsageError(f"--values {wrong[0]!r}: expected NAME=VALUE")
+    return {name.strip("'\""): value for name, _, value in pairs}
+
 
 WAITS = 3
 """Steps that a page on the real clock may take for waiting, for every recorded step."""
@@ -264,3 +327,78 @@ class Replayed:
         if self.score is None:
             return "completed"
         return "completed, checks hold" if self.score.value == 1.0 else "completed, checks fail"
+
+
+ARM, PHASE = "replay", "evaluate"
+
+
+async def replay_all(
+    config: ReplayConfig, chosen: Sequence[ReplayedTask], store: Store
+) -> list[Replayed]:
+    """Play them all; each is stored with its scores and with what was made of its steps.
+
+    Raises `SetupError` where there is no browser or no site.
+    """
+    guard = guard_of(config, [each.task for each in chosen])
+    values = values_of(config)
+    known = frozenset(guard.policy.secrets) if guard else frozenset[str]()
+    policies = [
+        ReplayPolicy(each.episode, read_values(each.episode, values), config.strict, known)
+        for each in chosen
+    ]
+    last: dict[int, Trajectory] = {}
+
+    def keep(played: Trajectory) -> None:
+        last[played.provenance.index] = played
+        if len(chosen) > 1:
+            print(
+                f"{len(last)}/{len(chosen)}  {played.task.name}: {played.ending}", file=sys.stderr
+            )
+
+    async with worlds(config, chosen, guard) as open_world:
+        player = EpisodePlayer(
+            open_world,
+            store,
+            Provenance(run=store.folder.name, arm=ARM),
+            config.concurrency,
+            on_episode=keep,
+        )
+        playing = [PlannedPlay(e.task, p) for e, p in zip(chosen, policies, strict=True)]
+        await player.play(playing, PHASE)
+    found = []
+    for index, (each, policy) in enumerate(zip(chosen, policies, strict=True)):
+        played, score = last[index], None
+        is_judged = played.ending is not None and not played.ending.is_infrastructure
+        if is_judged and has_checks(played.task):
+            score = await HEADLINE(played)
+            store.score(played.id, score)
+        done = Replayed(each.episode.id, played, tuple(policy.accounts), score)
+        store.put_state(f"replay:{played.id}", dict(done.content()))
+        found.append(done)
+    return found
+
+
+@asynccontextmanager
+async def worlds(
+    config: ReplayConfig, chosen: Sequence[ReplayedTask], guard: Guard | None
+) -> AsyncIterator[OpenWorld]:
+    """Open worlds, each with sites of its own where tasks need them; dialogs wait where some were
+    answered. Raises `SetupError`."""
+    profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+    if any(
+        any(isinstance(step.decision.action, AnswerDialog) for step in each.episode.steps)
+        for each in chosen
+    ):
+        profile = replace(profile, dialogs="ask")
+    hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
+    headless = not config.headed
+    async with hosted as hosting, Browser(headless=headless, guard=guard) as browser:
+        await hosting.prepare([each.task for each in chosen])
+        yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))
+
+
+def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:
+    """Return the guard that was asked for, with the tasks' own pages open. Raises `SetupError`."""
+    if config.guard is None:
+        return None
+    return Guard.read(config.guard).opening(*list_page_folders(list(tasks)))

@@ -11,10 +11,12 @@ from loop.failures import COLUMNS, format_counts, format_rows, format_task_count
 from loop.summary import ArmComparison, EpisodeRate, Summary, format_comparison
 from loop.summary.format import (
     BASELINE_HEAD,
+    BELIEF_HEAD,
     DRIFT_HEAD,
     find_lenient_rule,
     find_step_columns,
     format_baseline,
+    format_belief,
     format_drift,
     format_points,
     name_seeds,
@@ -43,12 +45,14 @@ def make_environment(*folders: Path) -> Environment:
         "place_on": _place_on,
         "format_baseline": format_baseline,
         "format_counts": format_counts,
+        "format_belief": format_belief,
         "format_drift": format_drift,
         "format_task_counts": format_task_counts,
     }
     made.globals |= {
         "BASELINE_HEAD": BASELINE_HEAD,
         "COLUMNS": COLUMNS,
+        "BELIEF_HEAD": BELIEF_HEAD,
         "DRIFT_HEAD": DRIFT_HEAD,
         "colour_class": colour_class,
         "draw_chart": draw_chart,

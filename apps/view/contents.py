@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from loop.folder import choose_judge, read_judge_id
@@ -61,20 +61,31 @@ class Run:
 
     def changed(self) -> float:
         """When something was stored last, in seconds since 1970; 0 where nothing ever was."""
-        times = [0.0]
-        for name in (*_FILES, "run.sqlite-wal"):
-            try:
-                times.append((self.path / name).stat().st_mtime)
-            except OSError:  # not there, or just being replaced
-                continue
-        return max(times)
+        return max(_changed(self.path / name) for name in (*_FILES, "run.sqlite-wal"))
 
     def is_finished(self) -> bool:
         """Return whether it has summed itself up, and stored nothing since."""
-        try:
-            return (self.path / "summary.json").stat().st_mtime + _CLOSING_SECONDS > self.changed()
-        except OSError:  # no summary
+        return self._ended() + _CLOSING_SECONDS > self.changed()
+
+    def is_over(self) -> bool:
+        """Return whether it has come to its end: judging it later changes nothing of that."""
+        ended = self._ended()
+        if ended + _CLOSING_SECONDS > self.changed():
+            return True
+        return bool(ended) and 0 < _last_begun(self.path, self.version()) < ended
+
+    def is_closed(self) -> bool:
+        """Return whether whoever stored something has closed the store, so that nobody is at work.
+
+        A run that was just begun has stored nothing yet.
+        """
+        if (self.path / "run.sqlite-wal").exists():
             return False
+        return _changed(self.path / "run.sqlite") > _changed(self.path / "run.json")
+
+    def _ended(self) -> float:
+        """Return when it wrote what came of it, in seconds since 1970; 0 where it did not."""
+        return max(_changed(self.path / name) for name in ("summary.json", "result.json"))
 
     def version(self) -> str:
         """Changes whenever something was stored; empty where there is no store."""
@@ -88,6 +99,24 @@ class Run:
                 raise StoreError(f"{self.path} cannot be read: {error}") from error
             stamps.append(f"{found.st_mtime_ns:x}.{found.st_size:x}")
         return "-".join(stamps)
+
+
+def _changed(file: Path) -> float:
+    """Return when a file was written last; 0 where it is not there, or just being replaced."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+@lru_cache(maxsize=256)
+def _last_begun(path: Path, version: str) -> float:
+    """Return when the last episode began in a store of this version; 0 where it is not known."""
+    try:
+        with Store.look(path) as store:
+            return max((entry.started for entry in store.entries("any")), default=0.0)
+    except StoreError:  # told where the store is read
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)

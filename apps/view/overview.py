@@ -1,20 +1,21 @@
-"""The first page, and a run at a glance."""
+"""A run at a glance: what came of it, its figures, why episodes failed, what it was made with."""
 
 import mimetypes
-import time
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from apps.report.page import format_spans
 from apps.view.contents import Contents, EpisodeOutcome, Run
-from apps.view.figures import benchmark_of, read_settings
-from apps.view.pages import Pages, crumbs_of, moment
+from apps.view.control import steering_of
+from apps.view.episode.film import FilmFrame
+from apps.view.episode.scene import open_episode
+from apps.view.figures import read_settings
+from apps.view.outcome import TaskAnswer, answer_of, file_of, format_seconds, outcome_of
+from apps.view.pages import Pages, crumbs_of
 from evaluators.attribution import summarize
-from evaluators.statistics import wilson
 from loop.folder import read_warnings
 from loop.summary import Summary, format_headline
 from loop.summary.format import (
@@ -24,75 +25,16 @@ from loop.summary.format import (
     format_sources,
     format_spending_rows,
 )
-from webagent.errors import StoreError
-
-_PATIENCE = 0.6
-"""Seconds for reading runs that were not read before; the rest follows while the page is shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class LatestSuccess:
-    """How often the arm that counts succeeds, after its last round."""
-
-    arm: str
-    round: int
-    success: float
-    low: float
-    high: float
-    episodes: int
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run in the list of runs."""
-
-    run: Run
-    state: dict[str, str]
-    contents: Contents | None
-    """None while it has not been read, or where it cannot be."""
-    problem: str = ""
-
-    @property
-    def standing(self) -> LatestSuccess | None:
-        """None where nothing was measured."""
-        return standing(self.contents) if self.contents else None
-
-    @property
-    def benchmark(self) -> str:
-        """What was played."""
-        return benchmark_of(self.contents) if self.contents else ""
-
-    @property
-    def arms(self) -> list[str]:
-        """The arms there are, baselines apart."""
-        lines = self.contents.of_policy if self.contents else ()
-        return sorted({line.entry.arm for line in lines if line.entry.arm})
-
-    @property
-    def steps(self) -> int:
-        """All that the policy took."""
-        return sum(line.entry.steps for line in self.contents.of_policy) if self.contents else 0
-
-    @property
-    def begun(self) -> str:
-        """When the first episode began."""
-        if not self.contents or not self.contents.lines:
-            return ""
-        return moment(min(line.entry.started for line in self.contents.lines))
+from webagent.errors import SetupError
 
 
 def routes(pages: Pages) -> list[BaseRoute]:
-    """Return `/`, `/run/NAME` and the pictures of its episodes."""
-
-    def runs(request: Request) -> Response:
-        request.state.version = pages.all_runs()["version"]
-        until = time.monotonic() + _PATIENCE
-        rows = [_read_row(pages, run, until) for run in pages.archive.runs()]
-        return pages.show(request, "runs.html", rows=rows, folder=pages.archive.folder.resolve())
+    """Return `/run/NAME`, the pictures of its episodes, and the files that it kept."""
 
     def run(request: Request) -> Response:
         chosen = pages.run(request)
-        content = _describe_run(pages, chosen)
+        content = _describe_run(pages, chosen, is_live=request.state.is_live)
+        content["steering"] = steering_of(pages, request, chosen)
         return pages.show(request, "run.html", crumbs_of(chosen), run=chosen, **content)
 
     def image(request: Request) -> Response:
@@ -104,38 +46,23 @@ def routes(pages: Pages) -> list[BaseRoute]:
         headers = {"cache-control": "max-age=31536000, immutable"}
         return Response(content, media_type=kind, headers=headers)
 
+    def file(request: Request) -> Response:
+        chosen, name = pages.run(request), request.path_params["name"]
+        found = file_of(chosen, name)
+        if found is None:
+            raise SetupError(f"{chosen.title} hands out no file {name!r:.80}")
+        # A page that was downloaded must not be shown as one of the viewer's own.
+        kind = "inline" if found.suffix == ".gif" else "attachment"
+        return FileResponse(found, filename=found.name, content_disposition_type=kind)
+
     return [
-        Route("/", runs),
         Route("/run/{run}", run),
         Route("/run/{run}/image/{reference}", image),
+        Route("/run/{run}/file/{name:path}", file),
     ]
 
 
-def standing(contents: Contents) -> LatestSuccess | None:
-    """Return the last round of the arm `self`, else of the last arm that was measured."""
-    measured = [line for line in contents.lines if line.is_measured]
-    arms = [line.entry.arm for line in measured]
-    if not arms:
-        return None
-    arm = "self" if "self" in arms else max(arms)
-    number = max(line.entry.round for line in measured if line.entry.arm == arm)
-    own = [line for line in measured if (line.entry.arm, line.entry.round) == (arm, number)]
-    good = sum(line.outcome is EpisodeOutcome.SUCCEEDED for line in own)
-    return LatestSuccess(arm, number, good / len(own), *wilson(good, len(own)), len(own))
-
-
-def _read_row(pages: Pages, run: Run, until: float) -> RunRow:
-    state = pages.state(run)
-    try:
-        if pages.contents.has(run) or time.monotonic() <= until:
-            return RunRow(run, state, pages.contents.contents(run))
-        pages.read_later(run)
-        return RunRow(run, state, None)
-    except StoreError as error:
-        return RunRow(run, state, None, str(error))
-
-
-def _describe_run(pages: Pages, run: Run) -> dict[str, Any]:
+def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
     """Return what the page of a run shows."""
     contents = pages.contents.contents(run)
     figures = pages.figures.figures(run, contents)
@@ -145,10 +72,15 @@ def _describe_run(pages: Pages, run: Run) -> dict[str, Any]:
     failures = summarize(known.found.values())
     with run.store() as store:
         warnings = read_warnings(store)
+    task = answer_of(run, settings, contents, is_live=is_live)
     examples = [id for row in failures.causes[:2] for id in row.examples[:2]]
     content = {
         "contents": contents,
-        "facts": _facts(contents),
+        "outcome": outcome_of(run, settings, contents, is_live=is_live),
+        "is_closed": run.is_closed(),
+        "task": task,
+        "frames": _frames(run, task) if task else [],
+        "facts": task.facts if task else _facts(contents, is_live=is_live),
         "figures": figures,
         "summary": None,
         "headline": format_headline(summary) if summary else "",
@@ -173,7 +105,15 @@ def _describe_run(pages: Pages, run: Run) -> dict[str, Any]:
     return content
 
 
-def _facts(contents: Contents) -> dict[str, str]:
+def _frames(run: Run, task: TaskAnswer) -> list[FilmFrame]:
+    """Return the pictures of a task, as far as it has come."""
+    if not task.episode:
+        return []
+    with run.store() as store:
+        return list(open_episode(run, store, task.episode).film.frames)
+
+
+def _facts(contents: Contents, *, is_live: bool) -> dict[str, str]:
     lines = contents.of_policy
     imagined = sum(line.entry.world == "imagined" for line in contents.lines)
     facts = {
@@ -182,14 +122,13 @@ def _facts(contents: Contents) -> dict[str, str]:
         "steps": f"{sum(line.entry.steps for line in lines):,}",
         "imagined": f"{imagined:,}",
         "set apart": f"{len(contents.lines) - len(lines) - imagined:,}",
-        "under way": f"{contents.counts[EpisodeOutcome.RUNNING]:,}",
+        "under way" if is_live else "interrupted": f"{contents.counts[EpisodeOutcome.RUNNING]:,}",
         "took": "",
     }
     if lines:
         begun = min(line.entry.started for line in lines)
         ended = max(line.entry.started + line.entry.seconds for line in lines)
-        hours, minutes = divmod(round((ended - begun) / 60), 60)
-        facts["took"] = f"{hours} h {minutes} min" if hours else f"{minutes} min"
+        facts["took"] = format_seconds(ended - begun)
     return {name: value for name, value in facts.items() if value not in ("0", "")}
 
 

@@ -1,21 +1,238 @@
-"""What every page is made with: the runs, the templates, the frame around them."""
+"""What every page is made with: the runs, the templates, the frame, why episodes failed."""
 
+import hashlib
+import json
+import logging
+import os
+import sqlite3
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
+from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from apps.report.templating import make_environment
-from apps.view.causes import CauseFinder
-from apps.view.contents import Archive, ContentsCache, Run
+from apps.view.contents import Archive, Contents, ContentsCache, EpisodeLine, Run
 from apps.view.figures import FigureCache
+from apps.view.launcher import Launcher
+from evaluators.attribution import Attribution, attribute, has_failed
+from evaluators.attribution.attribute import SOURCE
+from evaluators.steps import StepJudgement, load_judgements
+from loop.failures import FILE, read_attributions
 from webagent.errors import StoreError
+
+logger = logging.getLogger(__name__)
+
+_AT_ONCE = 20
+"""Episodes between two looks at whether somebody waits for a page."""
+_PAUSE_SECONDS = 0.02
+_FORM = TypeAdapter(Attribution)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCauses:
+    """What is known of a run's failures at one moment."""
+
+    found: Mapping[str, Attribution]
+    failures: int
+    """Episodes of the policy that have failed, as far as is known."""
+    pending: int
+    """Failures that will yet be looked at."""
+    problem: str = ""
+    """What could not be read; empty where everything could."""
+
+
+class CauseFinder:
+    """Finds out why the failures of runs failed, one after another, in a thread of its own.
+
+    What it finds lies in the user's cache folder, never in the run's. Without a folder that can be
+    written it is kept in memory alone.
+    """
+
+    def __init__(self, cache: Path | None = None, is_busy: Callable[[], bool] = lambda: False):
+        self._cache = cache_folder() if cache is None else cache
+        self._is_busy = is_busy
+        self._works: dict[str, _Work] = {}
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._closing = threading.Event()
+
+    def known(self, run: Run, contents: Contents) -> KnownCauses:
+        """Return what is known now; what is missing will be looked at."""
+        with self._lock:
+            work = self._works.get(run.name)
+            if work is None:
+                key = hashlib.sha256(os.fsencode(run.path.resolve())).hexdigest()[:24]
+                work = self._works[run.name] = _Work(run, self._cache / f"{key}.sqlite")
+        if work.want(contents):
+            thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+            with self._lock:
+                thread.start()
+                self._threads = [one for one in self._threads if one.is_alive()] + [thread]
+        return work.known(contents)
+
+    def progress(self, run: Run) -> int:
+        """Return a number that changes when more is known, so that pages can follow."""
+        work = self._works.get(run.name)
+        return work.progress if work else 0
+
+    def close(self) -> None:
+        """Stop looking; what was found stays, and nothing is written any more."""
+        self._closing.set()
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join()
+
+    def _run(self, work: "_Work") -> None:
+        while not self._closing.is_set() and (chunk := work.take()):
+            while self._is_busy() and not self._closing.wait(_PAUSE_SECONDS):
+                pass
+            work.look_at(chunk)
+            self._closing.wait(_PAUSE_SECONDS)
+
+
+@dataclass(slots=True)
+class _Work:
+    """The failures of one run: those to look at, and what was found."""
+
+    run: Run
+    path: Path
+    progress: int = 0
+    _problem: str = ""
+    _found: dict[str, Attribution | None] = field(default_factory=dict)
+    """None for an episode that turned out to have nothing to put down to anything."""
+    _marks: dict[str, str] = field(default_factory=dict)
+    """Of each failure what its attribution rests upon."""
+    _missing: list[str] = field(default_factory=list)
+    _version: str = ""
+    _trusted: str = ""
+    _judged: Mapping[str, StepJudgement] | None = None
+    """What was said of the episodes' steps; None before it was read."""
+    _is_going: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def want(self, contents: Contents) -> bool:
+        """Take note of the run's failures as they are now; return whether somebody is to start."""
+        with self._lock:
+            if self._version != contents.version:
+                marks = {id: _mark(contents.by_id[id]) for id in contents.failed}
+                for id in [id for id in self._found if marks.get(id) != self._marks.get(id)]:
+                    del self._found[id]
+                self._marks, self._trusted = marks, contents.judge
+                self._version, self._problem = contents.version, ""
+                self._missing = [id for id in contents.failed if id not in self._found]
+            starts = bool(self._missing) and not self._is_going and not self._problem
+            self._is_going |= starts
+            return starts
+
+    def known(self, contents: Contents) -> KnownCauses:
+        """Return what is known of the failures in these contents."""
+        with self._lock:
+            told = {id: self._found[id] for id in contents.failed if id in self._found}
+            found = {id: one for id, one in told.items() if one is not None}
+            missing = len(contents.failed) - len(told)
+            left = 0 if self._problem else missing
+            return KnownCauses(found, len(found) + missing, left, self._problem)
+
+    def take(self) -> list[str]:
+        """Return the next failures to look at, those left out that are known from before."""
+        if self._judged is None:
+            told, judged = _read_kept(self.path, self._marks), dict[str, StepJudgement]()
+            problem = ""
+            try:
+                if (self.run.path / FILE).is_file():
+                    told.update(
+                        {one.episode: one for one in read_attributions(self.run.path / FILE)}
+                    )
+                with self.run.store() as store:
+                    judged = load_judgements(store)
+            except StoreError as error:
+                problem = str(error)
+            with self._lock:
+                self._problem, self._judged = problem, judged
+                self._found.update({id: one for id, one in told.items() if id in self._marks})
+                self.progress += 1
+        with self._lock:
+            wanted = [id for id in self._missing if id not in self._found]
+            self._missing = wanted[_AT_ONCE:]
+            self._is_going = bool(wanted)
+            return wanted[:_AT_ONCE]
+
+    def look_at(self, ids: Sequence[str]) -> None:
+        """Attribute these and keep what was found."""
+        new: dict[str, Attribution | None] = {}
+        try:
+            with self.run.store() as store:
+                scores = store.scores("any", id=ids)
+                for id in ids:
+                    trajectory, given = store.load(id), scores.get(id, ())
+                    new[id] = None
+                    if trajectory is not None and has_failed(trajectory, given, self._trusted):
+                        judged = (self._judged or {}).get(id)
+                        new[id] = attribute(trajectory, given, judged, trusted=self._trusted)
+        except StoreError as error:
+            with self._lock:
+                self._problem, self._missing = str(error), []
+            return
+        with self._lock:
+            self._found.update(new)
+            self.progress += 1
+            marks = dict(self._marks)
+        rows = [(id, marks.get(id, ""), json.dumps(asdict(one))) for id, one in new.items() if one]
+        try:
+            with closing(_open_database(self.path)) as database, database:
+                database.executemany("INSERT OR REPLACE INTO causes VALUES (?, ?, ?)", rows)
+        except (OSError, sqlite3.Error) as error:
+            logger.info("%s keeps nothing: %s", self.path, error)
+
+
+def cache_folder() -> Path:
+    """Return where viewers keep what they have worked out."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "webagent" / "view"
+
+
+def _read_kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
+    """Return what a viewer found before and still holds; nothing of a file that is unreadable."""
+    if not path.is_file():
+        return {}
+    try:
+        with closing(_open_database(path)) as database:
+            rows = database.execute("SELECT episode, mark, body FROM causes").fetchall()
+        return {
+            episode: _FORM.validate_json(body)
+            for episode, mark, body in rows
+            if marks.get(episode) == mark
+        }
+    except (OSError, sqlite3.Error, ValidationError) as error:
+        logger.info("%s cannot be read and is begun again: %s", path, error)
+        path.unlink(missing_ok=True)
+        return {}
+
+
+def _open_database(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = sqlite3.connect(path, timeout=5)
+    made.execute(
+        "CREATE TABLE IF NOT EXISTS causes"
+        " (episode TEXT PRIMARY KEY, mark TEXT NOT NULL, body TEXT NOT NULL)"
+    )
+    return made
+
+
+def _mark(line: EpisodeLine) -> str:
+    """Return what an attribution rests upon beside the episode, which no longer changes."""
+    said = sorted(f"{score.evaluator}={score.value}" for score in line.verdicts)
+    return hashlib.sha256("\n".join((SOURCE, *said)).encode()).hexdigest()[:16]
+
 
 HERE = Path(__file__).parent
 TEMPLATES = (HERE / "templates", HERE / "episode" / "templates")
@@ -47,14 +264,23 @@ class Pages:
     contents: ContentsCache
     figures: FigureCache
     causes: CauseFinder
+    launcher: Launcher | None = None
+    """None where nothing can be started or steered from the page."""
     templates: Environment = field(default_factory=lambda: _environment())
 
     @classmethod
-    def of(cls, archive: Archive, cache: Path | None = None) -> "Pages":
+    def of(
+        cls, archive: Archive, cache: Path | None = None, launcher: Launcher | None = None
+    ) -> "Pages":
         """Pages of these runs; what is worked out lies in `cache`, else in the user's folder."""
         traffic = PageTraffic()
         return cls(
-            archive, traffic, ContentsCache(), FigureCache(), CauseFinder(cache, traffic.is_busy)
+            archive,
+            traffic,
+            ContentsCache(),
+            FigureCache(),
+            CauseFinder(cache, traffic.is_busy),
+            launcher,
         )
 
     def show(
@@ -73,6 +299,8 @@ class Pages:
             "path": request.url.path,
             "query": dict(request.query_params),
             "version": getattr(request.state, "version", ""),
+            "is_live": getattr(request.state, "is_live", False),
+            "may_start": self.launcher and getattr(request.state, "may_steer", False),
         }
         text = self.templates.get_template(template).render({**frame, **content})
         return HTMLResponse(text, status)
@@ -82,7 +310,8 @@ class Pages:
         `SetupError`."""
         run = self.archive.run(request.path_params["run"])
         # Before anything of it is read, so that the page follows whatever comes in the meantime.
-        request.state.version = self.state(run)["version"]
+        state = self.state(run)
+        request.state.version, request.state.is_live = state["version"], state["kind"] == "running"
         return run
 
     def all_runs(self) -> dict[str, str]:
@@ -96,16 +325,20 @@ class Pages:
     def state(self, run: Run) -> dict[str, str]:
         """`version`, which changes whenever its pages would, and in words whether it goes on."""
         seconds = max(0.0, time.time() - run.changed())
-        finished = run.is_finished()
-        running = seconds < _FRESH_SECONDS and not finished
-        verb = "finished" if finished else "last stored"
+        over = run.is_over()
+        started = self.launcher.find(run.title) if self.launcher else None
+        if started is not None:
+            running = started.is_at_work
+        else:
+            running = seconds < _FRESH_SECONDS and not over and not run.is_closed()
+        verb = "finished" if over else "stopped" if run.is_closed() else "last stored"
         units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
         size, unit = next((one for one in units if seconds >= one[0]), units[-1])
         try:
             stored = self.contents.version(run)
         except StoreError as error:
             stored = str(error)
-        parts = (stored, self.figures.progress(run), self.causes.progress(run))
+        parts = (stored, self.figures.progress(run), self.causes.progress(run), running)
         return {
             "version": "/".join(map(str, parts)),
             "kind": "running" if running else "rest",

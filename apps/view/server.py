@@ -20,8 +20,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from apps.view import LOCAL, compare, episode, episodes, overview, tasks
+from apps.view import LOCAL, compare, control, episode, episodes, overview, runs, tasks
 from apps.view.contents import Archive
+from apps.view.launcher import Launcher
 from apps.view.pages import HERE, Pages, PageTraffic
 from webagent.errors import SetupError, StoreError, UsageError
 
@@ -90,12 +91,14 @@ def make_app(
     `ending` says when the server is to end, so that pages which follow a run let go.
     """
     routes: list[BaseRoute] = [
+        *runs.routes(pages),
         *overview.routes(pages),
         *tasks.routes(pages),
         *episodes.routes(pages),
         *compare.routes(pages),
         *live_routes(pages, ending),
         *episode.routes(pages),
+        *(control.routes(pages, pages.launcher) if pages.launcher else ()),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     handlers = {
@@ -110,7 +113,8 @@ def make_app(
         pages.causes.close()
 
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
-    return RequestFilter(app, frozenset(hosts), pages.traffic)
+    inner = control.TokenFilter(app, pages.launcher.token) if pages.launcher else app
+    return RequestFilter(inner, frozenset(hosts), pages.traffic)
 
 
 class RequestFilter:
@@ -180,20 +184,27 @@ _TRIED = 50
 """Ports that are tried when none was named."""
 
 
-def serve(archive: Archive, host: str, listening: socket.socket) -> None:
+def serve(
+    archive: Archive, host: str, listening: socket.socket, launcher: Launcher | None = None
+) -> None:
     """Serve the runs until Ctrl-C."""
     try:
-        server_of(archive, host).run(sockets=[listening])
+        server_of(archive, host, launcher=launcher).run(sockets=[listening])
     except KeyboardInterrupt:  # the way to end it
         return
 
 
-def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None) -> uvicorn.Server:
+def server_of(
+    archive: Archive,
+    host: str = LOCAL[0],
+    cache: Path | None = None,
+    launcher: Launcher | None = None,
+) -> uvicorn.Server:
     """Return a server for these runs; `run(sockets=[listening])` keeps it until `should_exit`.
 
     What it works out lies in the folder `cache`, else in the user's.
     """
-    app = make_app(Pages.of(archive, cache), names_of(host), lambda: server.should_exit)
+    app = make_app(Pages.of(archive, cache, launcher), names_of(host), lambda: server.should_exit)
     server = uvicorn.Server(
         uvicorn.Config(
             app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlparse
 
 from benchmarks.webvoyager.rules import asked_share
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.rules.rule import Means, Rule, RuleQuestion, consulting_rule, rule
+from evaluators.rules.checks import Means, Rule, RuleQuestion, consulting_rule, rule
 from tasks.task import Json
 from webagent.models.prompt import fence, load_prompt
 from webagent.records import Trajectory

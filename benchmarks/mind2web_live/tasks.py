@@ -20,7 +20,7 @@ from benchmarks.task_files import (
     read_list,
 )
 from tasks.suite import Suite
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck
 
 LEAST_STEPS, MOST_STEPS = 10, 25
 STEPS_PER_REFERENCE = 1.5
@@ -84,7 +84,7 @@ def _task(entry: FileEntry, start_url: str, version: str) -> Task:
     )
 
 
-def _check(node: FileEntry) -> Check:
+def _check(node: FileEntry) -> TaskCheck:
     kind, content = node.text("match_function_name"), node.inner("content")
     if kind not in _NODES:
         raise node.wrong("match_function_name", f"one of {', '.join(_NODES)}")
@@ -93,7 +93,7 @@ def _check(node: FileEntry) -> Check:
         expected: dict[str, Json] = {"reference": reference, "key": content.values.get("key") or ""}
         if kind == "url_exactly_match":
             expected["exact"] = True
-        return Check("episode.urls", _NODES[kind], expected)
+        return TaskCheck("episode.urls", _NODES[kind], expected)
     expected = {"netloc": content.text("netloc")}
     if kind == "element_path_exactly_match":
         if node.text("method") != "selector":
@@ -105,4 +105,4 @@ def _check(node: FileEntry) -> Check:
             expected["selector"] = content.values["path"]
     if kind == "element_value_included_match":
         expected["included"] = True
-    return Check("elements", _NODES[kind], expected)
+    return TaskCheck("elements", _NODES[kind], expected)

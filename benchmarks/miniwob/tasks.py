@@ -14,7 +14,8 @@ from typing import Any
 
 from benchmarks.catalogue import Options
 from tasks.suite import Suite, UnknownTask, seed_of
-from tasks.task import Check, PageHooks, Task
+from tasks.task import PageHooks, Task, TaskCheck
+from webagent.errors import SetupError
 
 VERSION = 1
 
@@ -85,9 +86,9 @@ _EVIDENCE = {
     "reason": "WOB_REWARD_REASON",
 }
 _CHECKS = (
-    Check("done", "equals", True),
-    Check("raw_reward", "at_least", 0.99),
-    Check("raw_reward", "above", 0, score="raw_positive"),
+    TaskCheck("done", "equals", True),
+    TaskCheck("raw_reward", "at_least", 0.99),
+    TaskCheck("raw_reward", "above", 0, score="raw_positive"),
 )
 _LONGER = {
     # Tasks that a careful person cannot do in ten actions on every seed.
@@ -161,16 +162,13 @@ def task(
 
 @cache
 def pages() -> Path:
-    """Return the folder of the task pages. Raises `FileNotFoundError` when the package is
-    missing."""
+    """Return the folder of the task pages. Raises `SetupError` when the package is missing."""
     spec = find_spec("miniwob")
     for place in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(place) / "html" / "miniwob"
         if folder.is_dir():
             return folder
-    raise FileNotFoundError(
-        "the MiniWoB++ pages are missing; install them with: pip install miniwob"
-    )
+    raise SetupError("the pages of MiniWoB++ are not installed; pip install 'webagent-loop[learn]'")
 
 
 def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:

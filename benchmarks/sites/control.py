@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from benchmarks.sites import Instance, SiteError
 from benchmarks.sites.state import cache_folder
+from webagent.files import write_whole
 
 _SECONDS = 120.0
 _Command = Callable[[str], Any]
@@ -56,9 +57,7 @@ class RunningSite:
         """Whole or not at all."""
         path = self.path(self.site)
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(json.dumps(asdict(self)), encoding="utf-8")
-        draft.replace(path)
+        write_whole(path, json.dumps(asdict(self)))
 
 
 def send_command(note: RunningSite, command: str, state: str = "") -> Any:

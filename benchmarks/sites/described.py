@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import time
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -17,7 +16,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from benchmarks.discovery import Registry, collect
+from benchmarks.catalogue import Registry, collect
 from benchmarks.sites.site import (
     Account,
     LoginForm,
@@ -29,6 +28,7 @@ from benchmarks.sites.site import (
     run_command,
 )
 from benchmarks.task_files import FileEntry
+from webagent.files import read_toml
 
 _BUILD_SECONDS = 1800.0
 
@@ -51,6 +51,9 @@ class CommandSite:
     passing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     """Programs that must be there."""
+    restart_on_reset: bool = False
+    """Whether its server is started anew with each reset, as it keeps connections or what it has
+    read."""
     folder: Path = Path()
 
     def fingerprint(self) -> str:
@@ -217,7 +220,7 @@ TomlSite: TypeAlias = CommandSite | RemoteSite
 FILES_VARIABLE = "WEBAGENT_SITE_FILES"
 NEVER = "never"
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*@[0-9]+")
-_LOCAL = ("build", "serve", "environment", "database", "needs")
+_LOCAL = ("build", "serve", "environment", "database", "needs", "restart_on_reset")
 _HOSTED = ("hosted", "reset", "reset_url", "reset_seconds")
 _BOTH = ("address", "ready", "accounts", "passing", "login")
 
@@ -225,12 +228,7 @@ _BOTH = ("address", "ready", "accounts", "passing", "login")
 def read_sites(file: Path) -> dict[str, TomlSite]:
     """Return the sites of the tables `[sites."NAME@VERSION"]`, by id. Raises `SiteError` naming the
     file, the key and what was expected."""
-    try:
-        whole = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SiteError(f"{file} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SiteError(f"{file} is not TOML: {error}") from error
+    whole = read_toml(file, SiteError)
     sites = whole.get("sites")
     if not isinstance(sites, dict) or not sites or len(whole) > 1:
         others = ", ".join(sorted(whole.keys() - {"sites"})) or "none"
@@ -274,6 +272,7 @@ def _site(name: str, value: object, file: Path) -> TomlSite:
         environment=_texts(table.inner("environment", {})),
         database=table.text("database", ""),
         needs=table.texts("needs", []),
+        restart_on_reset=table.flag("restart_on_reset"),
         folder=file.absolute().parent,
     )
 

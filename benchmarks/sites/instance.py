@@ -113,20 +113,23 @@ class Instance:
     def reset(self, state: str = FIRST) -> float:
         """Put a saved state in place while the site runs, and say how many seconds that took.
 
-        Requests under way are waited for; where one does not end the server is started anew.
+        Requests under way are waited for; where one does not end, and where the site asks for it,
+        the server is started anew.
         Raises `SiteError` when there is no such state, or the server is dead.
         """
         began = time.monotonic()
         saved = self.build.state(state)
         with self._turn:
             self.check()
-            if self._is_quiet():
+            must_restart = getattr(self.site, "restart_on_reset", False)
+            if not must_restart and self._is_quiet():
                 self._put(saved)
             else:
-                logger.warning(
-                    "%s was busy for %g s when it was to be reset; its server was started anew",
-                    *(self.site.id, _QUIET_SECONDS),
-                )
+                if not must_restart:
+                    logger.warning(
+                        "%s was busy for %g s when it was to be reset; its server was started anew",
+                        *(self.site.id, _QUIET_SECONDS),
+                    )
                 self._end_server()
                 self._put(saved)
                 self._serve()

@@ -59,6 +59,8 @@ class Lease:
         self.running = running
         self.is_doubtful = False
         """Whether something went wrong in these hands, so that its health is to be looked at."""
+        self.has_failed = False
+        """Whether its server failed at something that it was sent, so that it is started anew."""
         self.name = name
         """Of the site."""
         self._idle_seconds = idle_seconds
@@ -132,7 +134,9 @@ class Pool:
 
         async def keep_or_stop() -> None:
             running = lease.running
-            is_good = not lease.is_doubtful or await asyncio.to_thread(running.is_healthy)
+            is_good = not lease.has_failed and (
+                not lease.is_doubtful or await asyncio.to_thread(running.is_healthy)
+            )
             if is_good and not self._is_closed:
                 self._ready.append(running)
             else:

@@ -181,30 +181,47 @@ def log_in(base: str, account: Account, form: LoginForm) -> list[dict[str, objec
 
 
 @dataclass(slots=True)
-class _Form:
+class PageForm:
+    """A form as a page has it."""
+
     action: str
-    values: dict[str, str]
-    names: set[str]
+    method: str = "get"
+    values: dict[str, str] = field(default_factory=dict)
+    """What it would send as it is."""
+    buttons: dict[str, str] = field(default_factory=dict)
+    """What each of its buttons adds."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """Name to the type of every field, as `text`, `hidden`, `textarea` or `select`."""
 
 
-class _FormReader(HTMLParser):
-    """All forms of a page, each with the values it would send as it is."""
+class FormReader(HTMLParser):
+    """All forms of a page, and where its links lead."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.forms: list[_Form] = []
+        self.forms: list[PageForm] = []
+        self.links: list[str] = []
         self._is_inside = False
+        self._select = ""
+        """Name of the list whose choices are being read and that has no value yet."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a form, or a field in one."""
+        """Note a link, a form, or a field in one."""
         values = {name: value or "" for name, value in attrs}
         name, kind = values.get("name", ""), values.get("type", "text").lower()
-        if tag == "form":
-            self.forms.append(_Form(values.get("action", ""), {}, set()))
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag == "form":
+            self.forms.append(PageForm(values.get("action", ""), values.get("method", "get")))
             self._is_inside = True
-        elif tag == "input" and name and self._is_inside:
+        elif tag == "option" and self._select and values.get("value"):
+            self.forms[-1].values[self._select], self._select = values["value"], ""
+        elif self._is_inside and name and (kind == "submit" or tag == "button"):
+            self.forms[-1].buttons[name] = values.get("value", "")
+        elif tag in ("input", "textarea", "select") and name and self._is_inside:
             form = self.forms[-1]
-            form.names.add(name)
+            form.kinds[name] = kind if tag == "input" else tag
+            self._select = name if tag == "select" else ""
             is_off = kind in ("checkbox", "radio") and "checked" not in values
             if kind not in ("submit", "image", "button", "reset", "file") and not is_off:
                 form.values[name] = values.get("value", "on" if kind == "checkbox" else "")
@@ -214,10 +231,11 @@ class _FormReader(HTMLParser):
         self._is_inside = self._is_inside and tag != "form"
 
 
-def _find_form(page: str, form: LoginForm) -> _Form | None:
-    reader = _FormReader()
+def _find_form(page: str, form: LoginForm) -> PageForm | None:
+    reader = FormReader()
     reader.feed(page)
-    return next((each for each in reader.forms if {form.name, form.password} <= each.names), None)
+    wanted = {form.name, form.password}
+    return next((each for each in reader.forms if wanted <= each.kinds.keys()), None)
 
 
 def _describe_cookie(cookie: Cookie, host: str) -> dict[str, object]:

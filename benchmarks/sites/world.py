@@ -14,7 +14,7 @@ from benchmarks.sites.lease import Lease, Running
 from benchmarks.sites.site import SiteError
 from tasks.task import Json, Task
 from webagent.action import Action
-from webagent.errors import GuardError, WorldError
+from webagent.errors import GuardError, ServerError, WorldError
 from webagent.records import Observation
 from webagent.rollout.world import OpenWorld, PreparingWorld, World
 from webagent.timing import uncounted
@@ -151,7 +151,7 @@ class HostedWorld:
         if task.site or self._site:
             await self._leave_pages()
         with self._translating_errors():
-            if task.site != self._site or self._lease is None:
+            if task.site != self._site or self._lease is None or self._lease.has_failed:
                 await self._give_back()
             if task.site:
                 await self._begin(task)
@@ -284,6 +284,8 @@ class HostedWorld:
             raise
         except (SiteError, WorldError) as error:
             self._mark_doubtful()
+            if isinstance(error, ServerError) and self._lease is not None:
+                self._lease.has_failed = True
             kind = type(error) if isinstance(error, WorldError) else WorldError
             raise kind(self._translation.outward(str(error))) from error
         except GuardError as error:

@@ -9,7 +9,7 @@ from benchmarks.catalogue import AddressError
 from benchmarks.task_files import FileEntry
 from benchmarks.webarena import scripts
 from benchmarks.webarena.schema import ScorerRules, Setup
-from tasks.task import Check, Json, Probe
+from tasks.task import Json, Probe, TaskCheck
 
 PREFIX = "func:"
 
@@ -197,7 +197,7 @@ class Checking:
         self._setup = setup
         self._eval = evaluation
 
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[TaskCheck, ...]:
         """Return all checks, in the order of `eval_types`. Raises `UnreadableTasks`."""
         made = {
             "string_match": self._answer,
@@ -210,10 +210,10 @@ class Checking:
             raise self._eval.wrong("eval_types", f"some of {', '.join(_TYPES)}")
         return tuple(check for kind in kinds for check in made[kind]())
 
-    def _check(self, evidence: str, rule: str, expected: Json) -> Check:
-        return Check(evidence, self._dialect.rule(rule, self._setup), expected)
+    def _check(self, evidence: str, rule: str, expected: Json) -> TaskCheck:
+        return TaskCheck(evidence, self._dialect.rule(rule, self._setup), expected)
 
-    def _answer(self) -> Iterator[Check]:
+    def _answer(self) -> Iterator[TaskCheck]:
         answers, rules = self._eval.inner("reference_answers"), self._dialect.answer_rules
         answers.allow(set(rules))
         if not answers.values:
@@ -235,13 +235,13 @@ class Checking:
             else:
                 yield self._check(SAID, rules[key], [*answers.texts(key)])
 
-    def _url(self) -> Iterator[Check]:
+    def _url(self) -> Iterator[TaskCheck]:
         rules, note = self._dialect.url_rules, self._eval.text("url_note", self._dialect.url_note)
         if note not in rules:
             raise self._eval.wrong("url_note", " or ".join(rules))
         yield self._check(URL, rules[note], self._eval.text("reference_url"))
 
-    def _pages(self) -> Iterator[Check]:
+    def _pages(self) -> Iterator[TaskCheck]:
         for target in self._eval.inners("program_html"):
             target.allow(_TARGET_KEYS)
             contents, rules = target.inner("required_contents"), self._dialect.page_rules
@@ -260,7 +260,7 @@ class Checking:
                     expected = [*contents.texts(key)]
                 yield self._check(found, rules[key], expected)
 
-    def _pictures(self) -> Iterator[Check]:
+    def _pictures(self) -> Iterator[TaskCheck]:
         """Make the checks of pictures. The published scorer forgets what came of a query once there
         is another after it."""
         queries = self._eval.inners("page_image_query")
@@ -275,7 +275,7 @@ class Checking:
             else:
                 yield self._check(found, "visualwebarena_pictures", True)
 
-    def _query(self, query: FileEntry, found: str) -> Iterator[Check]:
+    def _query(self, query: FileEntry, found: str) -> Iterator[TaskCheck]:
         for item in query.inners("eval_vqa"):
             expected: Json = {"question": item.text("question"), "answer": item.text("answer")}
             yield self._check(found, "visualwebarena_picture_answer", expected)

@@ -13,7 +13,6 @@ import selectors
 import subprocess
 import sys
 import threading
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -143,9 +142,10 @@ class OfficialScorer:
             raise ScorerError(self._failure) from error
 
 
-@cache
+_SCORER = OfficialScorer()
+atexit.register(_SCORER.close)
+
+
 def official_scorer() -> OfficialScorer:
     """Return the one of this process; its child ends with it."""
-    scorer = OfficialScorer()
-    atexit.register(scorer.close)
-    return scorer
+    return _SCORER

@@ -24,7 +24,7 @@ from benchmarks.task_files import (
     read_list,
 )
 from tasks.suite import Suite
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck
 
 VERSION = 1
 FILE = PublishedFile(
@@ -160,17 +160,17 @@ def _task(
     )
 
 
-def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[Check]:
+def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[TaskCheck]:
     ending = "_corrected" if corrected else ""
     task_type = _response(raw)["expected"]["task_type"]
     for evaluation in raw["eval"]:
         options = {name: value for name, value in evaluation.items() if name != "evaluator"}
         if evaluation["evaluator"] == "AgentResponseEvaluator":
             spec = {**options.pop("expected"), **options, "sites": sites}
-            yield Check("episode.answer", f"agent_response{ending}", spec)
+            yield TaskCheck("episode.answer", f"agent_response{ending}", spec)
         else:
             spec = {**options, "task_type": task_type, "sites": sites}
-            yield Check("network", f"network_event{ending}", spec)
+            yield TaskCheck("network", f"network_event{ending}", spec)
 
 
 def _response(raw: Mapping[str, Any]) -> Mapping[str, Any]:

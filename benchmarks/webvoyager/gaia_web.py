@@ -14,7 +14,7 @@ from benchmarks.task_files import (
     read_lines,
 )
 from tasks.suite import Suite
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 
 VERSION = "1"
 MAX_STEPS = 30
@@ -42,7 +42,7 @@ def tasks(path: Path | str, version: str = VERSION) -> list[Task]:
             start_url=entry.words("web"),
             goal=f"{entry.words('ques')}\n\n{ANSWER_FORMAT}",
             max_steps=MAX_STEPS,
-            checks=(Check("episode.answer", "gaia_answer", entry.words("Final answer")),),
+            checks=(TaskCheck("episode.answer", "gaia_answer", entry.words("Final answer")),),
             clock="real",
             skills=(f"level-{entry.integer('Level')}",),
         )

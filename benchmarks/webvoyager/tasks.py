@@ -27,7 +27,7 @@ from benchmarks.task_files import (
     read_lines,
 )
 from tasks.suite import Suite
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck
 
 MAX_STEPS = 15
 """As in the published runs."""
@@ -123,12 +123,12 @@ def is_plain(reference: str) -> bool:
     return any(form.fullmatch(reference) for form in (_PLAIN_NUMBER, _NAME))
 
 
-def _check(reference: Mapping[str, str]) -> Check:
+def _check(reference: Mapping[str, str]) -> TaskCheck:
     text = _COMPANY.sub("", reference["reference"].strip()).rstrip(".")
     if reference["kind"] == "golden" and is_plain(text):
-        return Check("episode.answer", "golden_answer", text)
+        return TaskCheck("episode.answer", "golden_answer", text)
     expected: Json = dict(reference)
-    return Check("episode.answer", "reference_answer", expected)
+    return TaskCheck("episode.answer", "reference_answer", expected)
 
 
 def _references(file: Path) -> dict[str, Mapping[str, str]]:

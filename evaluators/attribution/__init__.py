@@ -9,13 +9,12 @@ from evaluators.attribution.cause import (
     find_remedy,
     summarize,
 )
-from evaluators.attribution.model import CauseModelSettings, ask_cause
+from evaluators.attribution.model import ask_cause
 
 __all__ = [
     "Attribution",
     "Cause",
     "CauseCount",
-    "CauseModelSettings",
     "FailureSummary",
     "ask_cause",
     "attribute",

@@ -1,9 +1,6 @@
 """A model asked for the cause where the rules found none, and held to what it quotes."""
 
-import asyncio
-import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,28 +9,22 @@ from pydantic import BaseModel, ConfigDict
 from evaluators.attribution.attribute import select_headlines
 from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
 from evaluators.attribution.episode import appears_in
-from evaluators.steps.model import attach_screenshots, format_parts
-from webagent.errors import ModelError
-from webagent.models.model import Message, Model, Reply
+from evaluators.steps.model import (
+    EpisodeQuestion,
+    StepJudgeSettings,
+    ask_of_episode,
+    format_parts,
+)
+from webagent.models.model import Model
 from webagent.models.prompt import fence, load_prompt
-from webagent.models.replies import UnusableError, ask_and_read, read_form
+from webagent.models.replies import UnusableError, read_form
 from webagent.observation import render as render_page
 from webagent.records import Observation, Score, Trajectory
 
 PROMPT = load_prompt(Path(__file__).parent / "prompts" / "attribution.md")
 
 
-@dataclass(frozen=True, slots=True)
-class CauseModelSettings:
-    """How much a model is shown of a failure and how long it may take."""
-
-    page_tokens: int = 12_000
-    """Of all pages together."""
-    screenshots: int = 10
-    """Most that are attached, the last ones."""
-    timeout: float = 300.0
-    """Seconds to wait for one reply."""
-    max_tokens: int = 1024
+SETTINGS = StepJudgeSettings(screenshots=10, max_tokens=1024)
 
 
 class _Quote(BaseModel):
@@ -68,7 +59,7 @@ async def ask_cause(
     trajectory: Trajectory,
     scores: Sequence[Score],
     images: Callable[[str], bytes] | None = None,
-    settings: CauseModelSettings = CauseModelSettings(),
+    settings: StepJudgeSettings = SETTINGS,
     *,
     render: Callable[[Observation, int], str] = render_page,
 ) -> Attribution:
@@ -80,50 +71,18 @@ async def ask_cause(
     """
     source = f"detective[{model.name}]@1#{PROMPT.hash}"
     parts = format_parts(trajectory, render, settings.page_tokens)
-    shots = attach_screenshots(
-        trajectory, images if model.capabilities.images else None, settings.screenshots
-    )
-    captions = [f"screenshot {n} shows page {page}" for n, (page, _) in enumerate(shots, start=1)]
     verdicts = "\n".join(
         f"{one.evaluator}: {one.value}, {one.reason}" for one in select_headlines(scores)
     )
-    user = PROMPT.fill(
-        "user",
-        goal=trajectory.goal or trajectory.task.goal,
-        count=str(len(trajectory.steps)),
-        ending=str(trajectory.ending),
-        course="\n\n".join(fence(name, text) for name, text in parts.items()),
-        verdicts=fence("verdicts", verdicts or "nothing"),
-        screenshots="; ".join(captions) or "none",
+    slots = {
+        "course": "\n\n".join(fence(name, text) for name, text in parts.items()),
+        "verdicts": fence("verdicts", verdicts or "nothing"),
+    }
+    asked, count = EpisodeQuestion(trajectory, PROMPT, slots), len(trajectory.steps)
+    finding, reason = await ask_of_episode(
+        model, asked, images, settings, lambda text: _read_cause(text, parts, count)
     )
-    messages = (
-        Message("system", PROMPT.fill("system")),
-        Message("user", user, tuple(image for _, image in shots)),
-    )
-    count, seed = len(trajectory.steps), zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
-
-    async def ask(conversation: tuple[Message, ...]) -> Reply:
-        async with asyncio.timeout(settings.timeout):
-            return (
-                await model.complete(conversation, seed=seed, max_tokens=settings.max_tokens)
-            ).replies[0]
-
-    reason = ""
-    try:
-        finding = await ask_and_read(
-            ask,
-            messages,
-            lambda text: _read_cause(text, parts, count),
-            lambda problem: PROMPT.fill("again", problem=problem),
-        )
-    except TimeoutError:
-        reason = f"{model.name} did not reply within {settings.timeout:g} s"
-    except ModelError as error:
-        reason = f"the model failed: {error}"
-    except UnusableError as error:
-        reason = f"no usable reply, asked twice: {error}"
-    if reason:
-        finding = CauseFinding(Cause.UNKNOWN, "abstained", None, reason)
+    finding = finding or CauseFinding(Cause.UNKNOWN, "abstained", None, reason)
     return build_attribution(trajectory, finding, source)
 
 

@@ -1,6 +1,5 @@
 """Metrics induced from people's open feedback: what they find good and bad, told apart."""
 
-from evaluators.behaviours.coverage import MetricQuality, Trait, rate_episode
 from evaluators.behaviours.feedback import (
     Aspect,
     Feedback,
@@ -11,10 +10,13 @@ from evaluators.behaviours.feedback import (
 )
 from evaluators.behaviours.induce import (
     InducedMetrics,
+    MetricQuality,
+    Trait,
     format_json,
     format_markdown,
     induce_by_model,
     induce_by_words,
+    rate_episode,
 )
 from evaluators.behaviours.metrics import Metric, compare_groupings, group_texts
 

@@ -9,6 +9,7 @@ from evaluators.evaluator import Verdict
 from evaluators.judge.pages import Claim, EvidencePage
 from tasks.task import Json
 from webagent.errors import StoreError
+from webagent.files import describe_invalid
 from webagent.models.model import Completion
 
 PointVerdict: TypeAlias = Literal["met", "not met", "cannot tell"]
@@ -155,9 +156,7 @@ def read_report(stored: Json) -> JudgementReport:
     try:
         return TypeAdapter(JudgementReport).validate_python(stored)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "it"
-        raise StoreError(f"this is not a judge's report: {place}: {first['msg']}") from error
+        raise StoreError(f"this is not a judge's report: {describe_invalid(error)}") from error
 
 
 _VALUES = {"success": 1.0, "failure": 0.0}

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from evaluators.evaluator import FunctionEvaluator, Verdict
-from evaluators.reward.calibration import UNCALIBRATED, Calibration, calibrate
+from evaluators.reward.calibration import UNCALIBRATED, JudgeCalibration, calibrate
 from evaluators.reward.examples import TrainingExample, build_examples
 from webagent.action import Action
 from webagent.action.actions import Answer, GiveUp
@@ -223,7 +223,7 @@ class RewardModel:
     def __init__(
         self,
         model: BuiltinModel,
-        calibration: Calibration = UNCALIBRATED,
+        calibration: JudgeCalibration = UNCALIBRATED,
         *,
         actor: BuiltinModel | None = None,
         others: Sequence[EnsembleMember] = (),
@@ -237,7 +237,7 @@ class RewardModel:
     def of(
         cls,
         members: Sequence[EnsembleMember],
-        calibration: Calibration = UNCALIBRATED,
+        calibration: JudgeCalibration = UNCALIBRATED,
     ) -> "RewardModel":
         """Return the mean of these members, of which there is at least one."""
         first, *others = members
@@ -247,7 +247,9 @@ class RewardModel:
     def load(cls, folder: Path) -> "RewardModel":
         """Return a saved one with its calibration. Raises `ModelError`."""
         folders = [folder, *sorted(folder.glob("member-*"))]
-        return cls.of([EnsembleMember.load(each) for each in folders], Calibration.load(folder))
+        return cls.of(
+            [EnsembleMember.load(each) for each in folders], JudgeCalibration.load(folder)
+        )
 
     def save(self, folder: Path) -> None:
         """Write weights, those of the other members in folders of their own, and calibration."""

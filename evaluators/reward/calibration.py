@@ -20,7 +20,7 @@ _RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class JudgeCalibration:
     """Platt's scaling of log-odds (Platt 1999), with a threshold and a band of abstention."""
 
     slope: float = 1.0
@@ -47,7 +47,7 @@ class Calibration:
 
     def raised(
         self, chances: Sequence[float], surprise: NDArray[np.float64] | None = None
-    ) -> "Calibration":
+    ) -> "JudgeCalibration":
         """Return it with a threshold that at most `target` of these failures pass, if higher."""
         scores = np.asarray(self(chances, surprise))
         above = float(np.nextafter(_highest_refused(scores, self.target), 1.0))
@@ -59,7 +59,7 @@ class Calibration:
         (folder / FILE).write_text(text, encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> "Calibration":
+    def load(cls, folder: Path) -> "JudgeCalibration":
         """Return the one beside the weights, or none at all where nothing was fitted.
 
         Raises `ModelError` when the file cannot be read as one.
@@ -74,7 +74,7 @@ class Calibration:
             raise ModelError(f"{path} is no calibration: {error}; train the judge again") from error
 
 
-UNCALIBRATED = Calibration()
+UNCALIBRATED = JudgeCalibration()
 """Leaves probabilities as they are, with the line at one half."""
 
 
@@ -83,7 +83,7 @@ def calibrate(
     labels: Sequence[bool],
     target: float = 0.05,
     surprise: NDArray[np.float64] | None = None,
-) -> Calibration:
+) -> JudgeCalibration:
     """Fit scaling and threshold on episodes that no weight was fitted on.
 
     Scaling by BFGS on Platt's softened targets, which keep it finite where all is told
@@ -99,7 +99,7 @@ def calibrate(
         )
     more = np.zeros((len(truth), 0)) if surprise is None or not surprise.any() else surprise
     slope, offset, *weights = _platt(_log_odds(chances), more, truth)
-    scaled = Calibration(slope, offset, tuple(weights), target=target, episodes=len(truth))
+    scaled = JudgeCalibration(slope, offset, tuple(weights), target=target, episodes=len(truth))
     scores = np.asarray(scaled(chances, more))
     most = _highest_refused(scores[~truth], target)
     above = scores[scores > most]

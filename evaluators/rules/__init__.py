@@ -1,16 +1,17 @@
 """Task checks: pure functions of the evidence that was captured before the page closed."""
 
 from evaluators.rules import comparisons as comparisons
-from evaluators.rules.checks import checks_hold, run_each_check
-from evaluators.rules.rule import (
+from evaluators.rules.checks import (
     CONSULTING_RULES,
     RULES,
     ConsultingRule,
     Means,
     Rule,
     RuleQuestion,
+    checks_hold,
     consulting_rule,
     rule,
+    run_each_check,
 )
 
 __all__ = [

@@ -1,14 +1,63 @@
-"""A task's checks as an evaluator: each rule on its piece of the captured evidence."""
+"""Rules by name, and a task's checks as an evaluator: each rule on its piece of the evidence."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.rules.rule import CONSULTING_RULES, RULES, Means, RuleQuestion
-from tasks.task import Check, Json
+from tasks.task import Json, TaskCheck
 from webagent.action import Answer, GiveUp
 from webagent.errors import unknown_name
+from webagent.models.model import Model
 from webagent.records import Trajectory
+
+Rule: TypeAlias = Callable[[Json, Json], bool | Verdict]
+"""Whether what was found is as expected, or a verdict that says more.
+
+Raises `TypeError` when the two cannot be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What rules may use besides the evidence; a rule that lacks its means abstains."""
+
+    model: Model | None = None
+    """For published checks that ask a language model, such as fuzzy matches."""
+    images: Callable[[str], bytes] | None = None
+    """An image by its reference. Raises `StoreError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleQuestion:
+    """What a rule that needs means is asked."""
+
+    found: Json
+    expected: Json
+    goal: str
+    means: Means
+    evidence: Mapping[str, Json] = field(default_factory=dict)
+    """All of it, for a check that compares two pieces."""
+
+
+ConsultingRule: TypeAlias = Callable[[RuleQuestion], Awaitable[Verdict]]
+"""A rule that needs a model or images. Raises `TypeError` when there is nothing to compare."""
+
+RULES: dict[str, Rule] = {}
+CONSULTING_RULES: dict[str, ConsultingRule] = {}
+
+
+def rule(function: Rule) -> Rule:
+    """Register a rule under its function's name."""
+    RULES[function.__name__] = function
+    return function
+
+
+def consulting_rule(function: ConsultingRule) -> ConsultingRule:
+    """Register a rule that needs means under its function's name."""
+    CONSULTING_RULES[function.__name__] = function
+    return function
 
 
 def checks_hold(score: str = "success", means: Means | None = None) -> FunctionEvaluator:
@@ -43,60 +92,55 @@ def checks_hold(score: str = "success", means: Means | None = None) -> FunctionE
     return judge
 
 
-def run_each_check(trajectory: Trajectory) -> tuple[tuple[Check, Verdict], ...]:
+def run_each_check(trajectory: Trajectory) -> tuple[tuple[TaskCheck, Verdict], ...]:
     """Return what each check of the task, of whatever score, says of the episode, one by one.
 
     A rule that has to ask a model abstains here. Raises `SetupError` for an unknown rule.
     """
     evidence = {**trajectory.evidence, **_of_episode(trajectory)}
-    return tuple((check, _apart(check, evidence)) for check in trajectory.task.checks)
+    found = []
+    for check in trajectory.task.checks:
+        verdict = Verdict(None, f"{check.rule} asks a model or looks at pictures")
+        if check.rule not in CONSULTING_RULES:
+            verdict = _compare(check, evidence)
+        found.append((check, verdict))
+    return tuple(found)
 
 
-def _apart(check: Check, evidence: Mapping[str, Json]) -> Verdict:
-    if check.rule in CONSULTING_RULES:
-        return Verdict(None, f"{check.rule} asks a model or looks at pictures")
-    if check.rule not in RULES:
-        raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
-    if check.evidence not in evidence:
-        return Verdict(None, _not_captured(check.evidence, evidence))
-    found = evidence[check.evidence]
-    return _compare(check, found, lambda: RULES[check.rule](found, check.expected))
+async def _check(
+    check: TaskCheck, evidence: Mapping[str, Json], goal: str, means: Means
+) -> Verdict:
+    answer: Verdict | TypeError | None = None
+    if check.rule in CONSULTING_RULES and check.evidence in evidence:
+        found = evidence[check.evidence]
+        question = RuleQuestion(found, check.expected, goal, means, evidence)
+        try:
+            answer = await CONSULTING_RULES[check.rule](question)
+        except TypeError as error:
+            answer = error
+    # A published scorer is installed when it is first asked: episodes beside this one go on.
+    return await asyncio.to_thread(_compare, check, evidence, answer)
 
 
-async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: Means) -> Verdict:
+def _compare(
+    check: TaskCheck, evidence: Mapping[str, Json], answer: Verdict | TypeError | None = None
+) -> Verdict:
+    """Return what the rule says, or what a rule that asks has answered, with what was compared."""
     if check.rule not in RULES and check.rule not in CONSULTING_RULES:
         raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
     if check.evidence not in evidence:
         return Verdict(None, _not_captured(check.evidence, evidence))
     found = evidence[check.evidence]
-    if check.rule in RULES and check.rule not in CONSULTING_RULES:
-        return _compare(check, found, lambda: RULES[check.rule](found, check.expected))
-    question = RuleQuestion(found, check.expected, goal, means, evidence)
+    what = f"{check.evidence} is {_shorten(found)}, {check.rule} {_shorten(check.expected)}"
     try:
-        verdict = await CONSULTING_RULES[check.rule](question)
+        if isinstance(answer, TypeError):
+            raise answer
+        holds = RULES[check.rule](found, check.expected) if answer is None else answer
     except TypeError as error:
-        return _incomparable(check, found, error)
-    return _compare(check, found, lambda: verdict)
-
-
-def _compare(check: Check, found: Json, compare: Callable[[], bool | Verdict]) -> Verdict:
-    """Return what comparing comes to, with what was compared."""
-    what = _describe_comparison(check, found)
-    try:
-        holds = compare()
-    except TypeError as error:
-        return _incomparable(check, found, error)
+        return Verdict(None, f"{what}: cannot be compared ({error})")
     if isinstance(holds, Verdict):
         return Verdict(holds.value, f"{what}: {holds.reason}")
     return Verdict(float(holds), f"{what}: {'holds' if holds else 'fails'}")
-
-
-def _incomparable(check: Check, found: Json, error: TypeError) -> Verdict:
-    return Verdict(None, f"{_describe_comparison(check, found)}: cannot be compared ({error})")
-
-
-def _describe_comparison(check: Check, found: Json) -> str:
-    return f"{check.evidence} is {_shorten(found)}, {check.rule} {_shorten(check.expected)}"
 
 
 def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import rule
+from evaluators.rules.checks import rule
 from tasks.task import Json
 from webagent.errors import SetupError
 

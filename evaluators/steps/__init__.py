@@ -4,6 +4,9 @@ from evaluators.steps.judgement import (
     JudgedStep,
     StepJudgement,
     StepLabel,
+    Value,
+    build_value,
+    judge_by_value,
     label_steps,
     load_episode_judgements,
     load_judgements,
@@ -13,7 +16,6 @@ from evaluators.steps.judgement import (
 )
 from evaluators.steps.model import StepJudge, StepJudgeSettings, judge_by_model
 from evaluators.steps.rules import judge_by_rules
-from evaluators.steps.value import Value, build_value, judge_by_value
 
 __all__ = [
     "JudgedStep",

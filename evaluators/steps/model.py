@@ -2,10 +2,10 @@
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -137,6 +137,8 @@ def attach_screenshots(
 
 PROMPT = Path(__file__).parent / "prompts" / "steps.md"
 
+Found = TypeVar("Found")
+
 StepJudge: TypeAlias = Callable[[Trajectory], Awaitable[StepJudgement]]
 """Anything that judges the steps of a finished episode."""
 
@@ -179,54 +181,82 @@ def judge_by_model(
     question = prompt or load_prompt(PROMPT)
     # Stored with judgements, which are looked up by it.
     source = f"witness[{model.name}]@1#{question.hash}"
-    shown = images if model.capabilities.images else None
-
-    def build_messages(trajectory: Trajectory) -> tuple[Message, ...]:
-        shots = attach_screenshots(trajectory, shown, settings.screenshots)
-        captions = [f"screenshot {n} shows page {page}" for n, (page, _) in enumerate(shots, 1)]
-        user = question.fill(
-            "user",
-            goal=trajectory.goal or trajectory.task.goal,
-            count=str(len(trajectory.steps)),
-            ending=str(trajectory.ending),
-            course=format_trajectory(trajectory, render, settings.page_tokens),
-            screenshots="; ".join(captions) or "none",
-        )
-        attached = tuple(image for _, image in shots)
-        return Message("system", question.fill("system")), Message("user", user, attached)
-
-    async def ask_steps(trajectory: Trajectory) -> tuple[JudgedStep, ...]:
-        count, seed = len(trajectory.steps), zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
-
-        async def ask(messages: tuple[Message, ...]) -> Reply:
-            async with asyncio.timeout(settings.timeout):
-                completion = await model.complete(
-                    messages, seed=seed, max_tokens=settings.max_tokens
-                )
-            return completion.replies[0]
-
-        return await ask_and_read(
-            ask,
-            build_messages(trajectory),
-            lambda text: read_step_findings(text, count),
-            lambda problem: question.fill("again", problem=problem, count=str(count)),
-        )
 
     async def judge(trajectory: Trajectory) -> StepJudgement:
+        count = len(trajectory.steps)
         reason = _find_nothing_to_judge(trajectory, settings.most_steps)
         if reason:
             return abstain(trajectory, source, reason)
-        try:
-            return StepJudgement(trajectory.id, source, await ask_steps(trajectory))
-        except TimeoutError:
-            reason = f"{model.name} did not reply within {settings.timeout:g} s"
-        except ModelError as error:
-            reason = f"the judge's model failed: {error}"
-        except UnusableError as error:
-            reason = f"no usable reply, asked twice: {error}"
-        return abstain(trajectory, source, reason)
+        course = format_trajectory(trajectory, render, settings.page_tokens)
+        asked = EpisodeQuestion(trajectory, question, {"course": course}, {"count": str(count)})
+        found, reason = await ask_of_episode(
+            model, asked, images, settings, lambda text: read_step_findings(text, count)
+        )
+        if found is None:
+            return abstain(trajectory, source, reason)
+        return StepJudgement(trajectory.id, source, found)
 
     return judge
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeQuestion:
+    """A question about a finished episode; what it is about stands in the prompt's slots."""
+
+    trajectory: Trajectory
+    prompt: Prompt
+    slots: Mapping[str, str]
+    again: Mapping[str, str] = field(default_factory=dict)
+    """Slots of what is said where a reply cannot be read, besides the problem."""
+
+
+async def ask_of_episode(
+    model: Model,
+    asked: EpisodeQuestion,
+    images: Callable[[str], bytes] | None,
+    settings: StepJudgeSettings,
+    read: Callable[[str], Found],
+) -> tuple[Found | None, str]:
+    """Return what `read` makes of the reply, or None and why there is none that can be used.
+
+    A reply for which `read` raises `UnusableError` is asked for once more.
+    """
+    trajectory, prompt = asked.trajectory, asked.prompt
+    count, seed = str(len(trajectory.steps)), zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
+    shown = images if model.capabilities.images else None
+    shots = attach_screenshots(trajectory, shown, settings.screenshots)
+    captions = [f"screenshot {n} shows page {page}" for n, (page, _) in enumerate(shots, 1)]
+    user = prompt.fill(
+        "user",
+        goal=trajectory.goal or trajectory.task.goal,
+        count=count,
+        ending=str(trajectory.ending),
+        screenshots="; ".join(captions) or "none",
+        **asked.slots,
+    )
+    messages = (
+        Message("system", prompt.fill("system")),
+        Message("user", user, tuple(image for _, image in shots)),
+    )
+
+    async def ask(conversation: tuple[Message, ...]) -> Reply:
+        async with asyncio.timeout(settings.timeout):
+            completion = await model.complete(
+                conversation, seed=seed, max_tokens=settings.max_tokens
+            )
+        return completion.replies[0]
+
+    def ask_again(problem: str) -> str:
+        return prompt.fill("again", problem=problem, **asked.again)
+
+    try:
+        return await ask_and_read(ask, messages, read, ask_again), ""
+    except TimeoutError:
+        return None, f"{model.name} did not reply within {settings.timeout:g} s"
+    except ModelError as error:
+        return None, f"the model failed: {error}"
+    except UnusableError as error:
+        return None, f"no usable reply, asked twice: {error}"
 
 
 def _find_nothing_to_judge(trajectory: Trajectory, most_steps: int) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from evaluators.agreement import (
     Agreement,
@@ -29,6 +28,7 @@ from evaluators.combine import EvaluatorTally, MemberTally
 from evaluators.evaluator import FunctionEvaluator
 from evaluators.labels import Label
 from evaluators.statistics import Interval
+from loop.console.output import build_table
 from webagent.errors import SetupError
 from webagent.models.spending import Prices
 from webagent.store import Store
@@ -258,14 +258,14 @@ def print_agreement(held: AgreementReport, console: Console, called: Mapping[str
     first = f"{len(truth.values)} labelled episodes, {successes} successes; {left_out}"
     console.print(first, highlight=False)
     rows = [format_agreement(called[name], found) for name, found in held.figures.items()]
-    _print_table("agreement, in % with 95 % intervals", HEAD, rows, console)
+    console.print(build_table("agreement, in % with 95 % intervals", HEAD, rows))
     rows = [format_calibration(called[name], found) for name, found in held.figures.items()]
-    _print_table("and beyond", MORE_HEAD, rows, console)
+    console.print(build_table("and beyond", MORE_HEAD, rows))
     for group in GROUPS[:2]:
         rows = _group_rows(held, group, called)
         if len({row[1] for row in rows}) > 1:
             head = ("evaluator", group, *HEAD[1:])
-            _print_table(f"by {group}", head, rows, console)
+            console.print(build_table(f"by {group}", head, rows))
     for sentence in _sentences(held, called):
         console.print(escape(f"• {sentence}"), highlight=False)
     for name, found in held.figures.items():
@@ -289,7 +289,7 @@ def print_costs(
     for name, tally in tallies.items():
         if tally.episodes:
             rows = format_costs(tally, prices, called)
-            _print_table(f"asked of {called[name]}", COST_HEAD, rows, console)
+            console.print(build_table(f"asked of {called[name]}", COST_HEAD, rows))
             for sentence in describe_costs(called[name], tally, prices, called):
                 console.print(escape(f"• {sentence}"), highlight=False)
 
@@ -354,21 +354,10 @@ def _show_reliability(name: str, found: Agreement, console: Console) -> None:
         for each in bins
     ]
     title = f"what {name} says and what is so"
-    _print_table(title, ("value", "episodes", "said %", "true %"), rows, console)
+    console.print(build_table(title, ("value", "episodes", "said %", "true %"), rows))
     if found.calibration:
         brier, ece = map(format_number, (found.calibration.brier, found.calibration.ece))
         console.print(f"Brier {brier}, ECE {ece}", highlight=False)
-
-
-def _print_table(
-    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], console: Console
-) -> None:
-    table = Table(title=escape(title), box=None, title_justify="left")
-    for place, name in enumerate(head):
-        table.add_column(name, justify="right" if place else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    console.print(table)
 
 
 def match_labels(

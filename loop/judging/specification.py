@@ -88,7 +88,7 @@ class EvaluatorBuilder:
             case "reward":
                 return _load_reward(Path(spec.argument)).evaluator()
             case "chance":
-                return _judge_by_chance(_load_reward(Path(spec.argument)))
+                return judge_by_chance(_load_reward(Path(spec.argument)))
             case "python":
                 return load_own_judge(spec.argument)
             case "unsure":
@@ -211,8 +211,8 @@ def _load_reward(folder: Path) -> "RewardModel | LanguageReward":
     return RewardModel.load(folder)
 
 
-def _judge_by_chance(model: "RewardModel | LanguageReward") -> FunctionEvaluator:
-    """Its probability as it is, so that calibration can be told and `unsure` has a range."""
+def judge_by_chance(model: "RewardModel | LanguageReward") -> FunctionEvaluator:
+    """Return its probability as it is, so that calibration can be told and `unsure` has a range."""
 
     from evaluators.reward.language import LanguageReward
 

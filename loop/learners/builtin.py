@@ -15,6 +15,7 @@ from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.policy.remembering import MEMORY, remember_judged
+from webagent.records import Trajectory
 from webagent.rollout import Batcher
 from webagent.training.fit import FitConfig, FitReport, fit
 from webagent.training.rows import TrainingRow, grow_vocabulary, make_avoided_rows, make_policy_rows
@@ -63,6 +64,11 @@ class BuiltinLearner:
         }.get(purpose, Exploration(config.temperature, config.random_share))
         memory = self.memory if purpose in ("collect", "measure") else None
         return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
+
+    def remember(self, state: ArmState, episodes: Sequence[Trajectory]) -> None:
+        """Take judged episodes into the memory, where there is one."""
+        if self.memory is not None:
+            remember_judged(self.memory, ((t, state.success.get(t.id)) for t in episodes))
 
     async def close(self) -> None:
         """Hold nothing that would have to be given back."""

@@ -3,6 +3,7 @@
 from loop.arms import ARMS, arms_of
 from loop.learners.state import Learner
 from loop.measurement.settings import contestant
+from loop.presets import PRESETS
 from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.training.settings import WeightSettings
@@ -19,13 +20,20 @@ def make_learner(session: Session) -> Learner:
         from loop.learners.builtin import BuiltinLearner
 
         return BuiltinLearner(session)
+    large: Learner
     if session.config.learner == "endpoint":
         from loop.learners.knowledge import KnowledgeLearner
 
-        return KnowledgeLearner(session)
-    from loop.learners.language import LanguageLearner
+        large = KnowledgeLearner(session)
+    else:
+        from loop.learners.language import LanguageLearner
 
-    return LanguageLearner(session)
+        large = LanguageLearner(session)
+    if not session.config.taught.student:
+        return large
+    from loop.learners.student import StudentLearner
+
+    return StudentLearner(session, large)
 
 
 def check_learner(config: ImproveConfig) -> None:
@@ -37,11 +45,13 @@ def check_learner(config: ImproveConfig) -> None:
         raise UsageError(
             f"--samples {config.samples} --trials {config.trials}: at least 1 of each is needed"
         )
+    config.taught.check(config.asked.policy)
     if kind == "builtin":
         return
     contestant(config.played).check()
     objective = config.how.objective
-    if kind == "endpoint" and config.how != WeightSettings():
+    usual = PRESETS[config.preset].how if config.preset in PRESETS else WeightSettings()
+    if kind == "endpoint" and config.how not in (usual, WeightSettings()):
         raise UsageError(
             "--policy endpoint has no weights to train; leave --objective, --lora and what belongs"
             " to them out, or name weights with --policy local:FOLDER"

@@ -269,7 +269,9 @@ def _read_books(folder: Path) -> dict[str, RuleBook]:
 def _list_tried(session: Session, site: str) -> list[Task]:
     """The tasks of a trial, on this site where one is named: seeds that are never drawn, or tasks
     that are set apart."""
-    names = session.split.trial or session.names
+    split = session.split
+    # What is proposed is the same whatever the seed, so that a trial would be practised.
+    names = split.trial or [name for name in split.learning if name not in split.proposed]
     count = session.config.trials
     tasks: list[Task] = []
     for index in range(count):

@@ -1,13 +1,14 @@
 """What an arm knows, and the seam between that and whoever learns from it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from evaluators.reward.builtin import RewardModel
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
-from worldmodel.model import WorldModel
+from worldmodel.prediction import WorldModel
 
 Purpose: TypeAlias = Literal["collect", "imagine", "measure", "vote"]
 """What a policy acts for: to learn from what it does in real pages or in imagined ones, which is
@@ -29,6 +30,15 @@ class Learner(Protocol):
 
     async def close(self) -> None:
         """Give back what the policy holds."""
+        ...
+
+
+@runtime_checkable
+class RemembersAtOnce(Protocol):
+    """A learner that gets better between two trainings, too."""
+
+    def remember(self, state: "ArmState", episodes: Sequence[Trajectory]) -> None:
+        """Take in judged episodes; the policies given so far act by them from then on."""
         ...
 
 

@@ -9,14 +9,26 @@ from tyro.conf import OmitArgPrefixes
 from loop.costs import Caps
 from loop.measurement.settings import BenchmarkConfig, check
 from loop.policies import ModelChoice
+from loop.student import StudentChoice
+from loop.worlds import WorldChoice
 from webagent.errors import UsageError
 
 PHASE = "collect"
 """The episodes' phase; what trains and exports takes it without being told."""
 
 _PLAYED = (
-    *("benchmark", "tasks", "files", "split", "seeds", "samples", "asked", "observation"),
-    *("images", "temperature", "judge", "addresses", "sites", "logins", "guard", "caps"),
+    *("benchmark", "tasks", "files", "split", "seeds", "samples", "asked", "taught", "ahead"),
+    *(
+        "observation",
+        "images",
+        "temperature",
+        "judge",
+        "addresses",
+        "sites",
+        "logins",
+        "guard",
+        "caps",
+    ),
     *("concurrency", "resume"),
 )
 """Settings that mean what they mean when a policy is measured."""
@@ -43,6 +55,10 @@ class CollectConfig:
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
     """Who plays. Beside language models, --policy may name `oracle`, `model:FOLDER` for saved
     built-in weights, or `python:FILE.py:NAME` for a policy of your own."""
+    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
+    """Who goes in front of the policy."""
+    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
+    """Which world model the policy asks before it acts."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
@@ -97,7 +113,12 @@ class CollectConfig:
                 raise UsageError(f"{flag} {value} leaves nothing to play; give 1 or more")
         if self.workers < 1:
             raise UsageError(f"--workers {self.workers}: at least 1 is needed")
-        if self.workers > 1 and self.asked.paid:
+        if self.workers > 1 and self.taught.student:
+            raise UsageError(
+                f"--workers {self.workers}: a student learns in one process; leave --workers out,"
+                " with a higher --concurrency if you like"
+            )
+        if self.workers > 1 and (self.asked.paid or self.ahead.asks_a_model):
             raise UsageError(
                 f"--workers {self.workers} is for policies that play in their own processes; for an"
                 " endpoint use one with a higher --concurrency, so that caps hold"

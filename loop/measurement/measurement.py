@@ -3,26 +3,147 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import TypeAlias
 
 from rich.console import Console
 
 from loop.console.progress import count_episodes
 from loop.costs import format_spending
-from loop.measurement import baselines
-from loop.measurement.baselines import Recordings
-from loop.measurement.scoring import EpisodeScorer, open_scorer
+from loop.folder import read_judge_id
+from loop.measurement.scoring import HEADLINE, EpisodeScorer, open_scorer
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
 from loop.measurement.worlds import WorldFactory, open_worlds
+from loop.student import BUILTIN, note_student
+from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
+from loop.worlds import open_lookahead
+from tasks.task import Task
+from webagent.action import Action, Answer, GiveUp
 from webagent.models.spending import Ledger, MeteredModel
-from webagent.policy.policy import Policy
-from webagent.records import Step, Trajectory
-from webagent.rollout import PlannedEpisode, Recorder, collect
+from webagent.policy.policy import Policy, Script, ScriptedPolicy, play_actions, replay_recording
+from webagent.policy.student import STUDENT, Student, StudentPolicy
+from webagent.records import Ending, Observation, Provenance, Step, Trajectory
+from webagent.rollout import PlannedEpisode, Recorder, collect, plan_episodes
 from webagent.store import Store
+
+Learn: TypeAlias = Callable[[Trajectory, float | None], object]
+"""Told of an episode and its success, None where nobody can say."""
+ORACLES = "oracles"
+TRIES = 3
+"""Seeds on which an oracle is tried until it has succeeded once."""
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """Successes to replay, by the names of their tasks, and where they come from."""
+
+    source: str
+    by_task: Mapping[str, Trajectory]
+
+
+def describe_replay(source: str, known: Collection[str], names: Sequence[str]) -> str:
+    """Of which tasks there is a success to replay, in a sentence."""
+    missing = [name for name in names if name not in known]
+    if len(missing) == len(names):
+        return (
+            f"{REPLAY}: not played, {source} show no success of these tasks; give --replay RUN"
+            " with episodes that went well"
+        )
+    if not missing:
+        return f"{REPLAY}: of a success of each task that {source} show"
+    more = f" and {len(missing) - _SHOWN} more" * (len(missing) > _SHOWN)
+    return (
+        f"{REPLAY}: of successes that {source} show; nothing to replay for {len(missing)} of"
+        f" {len(names)} tasks ({', '.join(missing[:_SHOWN])}{more})"
+    )
+
+
+def is_infeasible(task: Task) -> bool:
+    """Whether the right thing to do is to give up."""
+    return "infeasible" in task.skills or any(
+        check.rule.endswith("_unachievable")
+        or (check.evidence == "episode.ending" and check.expected == str(Ending.GAVE_UP))
+        for check in task.checks
+    )
+
+
+def plan_solutions(chosen: TaskSelection, names: Iterable[str], trial: int) -> list[PlannedEpisode]:
+    """Episodes in which oracles show their tasks, on seeds that are not measured."""
+    from benchmarks.oracles import ORACLES
+
+    split = "train" if chosen.split == "development" else "development"
+    tasks = [chosen.suite.task(name, trial, split) for name in names]
+    known = [task for task in tasks if task.name in ORACLES]
+    return plan_episodes(known, Provenance(arm="oracle", phase=RECORDING, round=trial))
+
+
+def plan_baselines(
+    chosen: TaskSelection, known: Collection[str], seeds: int
+) -> list[PlannedEpisode]:
+    """The episodes of all baselines, on the first seeds that are measured; a replay of the tasks
+    that are `known`."""
+    tasks = chosen.tasks(seeds)
+    by_arm = {NOTHING: tasks}
+    if any(map(is_infeasible, tasks)):
+        by_arm[GIVE_UP] = tasks
+    by_arm[REPLAY] = [task for task in tasks if task.name in known]
+    return [
+        entry
+        for arm, own in by_arm.items()
+        for entry in plan_episodes(own, Provenance(arm=arm, phase=PHASE))
+    ]
+
+
+def build_policy(recordings: Recordings) -> ScriptedPolicy:
+    """Plays each episode as the baseline that its arm names."""
+    scripts: dict[str, Script] = {
+        NOTHING: play_actions([Answer("")]),
+        GIVE_UP: play_actions([GiveUp("at once")]),
+    }
+
+    def script(trajectory: Trajectory, observation: Observation) -> Action | None:
+        arm = trajectory.provenance.arm
+        played = scripts.get(arm) or replay_recording(recordings.by_task[trajectory.task.name])
+        return played(trajectory, observation)
+
+    return ScriptedPolicy(script, source="script", name="baseline")
+
+
+def find_recordings(run: Path, chosen: TaskSelection) -> Recordings:
+    """The first success that a run holds of each task: on another seed, where tasks have seeds.
+
+    Raises `StoreError` for a folder that is no run.
+    """
+    wanted = {task.id: task.name for task in chosen.tasks(1)}
+    measured = {(task.id, task.seed) for task in chosen.tasks()} if chosen.suite.is_seeded else ()
+    found: dict[str, Trajectory] = {}
+    with Store.open(run) as store:
+        judges = {read_judge_id(store), HEADLINE.id}
+        successes = {
+            episode
+            for episode, scores in store.scores().items()
+            if any(s.name == "success" and s.value == 1.0 and s.evaluator in judges for s in scores)
+        }
+        for entry in store.entries(world="browser"):
+            name = wanted.get(entry.task, "")
+            is_usable = entry.id in successes and (entry.task, entry.seed) not in measured
+            if name and name not in found and is_usable and (played := store.load(entry.id)):
+                found[name] = played
+    return Recordings(f"the episodes of {run}", found)
 
 
 class CostRecorder:
@@ -31,6 +152,7 @@ class CostRecorder:
 
     def __init__(self, store: Store, arm: str) -> None:
         self.begin, self.finish, self.load = store.begin, store.finish, store.load
+        self.add_exchanges = store.add_exchanges
         self._store, self._key = store, self._key_of(arm)
         self._started = time.monotonic()
         self._sums: defaultdict[str, float] = defaultdict(float)
@@ -100,7 +222,7 @@ class Measurement:
             self._judge() as verdicts,
             open_worlds(self.config, self.chosen, self.store) as on,
         ):
-            await self._play_policy(on, verdicts, plan)
+            await self._play_policy(on, verdicts, plan, is_measured=False)
 
     async def play(self) -> None:
         """Play what has not been played yet, and score every episode as it ends."""
@@ -108,18 +230,17 @@ class Measurement:
             self._judge() as verdicts,
             open_worlds(self.config, self.chosen, self.store) as on,
         ):
-            await self._play_policy(on, verdicts, self.chosen.plan(arm_of(self.config)))
+            plan = self.chosen.plan(arm_of(self.config))
+            await self._play_policy(on, verdicts, plan, is_measured=True)
             if self.config.baselines:
                 plain = on.plain()
                 with CostRecorder(self.store, BASELINES) as clock:
                     recordings = await self._recordings(plain, verdicts, clock)
                     known = recordings.by_task
-                    note = baselines.describe_replay(recordings.source, known, self.chosen.names)
+                    note = describe_replay(recordings.source, known, self.chosen.names)
                     self.store.put_state(NOTES, [note])
-                    plan = baselines.plan_baselines(self.chosen, known, self.config.baseline_seeds)
-                    await self._collect(
-                        plan, baselines.build_policy(recordings), plain, verdicts, clock
-                    )
+                    plan = plan_baselines(self.chosen, known, self.config.baseline_seeds)
+                    await self._collect(plan, build_policy(recordings), plain, verdicts, clock)
 
     @asynccontextmanager
     async def _judge(self) -> AsyncIterator[EpisodeScorer]:
@@ -129,33 +250,66 @@ class Measurement:
             yield verdicts
 
     async def _play_policy(
-        self, stage: WorldFactory, verdicts: EpisodeScorer, plan: Sequence[PlannedEpisode]
+        self,
+        stage: WorldFactory,
+        verdicts: EpisodeScorer,
+        plan: Sequence[PlannedEpisode],
+        *,
+        is_measured: bool,
     ) -> None:
         played = contestant(self.config)
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
-        with CostRecorder(self.store, arm_of(self.config) + self.worker) as clock:
-            async with played.ready(stage.images, metered) as policy:
-                await self._collect(plan, policy, stage, verdicts, clock, self.budget)
+        with (
+            CostRecorder(self.store, arm_of(self.config) + self.worker) as clock,
+            self._student(is_measured) as (student, learn),
+        ):
+            async with (
+                played.ready(stage.images, metered) as policy,
+                open_lookahead(self.config.ahead, self.store.images.get) as ahead,
+            ):
+                policy = ahead(policy, self.ledger) if ahead else policy
+                policy = StudentPolicy(student, policy) if student else policy
+                await self._collect(plan, policy, stage, verdicts, clock, self.budget, learn)
+
+    @contextmanager
+    def _student(self, is_measured: bool) -> Iterator[tuple[Student | None, Learn]]:
+        """Who goes in front of the policy, and what is told of every episode that was scored.
+
+        No verdict of a measured episode reaches a student, and one that was brought along is
+        measured as it is.
+        """
+        choice = self.config.taught
+        student = choice.open() if choice.student else None
+        if student is None or (is_measured and choice.student != BUILTIN):
+            if student is not None:
+                note_student(self.store, student)
+            yield student, lambda trajectory, success: None
+            return
+        note_student(self.store, student)
+        try:
+            yield student, lambda t, success: student.learn(t, None if is_measured else success)
+        finally:
+            student.save(self.store.folder / STUDENT)
 
     async def _recordings(
         self, stage: WorldFactory, verdicts: EpisodeScorer, clock: Recorder
     ) -> Recordings:
         """Successes to replay: those of a run, or what the oracles show now."""
-        from loop.policies import ScriptedSolutions
+        from benchmarks.oracles import OraclePolicy
 
         if self.config.replay is not None:
-            return baselines.find_recordings(self.config.replay, self.chosen)
+            return find_recordings(self.config.replay, self.chosen)
         found: dict[str, Trajectory] = {}
-        for trial in range(baselines.TRIES):
+        for trial in range(TRIES):
             left = [name for name in self.chosen.names if name not in found]
-            plan = baselines.plan_solutions(self.chosen, left, trial)
-            for shown in await self._collect(plan, ScriptedSolutions(), stage, verdicts, clock):
+            plan = plan_solutions(self.chosen, left, trial)
+            for shown in await self._collect(plan, OraclePolicy(), stage, verdicts, clock):
                 if await verdicts.give(shown) == 1.0:
                     found[shown.task.name] = shown
-        return Recordings(baselines.ORACLES, found)
+        return Recordings(ORACLES, found)
 
-    async def _collect(
+    async def _collect(  # noqa: PLR0913 - each is a separate decision of the caller
         self,
         plan: Sequence[PlannedEpisode],
         policy: Policy,
@@ -163,6 +317,7 @@ class Measurement:
         verdicts: EpisodeScorer,
         recorder: Recorder,
         budget: int | None = None,
+        learn: Learn = lambda trajectory, success: None,
     ) -> list[Trajectory]:
         """Play a plan; scores come as episodes end, and all are there when this returns."""
         if not plan:
@@ -174,6 +329,7 @@ class Measurement:
 
             async def score(trajectory: Trajectory) -> None:
                 value = await verdicts.give(trajectory)
+                learn(trajectory, value)
                 counter.count(trajectory, value, is_new=trajectory.id not in known)
                 if self.seen:
                     self.seen(trajectory)

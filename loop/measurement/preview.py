@@ -6,8 +6,8 @@ from typing import Any
 
 from benchmarks.rules import CONSULTING_RULES
 from loop.folder import RunFolder
-from loop.measurement import baselines
-from loop.measurement.baselines import is_infeasible
+from loop.measurement import measurement
+from loop.measurement.measurement import is_infeasible
 from loop.measurement.scoring import has_checks
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of
@@ -80,16 +80,16 @@ def _preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | 
         return "left out, as --no-baselines asked"
     seeds = min(config.baseline_seeds, chosen.seeds)
     if config.replay is not None:
-        found = baselines.find_recordings(config.replay, chosen)
+        found = measurement.find_recordings(config.replay, chosen)
         source, known = found.source, list(found.by_task)
     else:
-        source = baselines.ORACLES
-        known = [entry.task.name for entry in baselines.plan_solutions(chosen, chosen.names, 0)]
+        source = measurement.ORACLES
+        known = [entry.task.name for entry in measurement.plan_solutions(chosen, chosen.names, 0)]
     shown = len(known) if config.replay is None else 0
     counts = Counter(
-        entry.provenance.arm for entry in baselines.plan_baselines(chosen, known, seeds)
+        entry.provenance.arm for entry in measurement.plan_baselines(chosen, known, seeds)
     )
-    told = baselines.describe_replay(source, known, chosen.names)
+    told = measurement.describe_replay(source, known, chosen.names)
     counted = ", ".join(f"{count} of {arm}" for arm, count in counts.items())
     to_show = f"; {shown} or a few more in which oracles show what is replayed" * bool(shown)
     return [f"{sum(counts.values())} episodes: {counted}{to_show}", told]

@@ -1,6 +1,5 @@
 """What is played: a benchmark's tasks, chosen by name and found where they are."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from loop.measurement.settings import BenchmarkConfig, arm_of
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
 from webagent.errors import SetupError, UsageError
+from webagent.files import read_toml
 from webagent.records import Provenance
 from webagent.rollout import PlannedEpisode, plan_episodes
 
@@ -107,12 +107,7 @@ def read_addresses(file: Path) -> Mapping[str, str]:
 
     Raises `SetupError` naming file and line.
     """
-    try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SetupError(f"{file} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SetupError(f"{file} is not TOML: {error}") from error
+    table = read_toml(file)
     found = table.get("addresses", table)
     if not isinstance(found, dict) or not found:
         raise SetupError(f'{file} names no sites; expected lines as shopping = "http://…"')

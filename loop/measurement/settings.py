@@ -11,6 +11,8 @@ from loop.costs import Caps, check_cost_cap, load_prices
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.measurement.scoring import HEADLINE
 from loop.policies import PLAIN, ModelChoice, NamedPolicy, load_knowledge
+from loop.student import StudentChoice
+from loop.worlds import WorldChoice
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
@@ -53,6 +55,10 @@ class BenchmarkConfig:
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
     """Who plays. Beside language models, --policy may name `oracle`, `model:FOLDER` for saved
     built-in weights, or `python:FILE.py:NAME` for a policy of your own."""
+    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
+    """Who goes in front of the policy."""
+    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
+    """Which world model the policy asks before it acts."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
@@ -122,8 +128,15 @@ def check(config: BenchmarkConfig) -> None:
             f" --baseline-seeds {config.baseline_seeds}: all must be at least 1"
         )
     contestant(config).check()
+    config.taught.check(config.asked.policy)
+    config.ahead.check()
+    if config.ahead.looks_ahead and config.asked.policy == "oracle":
+        raise UsageError(
+            "--policy oracle knows what is right and has nothing to look ahead for; name another"
+        )
     config.caps.check()
-    check_cost_cap(config.caps, config.asked.paid, load_prices(config.caps.prices))
+    for paid in {config.asked.paid, config.ahead.paid} - {""} or {""}:
+        check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     if judge_of(config).asks_a_model:
         judging(config).check()
     if config.guard is not None:
@@ -150,7 +163,8 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 def arm_of(config: BenchmarkConfig) -> str:
     """What the policy is called in tables."""
     examples = [f"exemplars={config.exemplar_count}"] * bool(config.exemplars)
-    told = [*examples, *["hints"] * bool(config.hints)]
+    told = [*examples, *["hints"] * bool(config.hints), *["student"] * bool(config.taught.student)]
+    told += config.ahead.label()
     return contestant(config, knows=False).label(*told)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.sites.hosting import Hosting
 from loop.measurement.selection import TaskSelection, list_page_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
+from loop.worlds import check_world
 from tasks.task import Json, Task
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.pictures import GoalPictures
@@ -17,11 +18,12 @@ from webagent.browser.sessions.traffic import read_replay
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
+from webagent.models import EndpointModel
 from webagent.observation.variants import ObservationVariant
 from webagent.records import Observation
 from webagent.rollout import OpenWorld, World
 from webagent.store import Store
-from webagent.store.images import ImageStore
+from webagent.store.database import ImageStore
 
 _ABOVE = 3
 """How many folders above the task file pictures are looked for in: paths count from the top of the
@@ -112,6 +114,11 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
     """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
     chosen.check()
     load_guard(config, chosen)
+    if config.asked.policy == "endpoint":
+        model = contestant(config, knows=False).language_model()
+        if isinstance(model, EndpointModel):
+            model.check()
+    check_world(config.ahead)
     if sites := find_missing_sites(config, chosen):
         raise SetupError(sites)
     if missing := find_missing_logins(config, chosen):

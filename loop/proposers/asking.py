@@ -25,7 +25,7 @@ Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class AskedQuestion:
     """A question with the reply to it, as it is kept."""
 
     key: str
@@ -42,7 +42,7 @@ class ExchangeLog:
     """What was asked already, in a file of JSON lines; None where nothing is kept."""
 
     path: Path | None = None
-    exchanges: dict[str, Exchange] = field(default_factory=dict)
+    exchanges: dict[str, AskedQuestion] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: Path) -> "ExchangeLog":
@@ -51,16 +51,16 @@ class ExchangeLog:
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
             path.write_text(whole, encoding="utf-8")
-        found: dict[str, Exchange] = {}
+        found: dict[str, AskedQuestion] = {}
         for number, line in enumerate(whole.splitlines(), 1):
             try:
-                exchange = Exchange(**json.loads(line))
+                exchange = AskedQuestion(**json.loads(line))
             except (ValueError, TypeError) as error:
                 raise StoreError(f"{path}, line {number}: not what was asked: {error}") from error
             found[exchange.key] = exchange
         return cls(path, found)
 
-    def add(self, exchange: Exchange) -> None:
+    def add(self, exchange: AskedQuestion) -> None:
         """Keep an exchange, in the file as well."""
         self.exchanges[exchange.key] = exchange
         if self.path is not None:
@@ -120,7 +120,9 @@ class ProposerModel:
             requests=1,
         )
 
-    async def reply(self, messages: Sequence[Message], prompt: Prompt, number: int = 0) -> Exchange:
+    async def reply(
+        self, messages: Sequence[Message], prompt: Prompt, number: int = 0
+    ) -> AskedQuestion:
         """Return the kept reply to a question, or the model's, which is kept then."""
         content = [
             [each.role, each.text, [hashlib.sha256(image).hexdigest() for image in each.images]]
@@ -137,7 +139,7 @@ class ProposerModel:
                 max_tokens=self.sampling.max_tokens,
             )
             reply = completion.replies[0].text
-            self.kept.add(Exchange(key, completion.model, prompt.hash, reply))
+            self.kept.add(AskedQuestion(key, completion.model, prompt.hash, reply))
         return self.kept.exchanges[key]
 
 

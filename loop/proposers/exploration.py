@@ -41,7 +41,7 @@ from loop.proposers.settings import ProposeConfig
 from loop.proposers.site import ProposalSite
 from loop.proposers.territory import Territory
 from loop.proposers.verification import EpisodePlayer, PlannedPlay, verify_proposals
-from tasks.proposal import TaskProposal
+from tasks.task import TaskProposal
 from webagent.action.actions import Click
 from webagent.errors import SetupError, WorldError
 from webagent.models.model import Model
@@ -314,9 +314,9 @@ async def explore_for_proposals(
     player = replace(player, provenance=Provenance(arm=source))
     surprise = None
     if source == "curiosity" and config.world is not None:
-        from worldmodel.model import WorldModel
+        from worldmodel.network import NetworkWorld
 
-        surprise = by_prediction(WorldModel.load(config.world))
+        surprise = by_prediction(NetworkWorld.load(config.world))
     elif source == "curiosity":
         surprise = by_novelty()
     writer = ModelWriter(model) if model is not None else GrammarWriter()

@@ -3,14 +3,14 @@
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from loop.proposers.frontier import mask_address, weigh_form
+from loop.proposers.frontier import weigh_form
 from loop.proposers.page_forms import (
     ENTER,
     FormField,
@@ -26,7 +26,7 @@ from loop.proposers.territory import (
     is_preview,
     make_plausible_value,
 )
-from webagent.action import Action, format_action
+from webagent.action import Action
 from webagent.action.actions import (
     Answer,
     AnswerDialog,
@@ -38,7 +38,9 @@ from webagent.action.actions import (
     Press,
     SelectOption,
 )
-from webagent.records import Candidate, Decision, Observation, Step, Trajectory
+from webagent.policy.policy import propose_certain
+from webagent.records import Decision, Observation, Step, Trajectory
+from worldmodel.kinds import mask_address
 
 _FILLED = (Fill, SelectOption, Check)
 _FORM_WEIGHT = 2.0
@@ -79,9 +81,7 @@ class Explorer:
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
         """Return the one action to try next."""
-        decision = await self.act(trajectory, observation)
-        candidate = Candidate(format_action(decision.action), log_prob=0.0)
-        return [replace(decision, candidates=(candidate,))][:n]
+        return propose_certain(await self.act(trajectory, observation), n)
 
     def _choose(self, trajectory: Trajectory, page: Observation) -> Action:
         aim = self.aims.get(trajectory.task.seed, ExplorationAim())
@@ -241,7 +241,7 @@ def _host(url: str) -> str:
 
 
 if TYPE_CHECKING:
-    from worldmodel.accuracy import Predictor
+    from worldmodel.prediction import WorldModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ def by_novelty() -> Surprise:
     return measure_surprise
 
 
-def by_prediction(world: "Predictor") -> Surprise:
+def by_prediction(world: "WorldModel") -> Surprise:
     """Return the surprise of a world model: one less the F1 of the changes that it predicted.
 
     Where nothing changed or was predicted to, whether the page is as predicted.

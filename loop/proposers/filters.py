@@ -1,17 +1,17 @@
 """Filtering proposals: by rules first, then by a model, at last by solving."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from re import Pattern
 from typing import Any, TypeAlias
 
 from loop.proposers.asking import ProposerModel, read_object
-from loop.proposers.novelty import check_novelty
 from loop.proposers.records import ProposalRecord, SolveResult
 from loop.proposers.requests import FILTER, SiteScope
-from loop.proposers.safety import GuardLimits, check_safety
-from loop.proposers.validity import check_validity
-from tasks.proposal import UNTRIED, Refusal, TaskProposal
-from tasks.task import Task
+from loop.proposers.validity import check_validity, likeness, values, words
+from tasks.task import UNTRIED, Refusal, Task, TaskProposal
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
 from webagent.guard.policy import open_for_task
@@ -19,6 +19,209 @@ from webagent.models.model import Message
 from webagent.models.model import Reply as ModelReply
 from webagent.models.prompt import fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read
+
+
+@dataclass(frozen=True, slots=True)
+class GuardLimits:
+    """What the guard of an episode allows, as far as a task can go against it."""
+
+    closed: Callable[[str], str] = lambda url: ""
+    """Why an address may not be opened; empty where it may."""
+    only_reads: bool = False
+    """Whether requests that change something are refused."""
+
+
+def _pattern(text: str) -> Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.VERBOSE)
+
+
+NOWHERE: Mapping[str, Pattern[str]] = {
+    "an attack on the site": _pattern(
+        r"\b(?:sql[ -]?injection|brute[ -]?force|xss|cross-site\ scripting|denial[ -]of[ -]service"
+        r"|ddos|exploit\ (?:a|the|any)|hack(?:\ into)?\b|bypass\ (?:the\ )?(?:login|captcha|paywall"
+        r"|password|authentication)|steal|phish\w*|malware|guess\ (?:the|a|someone)[\w' ]*password)"
+    ),
+    "someone else's credentials": _pattern(
+        r"\b(?:social\ security\ number|ssn\b|one[ -]time\ (?:code|password)|2fa\ code|api[ -]key"
+        r"|private\ key|access\ token|session\ cookie|(?:reveal|extract|copy|tell\ me|export|find)"
+        r"\ [\w' ]*(?:password|credential)s?)"
+    ),
+}
+"""Refused on every site, a local one as well."""
+
+LIVE: Mapping[str, Pattern[str]] = {
+    "a payment": _pattern(
+        r"\b(?:buy|purchase|pay(?:\ for)?|check\ ?out|donate|subscribe\ to|bid\ (?:on|for)"
+        r"|(?:place|submit|complete|make)\ (?:an?|the|my|your)?\ ?(?:order|purchase|payment|booking"
+        r"|reservation|donation)|book\ (?:an?|the|me)|order\ (?:an?|some|one|two|three|what|it|them"
+        r"|this|these|those|\d{1,2})|transfer\ (?:money|funds|[$€£])|credit\ card|debit\ card|iban"
+        r"|cvv|redeem|refund)(?!\w)"
+    ),
+    "the end of an account": _pattern(
+        r"\b(?:delete|deactivate|close|remove|cancel|disable|terminate)\ (?:\w+\ ){0,3}"
+        r"(?:account|profile|membership|subscription|user)s?\b"
+    ),
+    "what reaches real people": _pattern(
+        r"(?:^|[.;:!?,]\ |\b(?:and|then|please|to|also|you)\ )(?:post|publish|tweet|retweet|reply"
+        r"|comment|message|email|e-mail|mail|invite|dm|report|follow|vote|upvote|downvote|review"
+        r"|rate|contact|call)\ (?!of\b|is\b|was\b|count\b|that\ began)"
+        r"|\b(?:send|write|leave|submit|add|create|start|open|make|share|upload)\ (?:\w+\ ){0,4}?"
+        r"(?:comment|review|message|e?-?mail|reply|post|question|thread|topic|issue|ticket|feedback"
+        r"|rating|invitation|request|form|photo|video|listing|ad)s?\b"
+    ),
+    "credentials": _pattern(
+        r"\b(?:password|passphrase|log\ in(?:to)?|sign\ (?:in|up)|login\ (?:as|to|with)|register"
+        r"|create\ (?:an?|my|your|new|\ )+\ ?account|two-factor|passport\ number)\b"
+    ),
+    "what cannot be undone": _pattern(
+        r"\b(?:delete|erase|wipe|purge|destroy|permanently\ remove|remove\ all"
+        r"|reset\ (?:the|my|all)|ban|block\ (?:the|this|a)\ (?:user|account|person))\b"
+    ),
+}
+"""Refused on a live site; a local one that is put back afterwards may be asked for all of it."""
+
+_CHANGES = _pattern(
+    r"(?:^|[.;:!?,\"”]\ |\b(?:and|then|please|also)\ )(?:add|append|approve|archive|assign"
+    r"|attach|change|close|correct|create|delete|disable|edit|enable|enter|extend|grant|insert|lock|make"
+    r"|mark|merge|move|pin|post|put|raise|lower|remove|rename|reopen|replace|reply|restore|revoke"
+    r"|save|send|set|submit|take|turn|undo|update|upload|use\ (?:the|a|my)\ (?:voucher|coupon|code)"
+    r"|withdraw|write|get\ (?:\w+\ ){0,3}?into|want\ (?:a|the\ same)|ask\ (?:the|a)|moderate"
+    r"|give\ (?!me|just|only|its|the\ (?:first|number|value|name|login|title|date|hash))"
+    r"|require|report\ a|start\ a|begin\ a"
+    r"|answer\ (?:the|this|that)\ (?:\w+\ )?(?:post|thread|message|ticket))\b"
+    r"|\b(?:should|must|needs?\ to|has\ to|have\ to)\ (?:\w+\ ){0,2}?"
+    r"(?:be|become|begin|end|get|have|say|show|start|read|go|lose|no\ longer)\b"
+)
+"""Asks for a change; beside what is told apart above, what is left over on a live site."""
+_DOMAIN = re.compile(
+    r"(?:https?://)?((?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|io|co|dev|ai|app|info|test|de|uk|fr))\b",
+    re.IGNORECASE,
+)
+_KNOWN_SITES = _pattern(
+    r"\b(?:on|in|at|to|from|via|with|using|into)\ (?:the\ )?(google(?:\ maps|\ search)?|amazon|ebay"
+    r"|facebook|twitter|instagram|youtube|wikipedia|reddit|linkedin|github|gitlab|booking\.com"
+    r"|whatsapp|gmail|tiktok|bing|yelp|airbnb|paypal)\b"
+)
+
+
+def check_safety(task: Task, scope: SiteScope, limits: GuardLimits | None = None) -> Refusal | None:
+    """Return why a task may not be asked for on this site; None where nothing is against it."""
+    held = limits or GuardLimits()
+    goal = task.goal
+    reason = (
+        _find_kind(NOWHERE, goal)
+        or _find_other_site(goal, scope)
+        or held.closed(task.start_url)
+        or ("" if scope.is_reset else _find_kind(LIVE, goal))
+        or _find_change(goal, held, scope)
+    )
+    return Refusal("safety", reason) if reason else None
+
+
+def _find_kind(kinds: Mapping[str, Pattern[str]], goal: str) -> str:
+    for kind, pattern in kinds.items():
+        if match := pattern.search(goal):
+            return f"{kind}: {match[0]!r}"
+    return ""
+
+
+def _find_other_site(goal: str, scope: SiteScope) -> str:
+    scheme = scope.address.split(":")[0]
+    for match in _DOMAIN.finditer(goal):
+        host = match[1].lower()
+        is_mail = match.start() and goal[match.start() - 1] == "@"
+        is_own = scope.holds(f"{scheme}://{match[1]}") or host in scope.address.lower()
+        if not is_mail and not is_own:
+            return f"another site: {host}"
+    named = _KNOWN_SITES.search(goal)
+    if named and named[1].lower() not in f"{scope.name} {scope.address}".lower():
+        return f"another site: {named[1]}"
+    return ""
+
+
+def _find_change(goal: str, limits: GuardLimits, scope: SiteScope) -> str:
+    match = _CHANGES.search(goal)
+    if match is None:
+        return ""
+    if limits.only_reads:
+        return f"the guard lets nothing be changed there: {match[0].strip(' ,.;:')!r}"
+    return "" if scope.is_reset else f"a change that stays: {match[0].strip(' ,.;:')!r}"
+
+
+_HERE = re.compile(r"\b(?:this|these|here)\b", re.IGNORECASE)
+
+
+def check_novelty(task: Task, known: Sequence[Task], alike: float = 0.6) -> Refusal | None:
+    """Return why a task is not new beside the known ones; None where it is.
+
+    Tasks are the same from the likeness `alike` on (`wording.likeness`, 0 to 1). Those that name
+    other values (quoted words, numbers, names) are other tasks, however alike their words are;
+    tasks whose checks ask the same of the same state are the same, however different. On another
+    site, or as somebody else, everything is new.
+    """
+    rivals = [each for each in known if _place(each) == _place(task)]
+    if _asks_of_a_state(task):
+        for rival in rivals:
+            if _end_state(task) == _end_state(rival):
+                return Refusal("novelty", f"its checks are those of {rival.id}: the same end state")
+    for rival in rivals:
+        share = likeness(task.goal, rival.goal) if _may_be_same(task, rival) else 0.0
+        if share >= alike:
+            reason = f"as {rival.id}, {rival.goal[:80]!r}: {share:.2f} alike in words"
+            return Refusal("novelty", reason)
+    return None
+
+
+def _place(task: Task) -> tuple[str, str]:
+    """Return the site and who is logged in there."""
+    return task.site or "/".join(task.start_url.split("/", 3)[:3]), task.login
+
+
+def _end_state(task: Task) -> list[tuple[str, str, str]]:
+    """Return the checks in one order, the evidence by its query where it has one."""
+    return sorted(
+        (
+            " ".join(task.queries.get(check.evidence, "").split()) or check.evidence,
+            check.rule,
+            repr(check.expected),
+        )
+        for check in task.checks
+    )
+
+
+def _asks_of_a_state(task: Task) -> bool:
+    """Return whether a check asks what has become of the site.
+
+    Two questions may have one answer, and to change nothing is no state of its own.
+    """
+    return any(
+        not check.evidence.startswith("episode.")
+        and (check.rule, check.expected) != ("unchanged", [])
+        for check in task.checks
+    )
+
+
+def _may_be_same(task: Task, rival: Task) -> bool:
+    """Return whether neither names a thing that the other does not mention, or another page.
+
+    One sentence with other things in it is another task: `the status of this ticket`, `the type of
+    this ticket`. What is asked first, the verb, is no such thing.
+    """
+    one, other = task.goal, rival.goal
+    if _HERE.search(one) and task.start_url != rival.start_url:
+        return False
+    if any(value not in other.casefold() for value in values(one)):
+        return False
+    if any(value not in one.casefold() for value in values(other)):
+        return False
+    matcher = SequenceMatcher(None, words(one), words(other), autojunk=False)
+    blocks = [block for block in matcher.get_opcodes() if block[0] != "equal"]
+    is_same_frame = bool(blocks) and all(
+        kind == "replace" and i1 > 0 and j1 > 0 and i2 - i1 <= 2 and j2 - j1 <= 2
+        for kind, i1, i2, j1, j2 in blocks
+    )
+    return not is_same_frame
+
 
 Prove: TypeAlias = Callable[[TaskProposal], Awaitable[SolveResult | None]]
 """Has a proposal solved by whoever can, and says what came of it; None where nobody tried."""
@@ -42,6 +245,8 @@ class ProposalFilter:
     """None: nobody tries, so that nothing but what came with a solution is feasible."""
     on_line: Callable[[ProposalRecord], None] = lambda line: None
     """Called with each line once it is settled."""
+    refuse: Callable[[Task], Refusal | None] = lambda task: None
+    """Why whoever wants the tasks cannot use one, whatever it is worth."""
 
     async def filter_records(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
         """Return the lines with what is said against each, rule by rule. Raises `ModelError`.
@@ -61,6 +266,7 @@ class ProposalFilter:
             check_validity(task, self.scope, line.steps),
             check_safety(task, self.scope, self.limits),
             check_novelty(task, self.known, self.alike),
+            self.refuse(task),
         )
         if checked.is_taken:
             self.known.append(task)

@@ -8,26 +8,17 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 
-_VARIABLE = re.compile(r"\d|%|\+|^.{31,}$|^[0-9a-f]{8,}$")
+from worldmodel.kinds import mask_address
+
 _SEARCHES = re.compile(r"search|filter|/(find|go)$", re.IGNORECASE)
 _ALIKE = 3
 """From so many pages on, differing in one part of the path only, that part is a variable."""
 
 UNKNOWN_PATH = tuple("?" * 12)
 """The way to a page that only its address leads to: longer than any other."""
-
-
-def mask_address(url: str) -> str:
-    """Return the address with what differs from thing to thing as `*`: `/catalogue/*?page=*`."""
-    parts = urlsplit(url)
-    segments = ["*" if _VARIABLE.search(part) else part for part in parts.path.split("/")]
-    keys = sorted({key for key, _ in parse_qsl(parts.query, keep_blank_values=True)})
-    query = "&".join(f"{key}=*" for key in keys)
-    return "/".join(segments).rstrip("/") + (f"?{query}" if query else "") or "/"
 
 
 @dataclass(slots=True)

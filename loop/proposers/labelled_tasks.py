@@ -23,8 +23,7 @@ from loop.proposers.goals import (
 from loop.proposers.labelling import TaskCandidate, build_recording, find_entries, find_page_actions
 from loop.proposers.territory import Territory
 from loop.proposers.verification import EpisodePlayer, PlannedPlay, ProofTask
-from tasks.proposal import Refusal, TaskProposal
-from tasks.task import Check, Json, Probe, Task
+from tasks.task import Json, Probe, Refusal, Task, TaskCheck, TaskProposal
 from webagent.action.actions import Answer
 from webagent.policy.policy import ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Trajectory
@@ -96,10 +95,10 @@ def _find_stable_rows(first: SolutionRun, second: SolutionRun, table: str) -> di
 
 def build_page_checks(
     url: str, values: Sequence[str]
-) -> tuple[tuple[Probe, ...], tuple[Check, ...]]:
+) -> tuple[tuple[Probe, ...], tuple[TaskCheck, ...]]:
     """Return checks for a site without a database: what was typed stands on the page after it."""
     probe = Probe("shown", url=url, script="document.body ? document.body.innerText : ''")
-    checks = tuple(Check("shown", "contains", value) for value in values)
+    checks = tuple(TaskCheck("shown", "contains", value) for value in values)
     return (probe,), checks
 
 
@@ -270,7 +269,7 @@ async def write_proposal(
 
 @dataclass(frozen=True, slots=True)
 class _TaskChecks:
-    checks: tuple[Check, ...]
+    checks: tuple[TaskCheck, ...]
     probes: tuple[Probe, ...] = ()
     needs_changes: bool = False
 
@@ -287,7 +286,7 @@ def _build_checks(
     last = candidate.page_actions[-1]
     typed = [text for _, text in find_entries(candidate.steps) if is_mentioned(text, written.goal)]
     if written.answer:
-        return _TaskChecks((Check("episode.answer", "same_text", written.answer),))
+        return _TaskChecks((TaskCheck("episode.answer", "same_text", written.answer),))
     if story.changes and isinstance(last, FormSubmission):
         expected = find_expected_changes(runs[0], runs[1], typed, idle)
         if expected:
@@ -295,7 +294,7 @@ def _build_checks(
     is_in_address = typed and all(is_mentioned(text, unquote_plus(story.url)) for text in typed)
     if isinstance(last, PageVisit) or is_in_address:
         if story.url.split("#")[0] != candidate.episode.task.start_url.split("#")[0]:
-            return _TaskChecks((Check("episode.url", "url_matches", story.url),))
+            return _TaskChecks((TaskCheck("episode.url", "url_matches", story.url),))
         return None
     if territory.has_database or not typed or not isinstance(last, FormSubmission):
         return None
@@ -310,7 +309,7 @@ def _check_changes(
 
     The page is checked only where it is at the same address in every play and shows what was typed.
     """
-    check = Check("changes", "changes_are", expected)
+    check = TaskCheck("changes", "changes_are", expected)
     lines = " ".join(node.name for node in candidate.last.nodes)
     cells = _list_cells(expected)
     missing = [text for text in typed if text.casefold() not in cells]

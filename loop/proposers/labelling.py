@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from loop.proposers.frontier import mask_address
 from loop.proposers.goals import (
     FilledField,
     FormSubmission,
@@ -47,6 +46,7 @@ from webagent.action.actions import (
 )
 from webagent.policy.past_actions import find_detours, page_appearance
 from webagent.records import Decision, Node, Observation, Step, Trajectory
+from worldmodel.kinds import mask_address
 
 
 @dataclass(frozen=True, slots=True)

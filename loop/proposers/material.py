@@ -14,7 +14,7 @@ from benchmarks.rules import checks_hold
 from loop.proposers.requests import SiteScope
 from tasks.suite import split_of
 from tasks.task import Task
-from tasks.variants import Attempt
+from tasks.variants import TriedTask
 from webagent.action import format_action
 from webagent.errors import SetupError, WorldError
 from webagent.observation.variants import variant_named
@@ -264,7 +264,7 @@ def find_solved_tasks(judged: list[tuple[Trajectory, bool]]) -> list[SolvedTask]
     return solved
 
 
-def count_attempts(judged: list[tuple[Trajectory, bool]]) -> list[Attempt]:
+def count_attempts(judged: list[tuple[Trajectory, bool]]) -> list[TriedTask]:
     """Return the tasks with how often each was tried and solved, under the goals of the pages."""
     tries, successes = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
     found: dict[tuple[str, int], Task] = {}
@@ -274,7 +274,7 @@ def count_attempts(judged: list[tuple[Trajectory, bool]]) -> list[Attempt]:
         tries[key] += 1
         successes[key] += success
         found[key] = task if task.goal else replace(task, goal=trajectory.goal)
-    return [Attempt(task, tries[key], successes[key]) for key, task in found.items()]
+    return [TriedTask(task, tries[key], successes[key]) for key, task in found.items()]
 
 
 def _describe_step(step: Step) -> str:

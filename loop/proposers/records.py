@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from evaluators.statistics import wilson
-from tasks.proposal import Refusal, TaskProposal
+from tasks.task import Refusal, TaskProposal
 from webagent.errors import StoreError
+from webagent.files import write_whole
 from webagent.serialize import from_json, to_json
 
 FILE = "proposals.jsonl"
@@ -83,12 +84,7 @@ def write_records(path: Path, lines: Sequence[ProposalRecord]) -> None:
         made = {name: getattr(line, name) for name in ("model", "prompt", "request", "steps")}
         proof = {"proof": asdict(line.proof)} if line.proof else {}
         text += json.dumps({**to_json(line.proposal), "made": {**made, **proof}}) + "\n"
-    draft = path.with_name(f".{path.name}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error}") from error
+    write_whole(path, text)
 
 
 def read_records(path: Path) -> list[ProposalRecord]:

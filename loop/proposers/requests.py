@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from loop.proposers.records import ProposalRecord
-from tasks.proposal import TaskProposal
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck, TaskProposal
 from webagent.models.replies import UnusableError
 
 
@@ -63,7 +62,7 @@ class TaskRequest:
     """One question to a model: a section of the prompt with what fills it."""
 
     source: str
-    """One of `tasks.proposal.SOURCES`."""
+    """One of `tasks.task.SOURCES`."""
     section: str
     count: int
     """How many tasks are asked for."""
@@ -201,7 +200,7 @@ def build_task(entry: Mapping[str, Any], scope: SiteScope, source: str, parent: 
         start_url=start,
         goal=goal.strip(),
         max_steps=scope.max_steps,
-        checks=tuple(Check(**check) for check in entry.get("checks", ())),
+        checks=tuple(TaskCheck(**check) for check in entry.get("checks", ())),
         parent=parent,
         records=("changes",) if scope.tables else (),
         site=scope.site,

@@ -1,11 +1,13 @@
 """A run that proposes: source after source, then the filters, each step kept."""
 
 from collections import Counter
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from evaluators.evaluator import FunctionEvaluator
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.folder import RunFolder
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
@@ -16,13 +18,30 @@ from loop.proposers.records import FILE, ProposalRecord, SolveResult, read_recor
 from loop.proposers.settings import NOBODY, ProposeConfig
 from loop.proposers.site import ProposalSite, open_site, read_guard
 from loop.proposers.sources import ASKING, Material
-from loop.proposers.verification import EpisodePlayer, ParentSolutions, ProposalSolver
-from tasks.proposal import TaskProposal
-from tasks.task import Task
+from loop.proposers.verification import EpisodePlayer, ProposalSolver
+from tasks.task import Refusal, Task, TaskProposal
 from webagent.errors import UsageError
 from webagent.models.spending import Ledger, MeteredModel
-from webagent.records import Provenance
+from webagent.policy.policy import Policy
+from webagent.records import Provenance, Trajectory
 from webagent.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class BorrowedParts:
+    """What a run that proposes is lent by the loop it is a part of."""
+
+    site: AbstractAsyncContextManager[ProposalSite]
+    ledger: Ledger
+    judged: Sequence[tuple[Trajectory, bool]]
+    """The loop's own episodes, with whether each succeeded."""
+    known: Sequence[Task]
+    """Tasks there are already."""
+    refuse: Callable[[Task], Refusal | None]
+    """Why the loop cannot use a task."""
+    solver: Policy | None = None
+    """In place of the one of the settings."""
+    judge: FunctionEvaluator | None = None
 
 
 @dataclass(slots=True)
@@ -32,6 +51,10 @@ class ProposalRun:
     config: ProposeConfig
     folder: RunFolder
     store: Store
+    borrowed: BorrowedParts | None = None
+    """None for a run that stands for itself."""
+    steps: int = 0
+    """Real ones that exploring and solving took."""
     lines: list[ProposalRecord] = field(default_factory=list)
     requests: Counter[str] = field(default_factory=Counter)
     problems: list[tuple[str, str]] = field(default_factory=list)
@@ -40,7 +63,10 @@ class ProposalRun:
 
     def __post_init__(self) -> None:
         config = self.config
-        self.ledger = open_ledger(self.store, config.caps, load_prices(config.caps.prices))
+        if self.borrowed is not None:
+            self.ledger = self.borrowed.ledger
+        else:
+            self.ledger = open_ledger(self.store, config.caps, load_prices(config.caps.prices))
         self.lines = read_records(self.path)
 
     @property
@@ -52,17 +78,20 @@ class ProposalRun:
         """Propose and filter, as far as the caps allow."""
         minutes = self.config.caps.max_minutes
         seconds = None if minutes is None else 60 * minutes
-        await run_within_caps(self._work(), self.ledger, self.store, seconds)
+        await run_within_caps(self.work(), self.ledger, self.store, seconds)
 
-    async def _work(self) -> None:
-        config = self.config
+    async def work(self) -> None:
+        """Propose and filter, whatever it takes."""
+        config, lent = self.config, self.borrowed
         images = self.store.images.add if config.images else None
         async with AsyncExitStack() as ends:
-            site = await ends.enter_async_context(open_site(config, images))
+            place = lent.site if lent else open_site(config, images)
+            site = await ends.enter_async_context(place)
             player = EpisodePlayer(site.open_world, self.store, concurrency=config.concurrency)
             asker = self._open_proposer(ends)
             lines = [line for path in config.known for line in read_records(path)]
             known = [line.proposal.task for line in lines if line.is_taken]
+            known += lent.known if lent else ()
             proposed: list[ProposalRecord] = []
             for source in config.source:
                 tasks = [*known, *(line.proposal.task for line in proposed)]
@@ -87,7 +116,10 @@ class ProposalRun:
                 prove=_reuse_proofs(earlier, prove),
                 on_line=keep,
             )
+            if lent is not None:
+                proposal_filter.refuse = lent.refuse
             await proposal_filter.filter_records(proposed)
+            self.steps = self.store.count_real_steps()
 
     async def _propose_from(
         self,
@@ -114,6 +146,7 @@ class ProposalRun:
                     site.open_world,
                     known,
                     config.run,
+                    self.borrowed.judged if self.borrowed else None,
                     config.manual,
                     config.pages,
                     config.way,
@@ -141,21 +174,22 @@ class ProposalRun:
 
     async def _open_solver(self, ends: AsyncExitStack, player: EpisodePlayer) -> Prove | None:
         """Return what tries to solve what has passed; None for nobody."""
-        config = self.config
-        if config.solver == NOBODY:
-            return None
-        metered = partial(MeteredModel, ledger=self.ledger, role="solver")
-        policy = await ends.enter_async_context(config.solving.ready(None, metered))
-        if config.solver == "oracle":
-            policy = ParentSolutions()
+        config, lent = self.config, self.borrowed
+        policy, name = lent.solver if lent else None, "policy"
+        if policy is None:
+            if config.solver == NOBODY:
+                return None
+            metered = partial(MeteredModel, ledger=self.ledger, role="solver")
+            policy = await ends.enter_async_context(config.solving.ready(None, metered))
+            name = config.solving.label()
         player = replace(player, provenance=Provenance(arm="solver"))
-        judge = None
+        judge = lent.judge if lent else None
         if config.judge:
             spec = parse_evaluator(config.judge)
             model = self._open_model(ends, "judge") if spec.asks_a_model else None
             images = self.store.images.get if config.images else None
             judge = EvaluatorBuilder(model, images).evaluator(spec)
-        return ProposalSolver(policy, config.solving.label(), player, config.tries, judge)
+        return ProposalSolver(policy, name, player, config.tries, judge)
 
     def _open_model(self, ends: AsyncExitStack, role: str) -> MeteredModel:
         model = MeteredModel(self.config.contestant.language_model(), self.ledger, role)

@@ -13,7 +13,7 @@ from loop.folder import RunFolder
 from loop.judging.specification import parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
 from loop.proposers.sources import ASKING
-from tasks.proposal import SOURCES
+from tasks.task import SOURCES
 from webagent.errors import StoreError, UsageError, unknown_name
 
 WAYS = ("examples", "screens")
@@ -158,7 +158,7 @@ class ProposeConfig:
             found.note_origin()
             return found
         name = self.name or time.strftime("propose-%Y%m%d-%H%M%S")
-        return RunFolder.create(self.runs / name, self, command)
+        return RunFolder.create_named(self.runs, name, self, command)
 
 
 def resume_config(asked: ProposeConfig) -> ProposeConfig:

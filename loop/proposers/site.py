@@ -60,13 +60,7 @@ async def open_site(
         ends.push_async_callback(browser.close)
         address = urlsplit(config.site)
         if address.scheme in ("http", "https"):
-            scope = SiteScope(
-                address.hostname or config.site,
-                config.site,
-                rules=_RULES_FOR_CHECKS,
-                max_steps=config.max_steps,
-                language=config.language,
-            )
+            scope = describe_address(config.site, config.max_steps, config.language)
             start = Task("proposed/visit@1", scope.address, clock="real")
             yield ProposalSite(scope, start, partial(browser.world, keep_image))
             return
@@ -105,6 +99,14 @@ def read_local_scope(config: ProposeConfig) -> SiteScope:
     Raises `SetupError`.
     """
     site, _ = find_proposal_site(config)
+    if config.login and config.login not in site.accounts:
+        known = ", ".join(site.accounts) or "none"
+        raise UsageError(f"--login {config.login}: {site.id} has the accounts {known}")
+    return describe_site(site, config.max_steps, config.language)
+
+
+def describe_site(site: AnySite, max_steps: int, language: str = "en") -> SiteScope:
+    """Return what a site says of itself, built where it was not yet. Raises `SetupError`."""
     tables: dict[str, tuple[str, ...]] = {}
     try:
         if not isinstance(site, RemoteSite):
@@ -113,9 +115,6 @@ def read_local_scope(config: ProposeConfig) -> SiteScope:
             tables = list_tables(site, ensure_built(site, first_state).state())
     except SiteError as error:
         raise SetupError(str(error)) from error
-    if config.login and config.login not in site.accounts:
-        known = ", ".join(site.accounts) or "none"
-        raise UsageError(f"--login {config.login}: {site.id} has the accounts {known}")
     return SiteScope(
         site.id.partition("@")[0],
         f"{site.address.rstrip('/')}/",
@@ -124,9 +123,15 @@ def read_local_scope(config: ProposeConfig) -> SiteScope:
         tables,
         _RULES_FOR_CHECKS,
         is_reset=not isinstance(site, RemoteSite) or site.is_reset,
-        max_steps=config.max_steps,
-        language=config.language,
+        max_steps=max_steps,
+        language=language,
     )
+
+
+def describe_address(address: str, max_steps: int, language: str = "en") -> SiteScope:
+    """Return what is known of a live site: where it is."""
+    name = urlsplit(address).hostname or address
+    return SiteScope(name, address, rules=_RULES_FOR_CHECKS, max_steps=max_steps, language=language)
 
 
 def list_tables(site: Site, state: Path) -> dict[str, tuple[str, ...]]:

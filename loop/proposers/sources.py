@@ -23,7 +23,7 @@ from loop.proposers.material import (
 from loop.proposers.records import SourceResult
 from loop.proposers.requests import SiteScope, TaskRequest, divide_requests, fill_common_slots
 from tasks.task import Task
-from tasks.variants import Attempt
+from tasks.variants import TriedTask
 from webagent.errors import SetupError
 from webagent.records import Trajectory
 
@@ -125,13 +125,13 @@ _LEAST_WORTH = 0.05
 class Seed:
     """A task that was tried, and how what is made from it is to differ."""
 
-    attempt: Attempt
+    attempt: TriedTask
     chance: float
     direction: str
     """One of `loop.proposers.requests.DIRECTIONS`."""
 
 
-def choose_seeds(attempts: Sequence[Attempt], count: int, rng: np.random.Generator) -> list[Seed]:
+def choose_seeds(attempts: Sequence[TriedTask], count: int, rng: np.random.Generator) -> list[Seed]:
     """Sample `count` of the attempts by how much is to be learnt of them, p(1-p), with a floor.
 
     What is hardly ever solved is to become easier, what nearly always is, harder.
@@ -195,6 +195,8 @@ class Material:
     known: list[Task] = field(default_factory=list)
     """Tasks there are already; the same list that the filters keep."""
     runs: Sequence[Path] = ()
+    judged: Sequence[tuple[Trajectory, bool]] | None = None
+    """Episodes with whether each succeeded, in place of those of runs."""
     manuals: Sequence[str] = ()
     """Files, or addresses of pages."""
     pages: int = 8
@@ -207,6 +209,8 @@ class Material:
 
     def read_episodes(self) -> list[tuple[Trajectory, bool]]:
         """Return the judged episodes of the runs. Raises `SetupError` where there are no runs."""
+        if self.judged is not None:
+            return list(self.judged)
         if not self.runs:
             raise SetupError(
                 "--source demonstrations and failures are made from runs; name --run RUN"

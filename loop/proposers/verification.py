@@ -3,18 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from benchmarks.oracles import ORACLES, OraclePolicy
 from benchmarks.rules import checks_hold
 from evaluators.evaluator import FunctionEvaluator
 from loop.proposers.goals import is_mentioned
 from loop.proposers.labelling import find_entries, find_same_buttons
 from loop.proposers.page_forms import find_field
 from loop.proposers.records import SolveResult
-from tasks.proposal import Refusal, TaskProposal
-from tasks.task import Task
+from tasks.task import Refusal, Task, TaskProposal
 from webagent.action import Action, is_final
 from webagent.action.actions import Answer, Click, Fill, GiveUp, SelectOption
-from webagent.errors import PolicyError
 from webagent.policy.policy import Policy, ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Decision, Observation, Provenance, Step, Trajectory
 from webagent.rollout import OpenWorld, PlannedEpisode, Recorder, collect
@@ -368,26 +365,3 @@ class ProposalSolver:
             if score.value >= 0.5:
                 return f"its checks also hold for {what}", what
         return "", ""
-
-
-class ParentSolutions:
-    """The oracle of the template that a task was made from.
-
-    It knows how such a goal is done, where that is still said in the template's words.
-    """
-
-    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Act as that oracle. Raises `PolicyError` without one that reads the goal."""
-        return await self._of(trajectory.task).act(trajectory, observation)
-
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
-        """Propose as that oracle. Raises `PolicyError`."""
-        return await self._of(trajectory.task).propose(trajectory, observation, n)
-
-    def _of(self, task: Task) -> OraclePolicy:
-        name = (task.parent or task.id).rsplit("/", 1)[-1].split("@", 1)[0]
-        if name not in ORACLES:
-            raise PolicyError(f"no oracle knows how {name} is done")
-        return OraclePolicy(name)

@@ -150,7 +150,10 @@ def summarize_spending(store: Store) -> SpentRow | None:
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
     episodes = sum(entry.is_of_policy for entry in store.entries("played"))
-    total = _sum_costs(asked, _sum_noted(store))
+    noted = _sum_noted(store)
+    if "decision_seconds" not in noted:  # by the loop, whose arms have rounds
+        noted |= _sum_seconds(store)
+    total = _sum_costs(asked, noted)
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(
         steps=steps,
@@ -194,6 +197,15 @@ def _sum_noted(store: Store) -> dict[str, float]:
             if isinstance(value, int | float):
                 total[name] = total.get(name, 0.0) + value
     return total
+
+
+def _sum_seconds(store: Store) -> dict[str, float]:
+    """Return how long the steps of all episodes on real pages took, by who took it."""
+    steps = [s for t in store.trajectories() if not t.provenance.imagined for s in t.steps]
+    return {
+        "decision_seconds": sum(step.decision.seconds for step in steps),
+        "world_seconds": sum(step.seconds for step in steps),
+    }
 
 
 def _sum_costs(rows: Sequence[ModelSpending], noted: Mapping[str, float]) -> CostAmount:

@@ -16,6 +16,7 @@ from loop.summary.comparisons import (
     measure_drift,
 )
 from loop.summary.context import add_context, summarize_spending, summarize_split
+from loop.summary.learning import summarize_learning
 from loop.summary.schema import (
     ArmComparison,
     ArmRow,
@@ -25,6 +26,7 @@ from loop.summary.schema import (
     RunMeta,
     Summary,
 )
+from loop.summary.students import summarize_students
 from webagent.records import Ending, Score
 from webagent.rollout import INTERRUPTED
 from webagent.store import EpisodeSummary, Store
@@ -98,6 +100,10 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["drift"] = drifted
     if believed := measure_beliefs(store, meta.judge):
         summary["beliefs"] = believed
+    if learning := summarize_learning(store):
+        summary["learning"] = learning
+    if students := summarize_students(store, meta.judge):
+        summary["students"] = students
     if (cost := summarize_spending(store)) is not None:
         summary["spent"] = cost
     if told := [*meta.notes, *format_efficiency(compare_steps(summary, *COMPARED))]:

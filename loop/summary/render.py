@@ -1,12 +1,12 @@
 """A summary as tables, on the terminal and in Markdown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from loop.console.output import results_console
+from loop.console.output import build_table, results_console
 from loop.summary.format import (
     BASELINE_HEAD,
     BELIEF_HEAD,
@@ -30,23 +30,34 @@ from loop.summary.format import (
     format_spending_rows,
     name_seeds,
 )
+from loop.summary.learning import format_learning
 from loop.summary.schema import EpisodeRate, Summary
+from loop.summary.students import format_student
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Print success by arm and round, by task, and each arm beside what it must beat."""
     console = console or results_console()
     if summary["arms"]:
-        console.print(_build_rounds(summary), _build_tasks(summary), sep="\n")
+        head, rows = _list_rounds(summary)
+        before = ["", *(row[0] for row in rows)]
+        rows = [
+            ("" if row[0] == name else row[0], *row[1:])
+            for name, row in zip(before, rows, strict=False)
+        ]
+        title = f"{summary['benchmark']}: success on {name_seeds(summary)} seeds"
+        console.print(build_table(title, head, rows, bold=2))
+        head, rows = _list_tasks(summary, "task", "success")
+        console.print(build_table("success by task at the last round, %", head, rows, has_sum=True))
     _print_sentences(console, _list_claims(summary))
     believed, beliefs = "what was believed, and what is true", "the judge beside who measures"
-    for title, head, rows in (
+    for title, names, lines in (
         (believed, DRIFT_HEAD, map(format_drift, summary.get("drift", ()))),
         (beliefs, BELIEF_HEAD, map(format_belief, summary.get("beliefs", ()))),
         ("beside the policy", BASELINE_HEAD, map(format_baseline, summary.get("baselines", ()))),
     ):
-        if listed := list(rows):
-            console.print(_build_table(title, head, listed))
+        if listed := list(lines):
+            console.print(build_table(title, names, listed))
     _print_sentences(console, _list_notes(summary))
     if facts := [f"{name}: {value}" for name, value in summary.get("setup", {}).items()]:
         console.print(escape("; ".join(facts)), highlight=False)
@@ -54,7 +65,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     apart = f"set aside, never scored: {', '.join(counts) or 'nothing'}"
     console.print(apart, highlight=False)
     if spent := summary.get("spent"):
-        console.print(_build_table("spent", SPENT_HEAD, format_spending_rows(spent)))
+        console.print(build_table("spent", SPENT_HEAD, format_spending_rows(spent)))
         _print_sentences(console, format_models(spent))
         if spent["stopped"]:
             console.print(escape(f"stopped before its end: {spent['stopped']}"), highlight=False)
@@ -74,75 +85,61 @@ def _list_claims(summary: Summary) -> list[str]:
 
 
 def _list_notes(summary: Summary) -> list[str]:
-    """Return averages over templates, then what else was noted."""
-    return [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())]
+    """Return what rounds were learnt from, what students took over, averages over templates, and
+    what else was noted."""
+    learning = map(format_learning, summary.get("learning", ()))
+    students = map(format_student, summary.get("students", ()))
+    return [
+        *learning,
+        *students,
+        *map(format_macro, summary.get("macro", ())),
+        *summary.get("notes", ()),
+    ]
 
 
-def _build_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(title=title, box=None)
-    for place, name in enumerate(head):
-        table.add_column(name, justify="right" if place else "left")
-    for cells in rows:
-        table.add_row(*map(escape, cells))
-    return table
+Lines: TypeAlias = tuple[Sequence[str], list[Sequence[str]]]
+"""The head of a table and its rows."""
 
 
-def _build_rounds(summary: Summary) -> Table:
-    title = f"{escape(summary['benchmark'])}: success on {name_seeds(summary)} seeds"
-    table = Table(title=title, box=None)
-    table.add_column("arm")
-    rule = find_lenient_rule(summary)
+def _list_rounds(summary: Summary, *repeats: str) -> Lines:
+    """Return a row for each arm and round; `repeats` is the head of a column by repeat, if any."""
+    rule, columns = find_lenient_rule(summary), find_step_columns(summary)
     lenient = (f"{rule} %",) if rule else ()
-    columns = find_step_columns(summary)
-    for name in ("round", "success %", "95 %", *lenient, "episodes", *columns.values()):
-        table.add_column(name, justify="right")
+    head = ("arm", "round", "success %", "95 %", *repeats, *lenient, "episodes", *columns.values())
+    rows: list[Sequence[str]] = []
     for arm in summary["arms"]:
-        for place, row in enumerate(arm["rounds"]):
-            table.add_row(
-                "" if place else escape(arm["name"]),
+        for row in arm["rounds"]:
+            by_repeat = ", ".join(format_hundredths(one["success"]) for one in row["by_repeat"])
+            cells = (
+                arm["name"],
                 str(row["round"]),
-                f"[bold]{format_hundredths(row['success'])}[/bold]",
+                format_hundredths(row["success"]),
                 format_interval(row),
+                *[by_repeat] * len(repeats),
                 *format_lenient(row, rule),
                 *format_costs(row, columns),
             )
-    return table
+            rows.append(cells)
+    return head, rows
 
 
-def _build_tasks(summary: Summary) -> Table:
-    """Return one row a task; with one arm its interval and the lenient rule beside the rate."""
-    arms = summary["arms"]
-    table = Table(title="success by task at the last round, %", box=None)
-    table.add_column("task")
-    rule = find_lenient_rule(summary)
-    alone = ("success", "95 %", *([rule] * bool(rule)), "n")
-    names = alone if len(arms) == 1 else [arm["name"] for arm in arms]
-    for name in names:
-        table.add_column(escape(name), justify="right")
-    for task in summary["tasks"]:
-        rates = [arm["by_task"].get(task) for arm in arms]
-        if any(rates):
-            table.add_row(escape(task), *_format_cells(rates, rule))
-    table.add_section()
-    last = [arm["rounds"][-1] for arm in arms]
-    table.add_row("[bold]all[/bold]", *_format_cells(last, rule))
-    return table
+def _list_tasks(summary: Summary, first: str, alone: str) -> Lines:
+    """Return a row for each task at the last round, and one of all; a single arm, whose column is
+    called `alone`, has its interval and the lenient rule beside its rate."""
+    arms, rule = summary["arms"], find_lenient_rule(summary)
+    is_alone = len(arms) == 1
 
+    def format_cells(rates: Sequence[EpisodeRate | None]) -> Iterator[str]:
+        for rate in rates:
+            yield format_hundredths(rate["success"]) if rate else "–"
+            if rate and is_alone:
+                yield from (format_interval(rate), *format_lenient(rate, rule))
+                yield f"{rate['episodes']:,}"
 
-def _format_cells(rates: Sequence[EpisodeRate | None], rule: str) -> list[str]:
-    if len(rates) > 1:
-        return [format_hundredths(rate["success"]) if rate else "–" for rate in rates]
-    return [
-        cell
-        for rate in rates
-        if rate is not None
-        for cell in (
-            format_hundredths(rate["success"]),
-            format_interval(rate),
-            *format_lenient(rate, rule),
-            f"{rate['episodes']:,}",
-        )
-    ]
+    names = (alone, "95 %", *[rule] * bool(rule), "n") if is_alone else [a["name"] for a in arms]
+    by_task = {task: [arm["by_task"].get(task) for arm in arms] for task in summary["tasks"]}
+    rows = [(task, *format_cells(rates)) for task, rates in by_task.items() if any(rates)]
+    return (first, *names), [*rows, ("all", *format_cells([arm["rounds"][-1] for arm in arms]))]
 
 
 def format_markdown(summary: Summary, title: str) -> str:
@@ -154,7 +151,8 @@ def format_markdown(summary: Summary, title: str) -> str:
         f"{len(summary['tasks'])} tasks, {len(summary['seeds'])} {name_seeds(summary)} seeds "
         f"each, {repeats}; {versions}."
     )
-    parts = [f"## {title}", format_headline(summary), origin, _rounds_as_markdown(summary)]
+    parts = [f"## {title}", format_headline(summary), origin]
+    parts.append(_table_as_markdown(*_list_rounds(summary, "by repeat %")))
     parts.append(_list_as_markdown(_list_claims(summary)))
     if drift := summary.get("drift"):
         parts.append(_table_as_markdown(DRIFT_HEAD, [format_drift(row) for row in drift]))
@@ -168,56 +166,14 @@ def format_markdown(summary: Summary, title: str) -> str:
         stopped = [f"stopped before its end: {spent['stopped']}"] if spent["stopped"] else []
         parts.append(_table_as_markdown(SPENT_HEAD, format_spending_rows(spent)))
         parts.append(_list_as_markdown([*format_models(spent), *stopped]))
-    parts.append(_tasks_as_markdown(summary))
+    if arms := summary["arms"]:
+        head, by_task = _list_tasks(summary, "task, success %", arms[0]["name"])
+        parts.append(_table_as_markdown(head, by_task[:-1]))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _list_as_markdown(sentences: Iterable[str]) -> str:
     return "\n".join(f"- {sentence}" for sentence in sentences)
-
-
-def _rounds_as_markdown(summary: Summary) -> str:
-    rule, columns = find_lenient_rule(summary), find_step_columns(summary)
-    rows = [
-        (
-            arm["name"],
-            str(row["round"]),
-            format_hundredths(row["success"]),
-            format_interval(row),
-            ", ".join(format_hundredths(one["success"]) for one in row["by_repeat"]),
-            *format_lenient(row, rule),
-            *format_costs(row, columns),
-        )
-        for arm in summary["arms"]
-        for row in arm["rounds"]
-    ]
-    lenient = (f"{rule} %",) if rule else ()
-    head = ("arm", "round", "success %", "95 %", "by repeat %", *lenient, "episodes")
-    return _table_as_markdown((*head, *columns.values()), rows)
-
-
-def _tasks_as_markdown(summary: Summary) -> str:
-    """Return success by task at the last round; with one arm the lenient rule beside it."""
-    arms = summary["arms"]
-    alone = arms[0]["name"] if len(arms) == 1 else ""
-    rule = find_lenient_rule(summary)
-    names = [alone, "95 %", *[rule] * bool(rule), "n"] if alone else [arm["name"] for arm in arms]
-    rows = []
-    for task in summary["tasks"]:
-        rates = [arm["by_task"].get(task) for arm in arms]
-        if any(rates):
-            cells = [cell for rate in rates for cell in _cells_as_markdown(rate, rule, bool(alone))]
-            rows.append((task, *cells))
-    return _table_as_markdown(("task, success %", *names), rows)
-
-
-def _cells_as_markdown(rate: EpisodeRate | None, rule: str, is_alone: bool) -> list[str]:
-    if rate is None:
-        return ["–"]
-    cells = [format_hundredths(rate["success"])]
-    if is_alone:
-        cells += [format_interval(rate), *format_lenient(rate, rule), str(rate["episodes"])]
-    return cells
 
 
 def _table_as_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,7 +1,6 @@
 """What `summary.json` holds, field by field, and how it gets into a run folder."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
 from loop.folder import Origin
 from webagent.errors import StoreError
+from webagent.files import write_whole
 
 if TYPE_CHECKING:  # with the settings of a loop it loads torch, which who reads a summary needs not
     from loop.task_split import TaskSplit
@@ -159,6 +159,80 @@ class BeliefRow(TypedDict):
     """Share of what it took for successes that the frozen judge passes."""
 
 
+class LearningRow(TypedDict):
+    """What an arm learnt from in a round; all repeats together."""
+
+    arm: str
+    round: int
+    proposer: str
+    """Empty where nobody proposed."""
+    proposed: int
+    unreadable: int
+    """Replies of the proposer, or tasks in them, that could not be read."""
+    refused: dict[str, int]
+    """Proposals that were not taken, by the first filter that refused them."""
+    reasons: dict[str, int]
+    """The commonest reasons of filters with their counts."""
+    kept: int
+    played: int
+    """Episodes of the round on tasks that were proposed in it or before."""
+    judge: str
+    """The id of whoever told what succeeded."""
+    collected: int
+    """Episodes of the round."""
+    succeeded: int
+    unjudged: int
+    silent: NotRequired[str]
+    """Why the judge decided no episode at all, the commonest reason; empty where it did."""
+    dreamt: int
+    """Imagined episodes."""
+    dreams_kept: int
+    demonstrations: int
+    successes: int
+    """Of all rounds so far, as the judge has it."""
+    real_steps: int
+    proposing_steps: int
+    """Real steps of exploring and solving, beside those."""
+    train_tokens: float
+    model_tokens: float | None
+    """Read and written by models that are asked, measuring included; None where none is metered."""
+    money: float | None
+    seconds: float
+
+
+class StudentRow(TypedDict):
+    """What a small model in front of a large one took over, in an arm's round."""
+
+    phase: str
+    """`collect` or `evaluate`."""
+    arm: str
+    round: int
+    steps: int
+    steps_of_student: int
+    """Each a call to the large model that was saved."""
+    calls: int
+    """Steps on which the large model was asked."""
+    audits: int
+    """Those of them on which the student was sure, to check on it."""
+    tokens_saved: float
+    """By what a call took on average."""
+    money_saved: float | None
+    """None where the price is not known, or nothing is paid for."""
+    money_spent: float | None
+    success: float | None
+    """Of all episodes; None where nobody judged."""
+    episodes_alone: int
+    """In which the large model was never asked."""
+    success_alone: float | None
+    success_others: float | None
+    compared: int
+    """Answers of the large model, in episodes that did not fail, beside which the student said what
+    it would have done."""
+    calibration_error: float | None
+    """Expected calibration error of its probability of saying the same, in ten bins; answers where
+    it was sure stand for the steps that it took, too."""
+
+
 class MacroRow(TypedDict):
     """One arm's average over templates; rates lie in [0, 1]."""
 
@@ -279,6 +353,10 @@ class Summary(TypedDict):
     """Where arms had a learned judge in place of the checks."""
     beliefs: NotRequired[list[BeliefRow]]
     """Where a judge was named in place of the checks."""
+    learning: NotRequired[list[LearningRow]]
+    """Where arms learnt round by round."""
+    students: NotRequired[list[StudentRow]]
+    """Where a student was in front of the policy."""
     spent: NotRequired[SpentRow]
     """Where the run kept a ledger."""
     macro: NotRequired[list[MacroRow]]
@@ -302,16 +380,7 @@ class RunSummary(Summary):
 
 def write_summary(summary: Summary, folder: Path) -> Path:
     """Write `summary.json` whole or not at all. Raises `StoreError`."""
-    path = folder / FILE
-    draft = folder / f".{FILE}.{os.getpid()}"
-    try:
-        draft.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
-    return path
+    return write_whole(folder / FILE, json.dumps(summary, indent=1) + "\n")
 
 
 def read_summary(folder: Path) -> Summary:

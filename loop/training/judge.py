@@ -14,7 +14,7 @@ from evaluators.reward.builtin import EnsembleMember, RewardModel, calibrate_jud
 from evaluators.reward.calibration import JudgeRate, Quality, measure_quality
 from evaluators.reward.examples import build_examples
 from loop.folder import Origin
-from loop.training.judge_settings import TrainJudgeSettings
+from loop.training.settings import TrainJudgeSettings
 from tasks.suite import SPLITS, split_of
 from tasks.task import Task
 from webagent.errors import SetupError

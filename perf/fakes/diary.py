@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +37,7 @@ class Diary:
     file_bytes: int = 100
     padding: int = 0
     database: str = "diary.db"
+    restart_on_reset: bool = False
     passing: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"visit": ()})
     accounts: Mapping[str, Account] = field(
         default_factory=lambda: {
@@ -88,9 +89,25 @@ class Handler(BaseHTTPRequestHandler):
 
     state: Path
     argument: str
+    pooled: "_Committing"
+    cached: list[tuple[str, str]]
+    """With `cached`, the entries as they were first read and those written since."""
 
     def do_GET(self) -> None:
         """The entries; a visit is noted, as real sites do."""
+        self._try(self._read)
+
+    def do_POST(self) -> None:
+        """Log in, or write."""
+        self._try(self._take)
+
+    def _try(self, serve: Callable[[], None]) -> None:
+        try:
+            serve()
+        except sqlite3.Error as error:
+            self._reply(str(error), 500)
+
+    def _read(self) -> None:
         path = urlsplit(self.path).path
         if path == "/health":
             self._reply("well", 500 if self.argument == "ill" else 200)
@@ -102,6 +119,8 @@ class Handler(BaseHTTPRequestHandler):
             with self._database() as database:
                 database.execute("INSERT INTO visit VALUES (?)", (self.path,))
                 entries = database.execute("SELECT author, text FROM entry ORDER BY id").fetchall()
+            if self.argument == "cached":
+                Handler.cached = entries = getattr(Handler, "cached", entries)
             who = self._who()
             items = "".join(f"<li>{author}: {text}</li>" for author, text in entries)
             here = f"http://{self.headers['Host']}/"
@@ -113,8 +132,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._reply("nothing here", 404)
 
-    def do_POST(self) -> None:
-        """Log in, or write."""
+    def _take(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         form = parse_qs(self.rfile.read(length).decode())
         if self.path == "/login":
@@ -131,6 +149,8 @@ class Handler(BaseHTTPRequestHandler):
             with self._database() as database:
                 values = (who, form["text"][0])
                 database.execute("INSERT INTO entry (author, text) VALUES (?, ?)", values)
+            if self.argument == "cached":
+                Handler.cached.append(values)
             (self.state / "pictures" / f"new-{os.getpid()}.bin").write_bytes(b"new")
             self._reply("", 302, {"Location": "/"})
         else:
@@ -140,6 +160,10 @@ class Handler(BaseHTTPRequestHandler):
         """Quiet."""
 
     def _database(self) -> "_Committing":
+        if self.argument == "pooled" or (
+            self.argument == "pooled writes" and self.command == "POST"
+        ):
+            return Handler.pooled
         return _Committing(self.state / "diary.db")
 
     def _who(self) -> str:
@@ -173,17 +197,19 @@ FORM = """
 
 
 class _Committing:
-    """A connection for one request."""
+    """A connection for one request, or with `is_kept` for all."""
 
-    def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path)
+    def __init__(self, path: Path, is_kept: bool = False) -> None:
+        self._connection = sqlite3.connect(path, check_same_thread=False)
+        self._is_kept = is_kept
 
     def __enter__(self) -> sqlite3.Connection:
         return self._connection
 
     def __exit__(self, *failure: object) -> None:
         self._connection.commit()
-        self._connection.close()
+        if not self._is_kept:
+            self._connection.close()
 
 
 def main(state: str, port: str, argument: str) -> None:
@@ -192,6 +218,8 @@ def main(state: str, port: str, argument: str) -> None:
         sys.stderr.write("the diary is out of ink\n")
         raise SystemExit(4)
     Handler.state, Handler.argument = Path(state), argument
+    if argument.startswith("pooled"):
+        Handler.pooled = _Committing(Path(state) / "diary.db", is_kept=True)
     ThreadingHTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck
 from webagent.action import Action
 from webagent.action.actions import Click, Fill
 from webagent.errors import GuardError, WorldError
@@ -25,7 +25,7 @@ def fake_task(seed: int = 0, max_steps: int = 5) -> Task:
         seed=seed,
         max_steps=max_steps,
         evidence={"reward": "reward"},
-        checks=(Check("reward", "equals", 1.0),),
+        checks=(TaskCheck("reward", "equals", 1.0),),
     )
 
 

@@ -19,7 +19,7 @@ from tasks.curriculum.estimates import (
 from tasks.curriculum.record import TaskRecord
 from tasks.suite import Suite
 from tasks.task import Task
-from tasks.variants import Attempt, Proposer
+from tasks.variants import Proposer, TriedTask
 
 EVEN_SHARE = 0.1
 """Share of the steps that is spread evenly over sites and skills."""
@@ -243,7 +243,7 @@ class Curriculum:
         rounds: int,
         records: Mapping[str, TaskRecord],
         used: Mapping[str, int],
-        attempts: Sequence[Attempt],
+        attempts: Sequence[TriedTask],
         proposer: Proposer,
         rng: np.random.Generator,
     ) -> list[SampledTask]:
@@ -328,7 +328,7 @@ class Curriculum:
         weights = np.array(draws, dtype=np.float64)
         return weights / float(weights.sum())
 
-    def _is_promising(self, attempt: Attempt, estimates: Mapping[str, TaskEstimate]) -> bool:
+    def _is_promising(self, attempt: TriedTask, estimates: Mapping[str, TaskEstimate]) -> bool:
         """Return whether something made from it is worth its steps; a failure of a task that is all
         but mastered is not."""
         name = attempt.task.name

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.discovery import Registry, find_benchmarks
+from benchmarks.catalogue import Registry, find_benchmarks
 
 FILES = {
     "__init__.py": '''
@@ -25,21 +25,21 @@ from pathlib import Path
 from benchmarks.catalogue import Options
 from benchmarks.task_files import make_suite
 from tasks.suite import Suite
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 
 PAGE = Path(__file__).with_name("bell.html").as_uri()
 
 
 def suite(options: Options, subset: str = "") -> Suite:
     """Return the suite of the one task."""
-    count = Check("rung", "bell_rung", 2)
+    count = TaskCheck("rung", "bell_rung", 2)
     task = Task("bell/ring@1", PAGE, "Ring twice.", evidence={"rung": "rung"}, checks=(count,))
     return make_suite("bell@1", [task])
 ''',
     "rules.py": '''
 """Whether the bell was rung as often as asked."""
 
-from evaluators.rules.rule import rule
+from evaluators.rules.checks import rule
 
 
 @rule

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.catalogue import Options, TasksMissing, find_benchmark
 from benchmarks.task_files import UnreadableTasks
-from tasks.task import Check
+from tasks.task import TaskCheck
 
 GOOD = """
 [tasks.hours]
@@ -30,7 +30,7 @@ def test_a_table_is_a_task(tmp_path: Path) -> None:
     hours, order = (suite.task(name, 0) for name in suite.select(["all"]))
     assert (suite.id, suite.is_seeded) == ("own@1", False)
     assert (hours.name, hours.max_steps, hours.skills) == ("hours", 4, ("search",))
-    assert hours.checks == (Check("episode.answer", "same_text", "9 to 5"),)
+    assert hours.checks == (TaskCheck("episode.answer", "same_text", "9 to 5"),)
     assert (order.start_url, order.login, order.checks) == (
         "https://shop.example/cart",
         "shop",

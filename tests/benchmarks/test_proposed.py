@@ -10,11 +10,10 @@ from benchmarks.proposed import suite
 from benchmarks.task_files import UnreadableTasks
 from loop.proposers.filters import check_feasibility
 from loop.proposers.records import ProposalRecord, write_records
-from tasks.proposal import Refusal, TaskProposal
 from tasks.suite import UnknownTask
-from tasks.task import Check, Task
+from tasks.task import Refusal, Task, TaskCheck, TaskProposal
 
-CHECKS = (Check("q", "equals", [["Closed", None, 1.5, True]]),)
+CHECKS = (TaskCheck("q", "equals", [["Closed", None, 1.5, True]]),)
 
 
 def written(folder: Path) -> Path:

@@ -106,10 +106,10 @@ def hosted(folder: Path) -> dict[str, Any]:
 def words(folder: Path) -> dict[str, Any]:
     """What a fragment about tasks takes for granted."""
     from benchmarks.sites import Instance, find_site
-    from tasks.task import Check, Task
+    from tasks.task import Task, TaskCheck
 
     return {
-        "Check": Check,
+        "TaskCheck": TaskCheck,
         "Task": Task,
         "Path": Path,
         "Instance": Instance,
@@ -195,6 +195,7 @@ RUNNING: dict[tuple[str, str], Snippet] = {
         lay=(scenes.page_block("toml", "webagent.toml", "docs/models.md"),)
     ),
     ("docs/worldmodel.md", "CopyPage"): Snippet(stored, RUN, says="\n"),
+    ("docs/worldmodel.md", "remember_run("): Snippet(lay=(scenes.run("runs/demo"),)),
     ("docs/proposing.md", "suite(Options("): Snippet(
         words,
         (scenes.task_lines("runs/p/proposals.jsonl", {"id": "a/b@1", "start_url": "about:blank"}),),
@@ -208,9 +209,12 @@ RUNNING: dict[tuple[str, str], Snippet] = {
 }
 
 LOOKED_AT: dict[tuple[str, str], str] = {
+    ("docs/howto/serve.md", "from apps.serve.client"): "a running server; tests/apps/serve has one",
+    ("docs/howto/student.md", 'student="kayaks"'): "a model behind a server of the reader's",
     ("README.md", "agent.run_sync"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "print(result.answer"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "asyncio.gather"): "a live site; tests/webagent/agent runs it",
+    ("docs/running.md", "@custom_action"): "stays an action; tests/webagent/agent runs it",
     ("docs/benchmarks.md", 'find_benchmark("webarena")'): "published task files",
     ("docs/proposing.md", "ExplorationSettings(steps=400)"): "minutes of exploring",
     ("docs/judging/reward.md", "RewardModel.load("): "weights of a training",

@@ -29,6 +29,9 @@ READERS: dict[tuple[str, str], Callable[[Path], object]] = {
     ("docs/models.md", "[endpoint]"): load_endpoint,
     ("docs/sites.md", "[sites.shop]"): lambda file: read_profile(file, "shop"),
 }
+PATH = re.compile(r"`((?:\w[\w-]*/)+[\w.-]*)`")
+PATTERNS = ("recipes/NAME.py",)
+"""What stands for many files."""
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 TOML = [b for page in pages() for b in blocks(page) if b.language == "toml"]
 
@@ -62,6 +65,21 @@ def test_the_tasks_that_are_shown_are_tasks(tmp_path: Path) -> None:
         "finish",
         "count",
     )
+
+
+def test_files_and_folders_that_are_named_are_there() -> None:
+    """Those of the repository's own folders; ids of Gymnasium, `webagent/…-v1`, look like them."""
+    folders = {each.parent.name for each in ROOT.glob("*/__init__.py")} | {"docs", "perf", "tests"}
+    named = [
+        (name_of(page), path)
+        for page in pages()
+        if not name_of(page).startswith(HISTORY)
+        for path in PATH.findall(page.read_text(encoding="utf-8"))
+        if path.partition("/")[0] in folders
+        if path not in PATTERNS and not re.search(r"-v\d+$", path)
+    ]
+    assert len(named) > 50
+    assert [(page, path) for page, path in named if not (ROOT / path).exists()] == []
 
 
 def test_every_page_is_in_the_index() -> None:

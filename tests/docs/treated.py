@@ -102,6 +102,7 @@ PLAYED: dict[str, Play] = {
     "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
     "webagent completion fish": Play(says=("complete",)),
     "webagent mcp --help": Play(says=("--",)),
+    "webagent serve --help": Play(says=("--max-sessions",)),
     "webagent site list --files mysite/sites.toml": Play(says=("notes@1",)),
     f"{OWN} --preview": Play(says=("steps at most   18",)),
     "webagent site start notes --files mysite/sites.toml --port 8123 --detach": Play(
@@ -140,6 +141,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --curriculum uniform",
         "webagent improve --withhold 0.5 --repeats 3",
         "webagent improve --arms none judged checked",
+        "webagent improve --arms none self lookahead rerank --world map --candidates 5 --margin 3",
         "webagent train --runs runs/demos --prompt brief --prompting.constrained"
         " --prompting.thought-tokens 0 --out tiny",
         "webagent improve --policy local:tiny/model --max-tokens 192 --train.learning-rate 5e-4",
@@ -155,6 +157,18 @@ READ: dict[str, tuple[str, ...]] = {
         " --sites docs/example/sites.toml",
         "webagent improve --benchmark own --files tasks.toml --held-out 0.5 --split-seed 1",
         "webagent improve --benchmark fossil --proposals runs/NAME/proposals.jsonl",
+        "webagent improve --benchmark fossil --proposer endpoint --proposer-model NAME"
+        " --judge judge:evidence --judge-model NAME",
+        "webagent improve --benchmark fossil --proposer failures --proposer-model NAME"
+        " --proposals-solved-by policy",
+        "webagent improve --benchmark fossil --proposer exploration",
+        "webagent improve --preset webevolver --benchmark fossil --judge-model NAME",
+        "webagent improve --preset pae --policy local:FOLDER --benchmark fossil --judge-model NAME"
+        " --proposer-model NAME",
+        "webagent improve --preset webrl --policy local:FOLDER --benchmark fossil"
+        " --judge reward:FOLDER --proposer-model NAME",
+        "webagent improve --preset dreamgym --benchmark fossil",
+        "webagent improve --preset go-browse --policy local:FOLDER --benchmark fossil",
         "webagent train-judge RUN --out judge",
         "webagent train-judge runs/a runs/b --out judge",
         "webagent train-judge runs/careless runs/demos --out judge --hold-out 0"
@@ -176,6 +190,11 @@ READ: dict[str, tuple[str, ...]] = {
         f"{OWN} --policy local:trained/model",
     ),
     "hundreds of episodes": (
+        "webagent collect --policy endpoint --model NAME --student builtin --seeds 15"
+        " --name lessons",
+        "webagent benchmark --policy endpoint --model NAME --student runs/lessons/student"
+        " --seeds 10",
+        "webagent improve --policy endpoint --model NAME --student builtin",
         "webagent benchmark --policy oracle --split train --seeds 60 --name demos",
         "webagent collect --seeds 60 --name demos",
         "python perf/judge_episodes.py runs/careless --train 80 --development 24 --test 30"
@@ -187,11 +206,16 @@ READ: dict[str, tuple[str, ...]] = {
         " --policy model:runs/NAME/weights/none-0/0/policy --seeds 2",
         "webagent benchmark --policy endpoint --model NAME --concurrency 16",
     ),
+    "serves until a signal; tests/apps/serve plays through it": (
+        "webagent serve miniwob --tasks click-test-2 login-user",
+        "webagent serve own --files tasks.toml --max-sessions 64",
+    ),
     "serves until Ctrl-C; tests/apps/view opens every page": (
         "webagent view runs/first",
         "webagent view runs/NAME",
         "webagent view runs",
-        "webagent view runs --port 8000 --open",
+        "webagent view runs --port 8000 --no-open",
+        "webagent view runs --control",
     ),
     "an episode of a run of the reader's; tests/apps/replay plays them": (
         "webagent replay runs/NAME",
@@ -199,6 +223,13 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent replay runs/NAME 3f2a --seed 77",
         "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
         "webagent replay runs/NAME 3f2a --to-script again.py",
+    ),
+    "a run of minutes; tests/recipes/test_map.py maps one": (
+        "webagent map runs/oscar",
+        "webagent map runs/oscar --to Write a review",
+        "webagent map runs/oscar --draw map.html",
+        "webagent dream runs/oscar --measure figures.json",
+        "webagent dream runs/oscar --serve",
     ),
     "a run of minutes; tests/recipes/test_memory.py explains one": (
         "webagent memory runs/demo",
@@ -231,6 +262,9 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "tests/test_setup_script.py runs it": ("scripts/setup",),
     "continuous integration runs it": ("scripts/docs",),
+    "a model's provider; tests/recipes/test_init.py asks one": (
+        "webagent doctor --model anthropic/NAME",
+    ),
     "published task files, live sites or sites that the reader hosts": (
         "webagent benchmark webarena --addresses sites.toml --logins logins --judge consulted"
         " --judge-model big-1",
@@ -242,6 +276,8 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark mind2web-live --judge consulted --judge-model big-1",
         "webagent benchmark gaia-web",
         "webagent run What does the blue kayak cost? --url https://shop.example/ --model NAME",
+        "webagent run What does the blue kayak cost? --url https://shop.example/ --model NAME"
+        " --student kayaks",
         "webagent propose --site https://shop.example.com --source pages --pages 0 --model MODEL",
     ),
     "a person at a window": (
@@ -253,6 +289,15 @@ READ: dict[str, tuple[str, ...]] = {
     "recordings of other systems, which are not part of this repository": (
         "webagent import webvoyager results/examples --run runs/recorded",
         "webagent import agentrewardbench trajectories/cleaned --run runs/recorded",
+    ),
+    "runs and models of the reader's; tests/recipes/test_lookahead.py asks a server": (
+        "webagent benchmark --policy model:runs/demo/weights/self/0/1/policy --world map"
+        " --world-run runs/demo",
+        "webagent benchmark fossil --policy endpoint --model NAME --world endpoint"
+        " --world-model NAME --world-run runs/fossil",
+        "webagent collect --policy endpoint --model NAME --world local:runs/world/weights",
+        "webagent run Put a kayak into the basket --url http://shop.test/ --model NAME --world map"
+        " --world-run runs/oscar",
     ),
     "weights that a training of minutes makes": (
         "webagent judge runs/NAME --with rules reward:weights/reward --against labels.csv",

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
-from evaluators.statistics import cluster_interval, difference, mean_interval, wilson
+from evaluators.statistics import (
+    cluster_interval,
+    difference,
+    mean_interval,
+    student_quantile,
+    wilson,
+)
 
 TASKS = tuple(f"task-{number}" for number in range(8))
 
@@ -61,6 +68,11 @@ def test_wilson_holds_the_rate_and_stays_between_0_and_1(n: int, data: st.DataOb
 def test_the_mean_of_three_repeats_has_students_interval() -> None:
     mean, low, high = mean_interval([0.70, 0.80, 0.90])
     assert (mean, low, high) == pytest.approx((0.8, 0.8 - 0.24843, 0.8 + 0.24843), abs=1e-4)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 31, 200])
+def test_students_quantile_is_scipys(freedom: int) -> None:
+    assert student_quantile(freedom) == pytest.approx(float(stdtrit(freedom, 0.975)), abs=1e-10)
 
 
 def test_one_repeat_says_nothing_about_the_next() -> None:

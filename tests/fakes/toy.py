@@ -13,7 +13,7 @@ from webagent.models.builtin.network import PrefixLMConfig
 from webagent.records import Observation, Trajectory
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import grow_vocabulary
-from worldmodel.model import WorldModel
+from worldmodel.network import NetworkWorld
 from worldmodel.transitions import transitions
 
 BOXES = (1, 2, 3)
@@ -70,15 +70,15 @@ def toy_episodes(count: int, seed: int) -> tuple[list[Trajectory], Mapping[str, 
     return [t for t, _ in played], {t.id: score for t, score in played}
 
 
-def blank_world(episodes: list[Trajectory]) -> WorldModel:
+def blank_world(episodes: list[Trajectory]) -> NetworkWorld:
     """A world model that has read these episodes' words and learnt nothing."""
     model = BuiltinModel.create(0, PrefixLMConfig(capacity=512, **SMALL))  # type: ignore[arg-type]
     grow_vocabulary(model.vocabulary, episodes)
-    return WorldModel(model)
+    return NetworkWorld(model)
 
 
 @cache
-def toy_world() -> WorldModel:
+def toy_world() -> NetworkWorld:
     """A world model that has learnt the toy; shared, so only to be read."""
     episodes, scores = toy_episodes(300, seed=1)
     world = blank_world(episodes)

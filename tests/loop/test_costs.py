@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from loop.console.outcome import Status
+from loop.console.output import Status
 from loop.console.progress import count_episodes
 from loop.costs import Caps, open_ledger, run_within_caps
 from loop.costs import format_spending as in_words
@@ -299,7 +299,7 @@ def test_prices_that_cannot_be_read_are_named_before_anything_is_spent(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli.main(["benchmark", *ASKED, "--prices", "no.toml"]) == Status.SETUP
-    assert "cannot read the prices in no.toml" in capsys.readouterr().err
+    assert "no.toml cannot be read" in capsys.readouterr().err
     (tmp_path / "prices.toml").write_text("input =")
     assert cli.main(["benchmark", *ASKED]) == Status.SETUP
     assert "prices.toml is not TOML" in capsys.readouterr().err

@@ -3,23 +3,32 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.reward.builtin import RewardModel
+from loop.arms import ARMS
+from loop.costs import Caps, open_ledger, read_stop_reason, run_within_caps
 from loop.folder import RunFolder
-from loop.judges import BelievedJudge, check_judges, open_judges
+from loop.judges import BelievedJudge, Judges, check_judges, open_judges
 from loop.judging.scoring import OUTAGE
+from loop.judging.specification import EvaluatorBuilder, parse_evaluator
+from loop.learners import ArmState
 from loop.settings import ImproveConfig
+from loop.stages import record_learning
 from loop.summary.comparisons import BELIEVED, measure_beliefs
+from loop.summary.learning import format_learning, summarize_learning
 from perf.fakes.run import episode
+from webagent.action import Answer
 from webagent.errors import ModelError, SetupError
 from webagent.models.builtin.model import BuiltinModel
-from webagent.models.spending import Ledger
+from webagent.models.canned import CannedModel
+from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.models.weight_notes import write_role
-from webagent.records import Provenance, Score, Trajectory
+from webagent.records import Decision, Ending, Provenance, Score, Step, Trajectory
 from webagent.store import Store
 
 
@@ -84,6 +93,71 @@ async def test_a_model_that_is_not_there_ends_the_round(store: Store) -> None:
 
     with pytest.raises(ModelError, match=f"the last {OUTAGE} judgements of said@1 failed"):
         await judge(store, judgement).believe(played(store, OUTAGE), "self:0", 1)
+
+
+async def test_a_judge_that_fails_every_one_of_a_few_ends_the_round_too(store: Store) -> None:
+    def judgement(trajectory: Trajectory) -> Verdict:
+        raise ModelError("no connection")
+
+    with pytest.raises(ModelError, match=r"all 3 judgements of said@1 failed.*no connection"):
+        await judge(store, judgement).believe(played(store, 3), "self:0", 1)
+
+
+def answered(store: Store, count: int) -> list[Trajectory]:
+    """The same, each with an answer at its end, which a judge is asked about."""
+    return [
+        replace(
+            each,
+            steps=(*each.steps, Step(each.steps[-1].observation, Decision(Answer("done")))),
+            ending=Ending.ANSWERED,
+        )
+        for each in played(store, count)
+    ]
+
+
+def asking(store: Store, reply: str, ledger: Ledger) -> BelievedJudge:
+    """PAE's judge before a model that always says the same."""
+    model = MeteredModel(CannedModel([reply] * 100), ledger, "judge")
+    evaluator = EvaluatorBuilder(model, None).evaluator(parse_evaluator("judge:pae"))
+    return BelievedJudge(evaluator, store, ledger)
+
+
+async def test_a_judge_that_answers_garbage_decides_nothing_and_a_sentence_says_why(
+    store: Store,
+) -> None:
+    episodes = answered(store, 3)
+    believed = asking(store, "I like trains.", Ledger())
+    assert await believed.believe(episodes, "self:0", 1) == [None, None, None]
+    state = ArmState(cast(Any, None), experience=episodes)
+    state.success = dict.fromkeys((each.id for each in episodes), None)
+    session: Any = SimpleNamespace(store=store, arm=ARMS["self"], repeat=0, judges=Judges(believed))
+    session.proposed, session.believes = {}, False
+    record_learning(session, state, 1)
+    (row,) = summarize_learning(store)
+    said = format_learning(row)
+    assert "passed 0 and left 3 undecided; pae decided no episode, so none of them teaches" in said
+    assert "expected SUCCESS or NOT SUCCESS" in said
+
+
+async def test_a_judge_that_costs_more_than_the_cap_ends_the_run_and_what_it_said_is_kept(
+    store: Store,
+) -> None:
+    episodes = answered(store, 20)
+
+    async def judge_all(most: int) -> list[float | None]:
+        ledger = open_ledger(store, Caps(max_tokens_total=most), Prices())
+        found: list[float | None] = []
+
+        async def work() -> None:
+            found.extend(await asking(store, "SUCCESS", ledger).believe(episodes, "self:0", 1))
+
+        await run_within_caps(work(), ledger, store, None)
+        return found
+
+    assert await judge_all(1) == [] and "of 1 are spent" in read_stop_reason(store)
+    said = [each for scores in store.scores().values() for each in scores if each.name == BELIEVED]
+    assert len(said) < len(episodes)
+    assert await judge_all(10**9) == [1.0] * len(episodes) and not read_stop_reason(store)
 
 
 async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from loop.session import Session, play_episodes
 from loop.settings import ImproveConfig
 from webagent.errors import ModelError
 from webagent.records import Ending, Provenance, Trajectory
-from webagent.rollout import PlannedEpisode
+from webagent.rollout import PlannedEpisode, episode_id
 
 
 @pytest.fixture
@@ -62,3 +62,36 @@ async def test_a_model_that_is_gone_ends_the_session_but_not_the_next_one(
     for each in episodes:
         session.store.add(each)
     assert await play_episodes(session, plan, cast(Any, None), "collect") == []
+
+
+async def test_a_model_that_fails_every_one_of_a_few_ends_the_session_and_they_are_tried_anew(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = session.suite.task("click-test", 0)
+    plan = [PlannedEpisode(task, Provenance(arm="self", index=index)) for index in range(2)]
+    asked: list[int] = []
+
+    async def collect(
+        plan: Sequence[PlannedEpisode],
+        *rest: object,
+        on_episode: Callable[[Trajectory], None],
+        retries: int,
+        **settings: object,
+    ) -> list[Trajectory]:
+        asked.append(retries)
+        for attempt in range(1, 4):
+            for each in plan:
+                name = episode_id(task, each.provenance, attempt)
+                made = Trajectory(
+                    name, task, ending=Ending.MODEL_FAILED, error="gone", provenance=each.provenance
+                )
+                if session.store.load(name) is None:
+                    session.store.add(made)
+                on_episode(made)
+        return []
+
+    monkeypatch.setattr("loop.session.collect", collect)
+    with pytest.raises(ModelError, match=r"failed in every one of 6 tries at 2 episodes.*gone"):
+        await play_episodes(session, plan, cast(Any, None), "collect")
+    await play_episodes(session, plan, cast(Any, None), "collect")
+    assert asked == [2, 5], "as many tries more as it was failed in"

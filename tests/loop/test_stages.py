@@ -14,10 +14,11 @@ from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
-from loop.stages import demonstrate
+from loop.stages import demonstrate, practise
+from tasks.curriculum import SampledTask
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Trajectory
-from webagent.rollout import PlannedEpisode
+from webagent.rollout import PlannedEpisode, StepBudget
 from webagent.training.fit import FitReport
 
 
@@ -99,3 +100,58 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     assert [shown.task.name for shown in state.demonstrations] == [
         *("click-test-2", "click-test-2", "click-link", "click-link")
     ]
+
+
+class CountingLearner:
+    """A learner that keeps how many episodes it was shown, and with which verdicts."""
+
+    def __init__(self) -> None:
+        self.shown: list[list[float | None]] = []
+
+    def policy(self, purpose: str) -> None:
+        return None
+
+    def remember(self, state: ArmState, episodes: Sequence[Trajectory]) -> None:
+        self.shown.append([state.success[each.id] for each in episodes])
+
+
+@pytest.mark.parametrize(("wave", "shown"), [(2, [2, 2, 1]), (0, [5]), (8, [5])])
+async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wave: int, shown: list[int]
+) -> None:
+    known: list[int] = []
+    learner = cast(Any, CountingLearner())
+
+    async def play(
+        session: Session,
+        plan: Sequence[PlannedEpisode],
+        policy: object,
+        stage: str,
+        budget: StepBudget,
+        earlier: int,
+    ) -> list[Trajectory]:
+        known.append(sum(map(len, learner.shown)))
+        assert earlier == known[-1]
+        return [Trajectory(f"{one.task.seed}", one.task, ending=Ending.ANSWERED) for one in plan]
+
+    async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
+        return [float(each.task.seed % 2) for each in episodes]
+
+    monkeypatch.setattr("loop.stages.play_episodes", play)
+    monkeypatch.setattr("loop.stages.score_episodes", scored)
+    monkeypatch.setattr("loop.stages.write_draws", lambda *given: None)
+    config = ImproveConfig(tasks=("click-link",), wave=wave)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    with folder.store() as store:
+        session = Session(
+            *(config, folder, store, cast(Any, None), cast(Any, None), ARMS["self"], 0),
+            lambda *said: None,
+        )
+        tasks = [session.suite.task("click-link", seed) for seed in range(5)]
+        drawn = [SampledTask(task, cast(Any, None)) for task in tasks]
+        state = ArmState(learner)
+        episodes, truth = await practise(session, state, drawn, 1)
+    assert [len(each) for each in learner.shown] == shown
+    assert known == [sum(shown[:i]) for i in range(len(shown))]
+    assert truth == [0.0, 1.0, 0.0, 1.0, 0.0]
+    assert state.experience == episodes

@@ -19,7 +19,7 @@ from loop.task_split import (
     split_tasks,
     write_split,
 )
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 from webagent.errors import SetupError, StoreError, UsageError
 
 GOALS = {
@@ -34,7 +34,7 @@ GOALS = {
 
 def task(name: str, goal: str, **fields: Any) -> Task:
     """A task on a site of its own, answered with a word."""
-    checks = (Check("episode.answer", "same_text", name),)
+    checks = (TaskCheck("episode.answer", "same_text", name),)
     return Task(f"notes/{name}@1", "http://notes.test/", goal, checks=checks, **fields)
 
 
@@ -140,6 +140,13 @@ def test_what_leaves_too_little_is_named(
 ) -> None:
     with pytest.raises(SetupError, match=complaint):
         split_tasks(fixed(tmp_path, six()[:count], **settings))
+
+
+def test_a_benchmark_without_a_task_to_learn_on_is_named(tmp_path: Path) -> None:
+    """Whatever is not held out copies what is."""
+    made = [task(name, GOALS["rent"]) for name in ("one", "two", "three")]
+    with pytest.raises(UsageError, match="leaves no task to learn on: of 3 tasks 2 are held out"):
+        split_tasks(fixed(tmp_path, made, held_out=0.7))
 
 
 def test_tasks_that_nobody_can_score_are_refused(tmp_path: Path) -> None:

@@ -18,12 +18,12 @@ import pytest
 from rich.console import Console
 
 from benchmarks.miniwob import tasks as miniwob
-from loop.console.outcome import Status, Stopped, run_until_stopped
+from benchmarks.oracles import OraclePolicy
+from loop.console.output import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
 from loop.folder import RunFolder
 from loop.measurement.selection import plan_benchmark as _plan
 from loop.measurement.settings import BenchmarkConfig
-from loop.policies import ScriptedSolutions
 from loop.summary import read_summary
 from perf.fakes.run import episode, page
 from recipes import cli
@@ -197,7 +197,7 @@ def test_every_task_is_played_once_before_any_is_played_again() -> None:
 async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
     whole = episode(Provenance(), "no-such-task", 0, True)
     with pytest.raises(PolicyError, match="no oracle knows how no-such-task"):
-        await ScriptedSolutions().act(replace(whole, steps=()), page("goal", ""))
+        await OraclePolicy().act(replace(whole, steps=()), page("goal", ""))
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from loop.console.outcome import CommandResult, Status, Stopped
-from loop.console.output import emit, is_for_program
+from loop.console.output import CommandResult, Status, Stopped, emit, is_for_program
 from recipes import cli
 from recipes.commands import Command, load
 from recipes.settings import options_of
@@ -217,7 +216,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_apps_that_train_nothing_load_no_torch() -> None:
-    apps = ("report.page", "view.server", "mcp.server", "live.live", "replay.playing")
+    apps = ("report.page", "view.server", "mcp.server", "live.live", "replay.script")
     names = ", ".join(f"apps.{name}" for name in (*apps, "export.files"))
     code = f"import sys, {names}; print({{'torch', 'transformers'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

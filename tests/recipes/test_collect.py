@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loop.console.outcome import Status
+from loop.console.output import Status
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig
 from recipes import cli

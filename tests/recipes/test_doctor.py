@@ -67,6 +67,44 @@ def test_a_package_that_is_not_installed_is_missing() -> None:
     assert (finding.ok, finding.needed, finding.remedy) == (False, True, "run scripts/setup")
 
 
+def test_without_what_learning_needs_agents_can_still_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = [doctor.python(), doctor.installed("no-such-package", learning=True)]
+    monkeypatch.setattr(doctor, "examine", lambda runs: lacking)
+    assert cli.main(["doctor", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ready"], report["can_act"]) == (False, True)
+    assert cli.main(["doctor"]) == 0
+    text = capsys.readouterr().out
+    assert "MISSING" not in text
+    assert "Agents can run with a model behind a server" in text
+
+
+def test_a_driver_that_lacks_a_library_is_told_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert doctor.playwright_driver().ok
+    node = tmp_path / "node"
+    node.write_text("#!/bin/sh\necho 'node: libatomic.so.1: cannot open' >&2\nexit 127\n")
+    node.chmod(0o755)
+    monkeypatch.setattr(
+        "playwright._impl._driver.compute_driver_executable", lambda: (str(node), "")
+    )
+    finding = doctor.playwright_driver()
+    assert (finding.ok, finding.found) == (False, "node: libatomic.so.1: cannot open")
+    assert "libatomic1" in finding.remedy
+
+
+def test_a_window_that_cannot_be_shown_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    finding = doctor.window()
+    assert not finding.ok and not finding.needed
+    monkeypatch.setenv("WEBAGENT_CHROMIUM", "/no/such/chromium")
+    assert "playwright install" in doctor.window().remedy
+
+
 def test_all_the_pages_of_miniwob_are_counted() -> None:
     finding = doctor.miniwob_pages()
     assert finding.ok

@@ -15,7 +15,7 @@ import apps.environment
 from apps.environment.env import WebEnv, WebVectorEnv
 from apps.environment.player import SharedBrowser
 from benchmarks.miniwob import tasks as miniwob
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 from webagent.errors import SetupError
 
 gymnasium.register_envs(apps.environment)
@@ -104,7 +104,9 @@ def test_the_last_environment_to_close_ends_the_browser() -> None:
 
 
 def test_a_task_of_ones_own_is_an_environment_too(page_task: Callable[..., Task]) -> None:
-    task = page_task("form", goal="Answer 42.", checks=(Check("episode.answer", "equals", "42"),))
+    task = page_task(
+        "form", goal="Answer 42.", checks=(TaskCheck("episode.answer", "equals", "42"),)
+    )
     made = gymnasium.make("webagent/Task-v1", task=task)
     seen, info = made.reset(seed=3)
     assert (seen["goal"], info["task"]) == ("Answer 42.", task.id)

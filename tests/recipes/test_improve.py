@@ -20,6 +20,7 @@ from loop.task_split import split_tasks
 from recipes import cli
 from webagent.records import Trajectory
 from webagent.store import Store
+from worldmodel.lookahead import ASKED
 
 pytestmark = pytest.mark.browser
 PAGES = Path(__file__).parents[1] / "pages"
@@ -121,6 +122,7 @@ def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
 
 
 @pytest.mark.very_slow
+@pytest.mark.timeout(900)
 def test_all_arms_run_and_are_summarised(tmp_path: Path) -> None:
     arguments = ["--runs", str(tmp_path), "--name", "run", "--arms", "all", *SMALL]
     assert cli.main(["improve", *arguments]) == 0
@@ -136,6 +138,17 @@ def test_all_arms_run_and_are_summarised(tmp_path: Path) -> None:
     dreams = [t for t in finished(tmp_path / "run").values() if t.provenance.phase == "imagine"]
     assert dreams
     assert all(t.provenance.imagined and t.provenance.seeded_from for t in dreams)
+
+
+@pytest.mark.very_slow
+def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_path: Path) -> None:
+    settings = [*TINY, "--arms", "lookahead", "--world", "map", "--margin", "99", "--workers", "1"]
+    assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
+    with Store.open(tmp_path / "run") as store:
+        measured = list(store.trajectories(arm="lookahead", phase="evaluate"))
+    decisions = [step.decision for trajectory in measured for step in trajectory.steps]
+    assert any(ASKED in decision.usage for decision in decisions)
+    assert not list((tmp_path / "run" / "weights").glob("*/*/world"))
 
 
 @pytest.mark.very_slow
@@ -173,26 +186,24 @@ def test_a_learned_judge_takes_the_place_of_the_checks_and_its_first_form_stays(
     }  # fmt: skip
 
 
-@pytest.mark.very_slow
-def test_ten_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
-    """Ten kills at random moments, then the run to its end: as if nothing had happened."""
-    settings = ["--runs", str(tmp_path), "--arms", "none", "self", *SMALL]
-    calm = tmp_path / "calm"
-    assert subprocess.run(improve("--name", "calm", *settings), check=False).returncode == 0
-    run, rng = tmp_path / "killed", random.Random(0)
-    command = improve("--name", "killed", *settings)
-    kills = 0
-    while kills < 10:
+def kill_at_random(command: list[str], run: Path, longest: float, kills: int = 10) -> int:
+    """Start, kill with -9 and resume a run so many times, each after 1.5 seconds to the longest;
+    return how often it was killed, less where it came to its end before.
+
+    What had ended stays as it was, and nothing that the run started outlives it.
+    """
+    rng, killed = random.Random(0), 0
+    while killed < kills:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            process.wait(rng.uniform(1.5, 9.0))
+            process.wait(rng.uniform(1.5, longest))
         except subprocess.TimeoutExpired:
             before = finished(run) if (run / "run.json").exists() else {}
             children = psutil.Process(process.pid).children(recursive=True)
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             assert_all_gone(children)
-            kills += 1
+            killed += 1
         else:
             assert process.returncode == 0
             break
@@ -200,6 +211,17 @@ def test_ten_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
             after = finished(run)
             assert {i: after[i] for i in before} == before
             command = improve("--resume", str(run))
+    return killed
+
+
+@pytest.mark.very_slow
+def test_ten_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
+    """Ten kills at random moments, then the run to its end: as if nothing had happened."""
+    settings = ["--runs", str(tmp_path), "--arms", "none", "self", *SMALL]
+    calm = tmp_path / "calm"
+    assert subprocess.run(improve("--name", "calm", *settings), check=False).returncode == 0
+    run = tmp_path / "killed"
+    assert kill_at_random(improve("--name", "killed", *settings), run, 9.0) > 0
     subprocess.run(improve("--resume", str(run)), check=True, stdout=subprocess.DEVNULL)
     assert played(finished(run)) == played(finished(calm))
     again = subprocess.run(improve("--resume", str(run)), check=True, capture_output=True)

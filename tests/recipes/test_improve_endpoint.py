@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from loop.learners.knowledge import KeptKnowledge
+from loop.settings import ImproveConfig
+from loop.task_split import split_tasks
 from perf.fakes.chat_server import ChatHandler, completion, counted
+from perf.fakes.roles import play_roles
 from recipes import cli
-from tests.recipes.test_improve import finished
+from tests.recipes.test_improve import OWN, PAGES, finished
 from webagent.store import Store
 
 SMALL = shlex.split(
@@ -78,6 +81,44 @@ def test_a_cap_ends_the_run_and_a_higher_one_goes_on(
         assert store.get_state("done:self 0")
 
 
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_cost(
+    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Policy, judge and proposer behind one server; a proposal that copies a held-out task."""
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
+    own = tmp_path / "own.toml"
+    own.write_text("".join(OWN.format(name=name, url=url) for name in names))
+    held = split_tasks(ImproveConfig(benchmark="own", files=own)).measured[0]
+    chat_server.will(play_roles([f"What is the word of {held}? Answer with it."]))
+    models = "--policy endpoint --model policy --judge judge:pae --judge-model judge"
+    proposing = "--proposer endpoint --proposer-model proposer --propose 3"
+    small = "--benchmark own --rounds 2 --steps 8 --trials 1 --arms none self"
+    words = shlex.split(f"{models} {proposing} {small}")
+    run = tmp_path / "run"
+    asked = ["improve", "--files", str(own), "--runs", str(tmp_path), "--name", "run", *words]
+    assert cli.main(asked) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["spent"]["run"]["seconds"] > 0
+    first, second = summary["learning"]
+    assert (first["round"], second["round"], first["arm"]) == (1, 2, "self")
+    assert (first["proposer"], first["proposed"], first["kept"]) == ("endpoint", 3, 2)
+    assert first["refused"] == {"held out": 1} and first["judge"].startswith("pae")
+    assert first["played"] > 0 and first["model_tokens"] > 0 and first["real_steps"] > 0
+    assert "round 1: proposer endpoint: 3 tasks proposed, 2 kept, refused 1 held out" in told
+    assert "proposer endpoint" in (run / "report.html").read_text()
+    collected = [t.task for t in finished(run).values() if t.provenance.phase == "collect"]
+    proposed = [task for task in collected if task.id.startswith("proposed/")]
+    assert proposed and all(held not in task.goal and not task.checks for task in proposed)
+    asked_before = len(chat_server.requests)
+    assert cli.main(["improve", "--resume", str(run)]) == 0
+    assert len(chat_server.requests) == asked_before
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
@@ -86,11 +127,19 @@ def test_a_cap_ends_the_run_and_a_higher_one_goes_on(
         (["--trials", "0"], "at least 1 of each is needed"),
         (["--max-cost", "1"], "--max-cost 1 cannot be kept"),
         (["--arms", "both"], "with --policy endpoint there are none, control"),
+        (["--proposer", "endpoint"], "pages that give their own goals"),
+        (["--benchmark", "fossil", "--tasks", "all", "--proposer", "failures"], "solved with"),
+        (["--proposer", "endpoint", "--propose", "0"], "at least 1 of each is needed"),
     ],
 )
 def test_settings_that_cannot_be_are_named(
-    tmp_path: Path, more: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    more: list[str],
+    complaint: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # nobody is asked
     assert cli.main(improve(tmp_path, *more)) == 2
     assert complaint in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "run").exists()

@@ -5,13 +5,16 @@ import shlex
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from evaluators.reward.builtin import RewardModel
+from perf.fakes.chat_server import ChatServer
+from perf.fakes.roles import play_roles
 from recipes import cli
-from tests.recipes.test_improve import finished, played
+from tests.recipes.test_improve import finished, kill_at_random, played
 from webagent.agent.asking import Asking
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.fresh import ModelShape, create_model
@@ -74,11 +77,28 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("objective", ["kto", "dpo", "grpo", "gspo", "webrl"])
-def test_every_objective_goes_round(base: Path, objective: str) -> None:
-    more = ["--objective", objective, "--samples", "3", "--recomputed", "--entropy", "0.01"]
-    assert cli.main(improve(base, "run", *more, "--arms", "none", "self", "--steps", "40")) == 0
-    place = weights(base.parent / "run", "self", 1)
-    assert (place / "model.safetensors").is_file() or (place / "unchanged.json").is_file()
+def test_every_objective_goes_round(
+    base: Path, objective: str, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the verdicts of a judge that is named, on groups that begin in the same state."""
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(play_roles())
+    judged = ["--judge", "judge:agentrewardbench", "--judge-model", "judge", "--no-judge-images"]
+    more = ["--objective", objective, "--samples", "3", "--recomputed", "--importance-cap", "3"]
+    more += ["--entropy", "0.01", "--steps", "60", "--arms", "none", "self"]
+    assert cli.main(improve(base, "run", *judged, *more)) == 0
+    run = base.parent / "run"
+    assert (weights(run, "self", 1) / "model.safetensors").is_file(), "something was learnt"
+    (row,) = json.loads((run / "summary.json").read_text())["learning"]
+    assert row["judge"].startswith("agentrewardbench")
+    decided = row["collected"] - row["unjudged"]  # it abstains where nothing was done
+    assert 0 < row["succeeded"] < decided, "the judge's verdicts differ"
+    groups: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for one in finished(run).values():
+        if one.provenance.phase == "collect" and one.steps:
+            groups[one.task.id, one.task.seed].append(repr(one.steps[0].observation.nodes))
+    assert all(len(set(pages)) == 1 for pages in groups.values())
+    assert max(map(len, groups.values())) > 1
 
 
 @pytest.mark.very_slow
@@ -114,6 +134,25 @@ def test_a_killed_run_comes_to_the_same_weights(base: Path) -> None:
         other = calm / place.relative_to(run)
         name = "model.safetensors"
         assert (place / name).read_bytes() == (other / name).read_bytes()
+
+
+@pytest.mark.very_slow
+@pytest.mark.timeout(2700)
+def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base: Path) -> None:
+    """While it starts, demonstrates, trains, plays and measures, three rounds long."""
+    more = ["--arms", "none", "control", "self", "--rounds", "3", "--train.checkpoint-every", "1"]
+    more += ["--evaluate-between", "1"]
+    program = [sys.executable, "-m", "recipes.cli"]
+    assert cli.main(improve(base, "calm", *more)) == 0
+    run, calm = base.parent / "killed", base.parent / "calm"
+    killed = kill_at_random([*program, *improve(base, "killed", *more)], run, 14.0)
+    subprocess.run([*program, "improve", "--resume", str(run)], check=True, stdout=subprocess.PIPE)
+    assert killed > 0
+    assert played(finished(run)) == played(finished(calm))
+    saved = sorted(each.relative_to(calm) for each in calm.glob("weights/*/*/policy/*.safetensors"))
+    assert len(saved) == 7, "the first, and three of either arm"
+    for name in saved:
+        assert (run / name).read_bytes() == (calm / name).read_bytes(), name
 
 
 @pytest.mark.slow

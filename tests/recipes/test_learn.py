@@ -1,5 +1,6 @@
 """Hints are written from a run, through the real entry point."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,18 +24,24 @@ def a_run(folder: Path, split: str = "train") -> Path:
     return folder / "run"
 
 
-def test_a_run_becomes_hints_that_a_benchmark_shows(
-    tmp_path: Path,
-    chat_server,
-    behave,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    chat_server.will(behave.reply("ADD: Submit sends the form, Cancel does not."))
-    run, hints = a_run(tmp_path), tmp_path / "hints"
-    asked = ["learn", str(run), "--hints", str(hints), "--model", "m"]
-    assert cli.main(asked) == 0
+@pytest.fixture
+def learn(
+    tmp_path: Path, chat_server, behave, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Path]:
+    """Learns hints of a run from a model with this reply; returns their folder."""
+
+    def learn_from(reply: str) -> Path:
+        monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+        chat_server.will(behave.reply(reply))
+        hints = tmp_path / "hints"
+        assert cli.main(["learn", str(a_run(tmp_path)), "--hints", str(hints), "--model", "m"]) == 0
+        return hints
+
+    return learn_from
+
+
+def test_a_run_becomes_hints_that_a_benchmark_shows(learn, capsys) -> None:
+    hints = learn("ADD: Submit sends the form, Cancel does not.")
     assert "2 episodes, 1 failures beside a success" in capsys.readouterr().out
     [file] = hints.glob("*.md")
     assert [rule.text for rule in read_book(hints, file.stem).rules] == [
@@ -43,20 +50,28 @@ def test_a_run_becomes_hints_that_a_benchmark_shows(
     assert Hints.read(hints)
 
 
-def test_no_file_is_announced_where_no_hint_was_learnt(
-    tmp_path: Path,
-    chat_server,
-    behave,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    chat_server.will(behave.reply("There is nothing to learn here."))
-    run, hints = a_run(tmp_path), tmp_path / "hints"
-    assert cli.main(["learn", str(run), "--hints", str(hints), "--model", "m"]) == 0
+def test_no_file_is_announced_where_no_hint_was_learnt(learn, capsys) -> None:
+    hints = learn("There is nothing to learn here.")
     told = capsys.readouterr().out
     assert "no hint was learnt" in told and ".md" not in told
     assert not list(hints.glob("*.md"))
+
+
+def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_checks(
+    tmp_path: Path, chat_server, behave, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(behave.reply("There is nothing to learn here."))
+    run = a_run(tmp_path)
+    with Store.open(run) as store:
+        for each in store.trajectories():
+            store.score(each.id, Score("believed", 1.0, "so it looks", "pae[judge; votes=1]@1#a"))
+    words = ["learn", str(run), "--hints", str(tmp_path / "h"), "--model", "m", "--judge"]
+    assert cli.main([*words, "judge:pae"]) == 0
+    assert "2 episodes, 0 failures beside a success" in capsys.readouterr().out
+    assert cli.main([*words, "judge:webvoyager"]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no episode that webvoyager has scored" in said and ": checks_hold, pae" in said
 
 
 @pytest.mark.parametrize(

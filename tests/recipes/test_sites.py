@@ -14,11 +14,15 @@ import pytest
 from benchmarks.sites import SITES
 from benchmarks.sites.control import RunningSite
 from benchmarks.sites.process import Port
-from loop.console.outcome import Status
+from loop.console.output import Status
 from recipes.cli import main
 
 pytestmark = pytest.mark.site
 
+ROOT = Path(__file__).parents[2]
+SERVER = ROOT / "perf" / "fakes" / "diary.py"
+BUILD = "from pathlib import Path; from perf.fakes.diary import Diary; import sys"
+BUILD += "; Diary().build(Path(sys.argv[1]))"
 FILE = """
 [sites."shopping@1"]
 hosted = "http://localhost:7770"
@@ -69,6 +73,48 @@ def test_a_check_tells_the_figures_and_that_a_reset_leaves_nothing(folder, capsy
     assert facts["healthy"] and facts["left_by_reset"] == []
     assert facts["accounts"] == ["other", "writer"]
     assert 0 < facts["reset_seconds"] < 5 and facts["build_seconds"] > 0
+
+
+KEEPING = f"""
+[sites."kept@1"]
+address = "http://kept.test"
+build = ["{sys.executable}", "-c", "{BUILD}", "{{state}}"]
+serve = "{sys.executable} -S {SERVER} {{state}} {{port}} WHAT"
+environment = {{ PYTHONPATH = "{ROOT}" }}
+ready = "/health"
+database = "diary.db"
+accounts = {{ writer = {{ name = "ann", password = "rain" }} }}
+login = {{ name = "name" }}
+passing = {{ visit = [] }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "difference"),
+    [
+        ("''", ""),
+        ("pooled", "is answered with status 500 after a reset and with 200 in a fresh process"),
+        ("cached", "/ shows after a reset what was written before it"),
+    ],
+)
+def test_a_check_finds_what_a_server_keeps_over_a_reset(folder, capsys, what, difference):
+    file = folder / "kept.toml"
+    file.write_text(KEEPING.replace("WHAT", what))
+    status = main(["site", "check", "kept", "--files", str(file), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["writes"] == "/ to /entries"
+    assert any(difference in each for each in facts["unlike_fresh"]) == bool(difference)
+    assert (status == 0) == (not difference)
+
+
+@pytest.mark.very_slow
+@pytest.mark.parametrize("what", ["pooled", "cached"])
+def test_a_site_that_is_started_anew_at_every_reset_keeps_nothing(folder, capsys, what):
+    file = folder / "kept.toml"
+    file.write_text(KEEPING.replace("WHAT", what) + "restart_on_reset = true\n")
+    assert main(["site", "check", "kept", "--files", str(file), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["writes"] == "/ to /entries" and facts["unlike_fresh"] == []
 
 
 def test_a_started_site_is_found_reset_kept_and_stopped(started, capsys):

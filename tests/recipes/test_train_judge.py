@@ -10,7 +10,7 @@ import pytest
 from evaluators.frozen import FrozenJudge, hash_folder, write_frozen
 from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
-from loop.console.outcome import Status
+from loop.console.output import Status
 from loop.training import judge
 from loop.training.judge import LabelledEpisode, find_family, read_episodes, split_episodes
 from recipes import cli

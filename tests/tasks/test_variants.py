@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.suite import Suite
 from tasks.task import Task
-from tasks.variants import Attempt, Retry, Variation
+from tasks.variants import Retry, TriedTask, Variation
 
 
 def make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
@@ -17,9 +17,9 @@ def make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
 SUITE = Suite("fake@1", ("hard", "plain"), make, {"hard": {"easy": 1}}, {"hard": {"long": 9}})
 
 
-def failed(name: str, seed: int, tries: int = 1, successes: int = 0) -> Attempt:
+def failed(name: str, seed: int, tries: int = 1, successes: int = 0) -> TriedTask:
     """A task that was tried."""
-    return Attempt(make(name, seed, {}), tries, successes)
+    return TriedTask(make(name, seed, {}), tries, successes)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -48,7 +48,7 @@ def test_retries_are_drawn_without_repeating_any() -> None:
 
 def test_the_first_parent_is_kept_through_the_generations() -> None:
     [child] = Retry().propose([failed("plain", 7)], 1, rng())
-    [grandchild] = Retry().propose([Attempt(child, 2, 0)], 1, rng())
+    [grandchild] = Retry().propose([TriedTask(child, 2, 0)], 1, rng())
     assert grandchild.parent == child.parent
 
 
@@ -87,6 +87,6 @@ def test_a_task_that_still_fails_or_was_hardly_tried_is_not_made_harder() -> Non
 
 
 def test_a_variant_is_made_once() -> None:
-    attempts = [failed("hard", 3), Attempt(make("hard", 3, {"easy": 1}), 1, 1)]
+    attempts = [failed("hard", 3), TriedTask(make("hard", 3, {"easy": 1}), 1, 1)]
     made = Variation(SUITE, Retry()).propose(attempts, 4, rng())
     assert [task.id for task in made] == ["fake/hard@1"]

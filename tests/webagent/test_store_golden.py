@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from webagent.action import ACTIONS
+from webagent.action.actions import CustomAction, PrintPage, ReadFile
 from webagent.records import Ending
 from webagent.serialize import dumps, from_json, to_json
 from webagent.store import Store
@@ -59,7 +60,10 @@ def test_every_score_is_read_as_it_was(store: Store, expected: Any) -> None:
 def test_every_action_is_read(store: Store) -> None:
     trajectory = store.load("golden-1")
     assert trajectory is not None and trajectory.ending is Ending.ANSWERED
-    assert [type(step.decision.action) for step in trajectory.steps] == list(ACTIONS.values())
+    newer = (ReadFile, PrintPage)
+    own = [cls for cls in ACTIONS.values() if issubclass(cls, CustomAction)]
+    then = [cls for cls in ACTIONS.values() if cls not in (*newer, *own)]
+    assert [type(step.decision.action) for step in trajectory.steps] == then
 
 
 def test_what_is_written_again_is_the_same_bytes(store: Store) -> None:

@@ -4,16 +4,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-import numpy as np
 import pytest
 
 from tests.fakes.lessons import node, page
 from tests.fakes.toy import toy_episodes, toy_world
 from webagent.action.actions import Click
-from webagent.records import Observation
+from webagent.records import Ending, Observation
 from worldmodel.accuracy import Accuracy, CopyPage, measure
-from worldmodel.model import Outcome, Situation
-from worldmodel.transitions import Transition, transitions
+from worldmodel.prediction import Effect, Outcome, Prediction, Source
+from worldmodel.transitions import Situation, Transition, transitions
 
 A, B = node(1, "checkbox", "a", states=("unchecked",)), node(2, "link", "b")
 TICKED = replace(A, states=("checked", "focused"))
@@ -24,20 +23,19 @@ class Told:
     """Predicts what it is given, one after another."""
 
     def __init__(self, *told: tuple[Observation, Outcome]) -> None:
-        self.pages = [page for page, _ in told]
-        self.chances = [outcome for _, outcome in told]
+        self.told = list(told)
 
-    def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """The next few."""
-        asked, self.chances = self.chances[: len(situations)], self.chances[len(situations) :]
-        return asked
+    def learn(self, transitions: object) -> None:
+        """Nothing."""
 
-    def imagine(
-        self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
-    ) -> list[tuple[Observation, bool]]:
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """The next few."""
-        asked, self.pages = self.pages[: len(situations)], self.pages[len(situations) :]
-        return [(page, False) for page in asked]
+        asked, self.told = self.told[: len(situations)], self.told[len(situations) :]
+        ending = Ending.TASK_OVER
+        return [
+            Prediction(page, o, Effect.STAYS, ending if o.ends else None, 1.0, Source.MODELLED)
+            for page, o in asked
+        ]
 
 
 def came_to(after: Observation, succeeded: bool = True) -> Transition:
@@ -111,6 +109,7 @@ def test_success_is_scored_by_side_and_by_distance() -> None:
     assert found.success == 0.5
     assert found.brier == pytest.approx((0.01 + 0.36 + 0.04 + 0.36) / 4)
     assert found.failure_called_success == 0.5
+    assert (found.failure_called_success_even, found.success_called_success_even) == (0.5, 0.5)
 
 
 def test_many_transitions_are_asked_about_in_their_order() -> None:
@@ -121,7 +120,7 @@ def test_many_transitions_are_asked_about_in_their_order() -> None:
 
 def test_no_transitions_give_no_figures() -> None:
     found = measure(Told(), [])
-    assert found == Accuracy(0, 0, *[None] * 9)
+    assert found == Accuracy(0, 0)
     assert json.loads(json.dumps(asdict(found)))["exact"] is None
 
 

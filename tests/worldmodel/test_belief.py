@@ -7,8 +7,8 @@ from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click
 from webagent.records import Trajectory
 from worldmodel.accuracy import HELD_BACK, is_held_back, precision_of_belief
-from worldmodel.model import Outcome, Situation
-from worldmodel.transitions import Transition
+from worldmodel.prediction import Effect, Outcome, Prediction, Source
+from worldmodel.transitions import Situation, Transition
 
 PAGE = page("Click on the right one.", node(1, "button", "one"), node(2, "button", "two"))
 
@@ -19,10 +19,15 @@ class Believer:
     def __init__(self, chances: dict[int, float]) -> None:
         self._chances = chances
 
-    def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
+    def learn(self, transitions: object) -> None:
+        """Nothing."""
+
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """By the mark that is clicked."""
         marks = [s.action.mark for s in situations if isinstance(s.action, Click)]
-        return [Outcome(1.0, 0.0, self._chances[mark]) for mark in marks]
+        outcomes = [Outcome(1.0, 0.0, self._chances[mark]) for mark in marks]
+        kept = Effect.ENDS, None, 1.0, Source.MODELLED
+        return [Prediction(PAGE, outcome, *kept) for outcome in outcomes]
 
 
 def ended(mark: int, *, succeeded: bool, over: bool = True) -> Transition:

@@ -15,8 +15,7 @@ from webagent.models.builtin.prefix import Prefix
 from webagent.records import Node, Observation
 from worldmodel.delta import apply
 from worldmodel.grammar import MAX_DELTA
-from worldmodel.model import Situation
-from worldmodel.transitions import Transition, transitions
+from worldmodel.transitions import Situation, Transition, transitions
 
 EPISODES, SCORES = toy_episodes(40, seed=1)
 MENU = page("Open", node(1, "button", "Menu", states=("collapsed",)), node(9, "text", "alpha beta"))

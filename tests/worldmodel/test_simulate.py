@@ -6,21 +6,26 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.rules import checks_hold
-from tasks.task import Check, Probe
+from tasks.task import Probe, TaskCheck
 from tests.fakes.lessons import task
 from tests.fakes.toy import SUBMIT, TITLE, toy_episode, toy_world
-from webagent.action.actions import Click
+from tests.worldmodel.test_map import HOME
+from tests.worldmodel.test_recall import KNOWN, LISTING
+from webagent.action.actions import Click, MouseClick
 from webagent.errors import WorldError
-from worldmodel.model import Situation
-from worldmodel.simulate import ImaginedWorld, Prediction, predict_all, start_key
+from webagent.records import Decision, Step
+from worldmodel.prediction import Effect, Outcome, Prediction, Source
+from worldmodel.recall import RememberedWorld
+from worldmodel.simulate import NOT_KNOWN, ImaginedWorld, start_at, start_key
+from worldmodel.transitions import Situation
 
 REAL, _ = toy_episode(random.Random(4), "real")
-STARTS = {start_key(REAL.task): REAL}
+STARTS = {start_key(REAL.task): start_at(REAL)}
 
 
 async def foresee(situation: Situation) -> Prediction:
     """What the learnt world makes of one situation."""
-    return predict_all(toy_world())([situation])[0]
+    return toy_world().predict([situation])[0]
 
 
 def dream(horizon: int = 5) -> ImaginedWorld:
@@ -40,11 +45,29 @@ async def test_what_was_never_seen_cannot_be_dreamt_of(other: object) -> None:
         await dream().reset(other)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
-async def test_an_episode_that_never_got_a_page_is_no_start() -> None:
-    starts = {start_key(REAL.task): replace(REAL, steps=())}
+def test_an_episode_that_never_got_a_page_is_no_start() -> None:
     with pytest.raises(WorldError, match="no real page"):
-        await ImaginedWorld(foresee, starts).reset(REAL.task)
+        start_at(replace(REAL, steps=()))
+
+
+async def test_a_dream_may_begin_in_the_middle_and_ends_where_nothing_is_known() -> None:
+    world = RememberedWorld()
+    world.learn(KNOWN)
+
+    async def predict(situation: Situation) -> Prediction:
+        return world.predict([situation])[0]
+
+    whole = replace(REAL, steps=(Step(HOME, Decision(Click(4))), Step(LISTING, Decision(Click(5)))))
+    dream = ImaginedWorld(predict, {start_key(REAL.task): start_at(whole, 1)})
+    assert await dream.reset(REAL.task) is LISTING
+    page = await dream.step(Click(5))
+    assert page.url == KNOWN[1].after.url
+    assert not page.over
+    lost = await dream.step(MouseClick(1, 1))
+    assert (lost.over, lost.outcome) == (True, NOT_KNOWN)
+    evidence = await dream.evidence(REAL.task)
+    assert evidence["imagined_success"] is None
+    assert evidence["confidence"] == 0.0
 
 
 async def test_what_is_done_in_it_is_remembered() -> None:
@@ -52,7 +75,9 @@ async def test_what_is_done_in_it_is_remembered() -> None:
 
     async def remembering(situation: Situation) -> Prediction:
         asked.append(situation)
-        return Prediction(replace(situation.observation, title=f"page {len(asked)}"), True, 0.5)
+        seen = replace(situation.observation, title=f"page {len(asked)}")
+        outcome = Outcome(0.0, 0.0, 0.5)
+        return Prediction(seen, outcome, Effect.STAYS, None, 0.5, Source.MODELLED)
 
     world = ImaginedWorld(remembering, STARTS)
     await world.reset(REAL.task)
@@ -103,7 +128,7 @@ async def test_checks_of_what_only_pages_could_tell_abstain_on_a_dream() -> None
         REAL.task,
         probes=(Probe("order", url="http://shop.test/orders", script="document.title"),),
         records=("network",),
-        checks=(Check("order", "equals", "Done"), Check("network", "contains", "POST")),
+        checks=(TaskCheck("order", "equals", "Done"), TaskCheck("network", "contains", "POST")),
     )
     world = dream()
     await world.reset(looked)

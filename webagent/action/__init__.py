@@ -1,6 +1,7 @@
 """What an agent can do to a page, as plain values with one text form."""
 
 from webagent.action.actions import ACTIONS, ESSENTIAL, Action, Answer, GiveUp, Wait, is_final
+from webagent.action.custom import custom_action
 from webagent.action.grammar import describe, format_action, make_action, parse_action, usage
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Answer",
     "GiveUp",
     "Wait",
+    "custom_action",
     "describe",
     "format_action",
     "is_final",

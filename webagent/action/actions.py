@@ -301,6 +301,24 @@ class GiveUp:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """Read a file that this episode downloaded, by its name, from so many characters on."""
+
+    name: str
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PrintPage:
+    """Print the page as a PDF into the episode's folder for files."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomAction:
+    """A call of a function of one's own; see `custom_action`."""
+
+
 Action: TypeAlias = Union[
     Click,
     DoubleClick,
@@ -340,6 +358,9 @@ Action: TypeAlias = Union[
     Wait,
     Answer,
     GiveUp,
+    ReadFile,
+    PrintPage,
+    CustomAction,
 ]
 
 _BROWSERGYM_NAMES = {
@@ -352,8 +373,11 @@ _BROWSERGYM_NAMES = {
 ACTIONS: dict[str, type[Action]] = {
     _BROWSERGYM_NAMES.get(cls, re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()): cls
     for cls in get_args(Action)
+    if cls is not CustomAction
 }
-"""Every action by the name of its call."""
+"""Every action by the name of its call, functions that were made actions included."""
+ACTION_NAMES: dict[type, str] = {cls: name for name, cls in ACTIONS.items()}
+"""The names of their calls, also of functions that only a stored episode knows."""
 
 ESSENTIAL: tuple[str, ...] = (
     *("click", "dblclick", "hover", "focus", "fill", "select_option", "select_options", "press"),
@@ -361,7 +385,8 @@ ESSENTIAL: tuple[str, ...] = (
     *("dialog", "goto", "go_back", "go_forward", "new_tab", "tab_focus", "tab_close", "wait"),
     *("answer", "give_up"),
 )
-"""What a model is offered unless it is told otherwise; the rest are finer parts of these."""
+"""What a model is offered unless it is told otherwise; the rest are finer parts of these, and what
+needs a folder for files."""
 
 
 def is_final(action: Action) -> bool:

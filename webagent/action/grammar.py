@@ -6,10 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from webagent.action.actions import ACTIONS, Action
+from webagent.action.actions import ACTION_NAMES, ACTIONS, Action
 from webagent.errors import ActionError
 
-_NAMES = {cls: name for name, cls in ACTIONS.items()}
 _LIMIT = 20_000
 
 
@@ -53,7 +52,7 @@ def format_action(action: Action) -> str:
         if value == field.default and field.name == "button":
             continue
         parts.append(json.dumps(value, ensure_ascii=False))
-    return f"{_NAMES[type(action)]}({', '.join(parts)})"
+    return f"{ACTION_NAMES[type(action)]}({', '.join(parts)})"
 
 
 def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
@@ -107,6 +106,10 @@ def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:
         number = _whole_number(value)
         if number is not None:
             return number
+    elif wanted is bool and isinstance(value, bool):
+        return value
+    elif wanted is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
     raise ActionError(f"{usage(name)}: {key} cannot be {value!r}")
 
 

@@ -14,7 +14,7 @@ from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.models.weight_notes import check_role, resolve_unchanged
 from webagent.policy.policy import Knowledge, Policy
-from webagent.store.images import ImageStore
+from webagent.store.database import ImageStore
 
 
 def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
@@ -25,6 +25,7 @@ def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
     """
     from webagent.models.local import LocalModel
 
+    check_place(place)
     check_role(Path(place), roles, f"local:{place}")
     place = resolve_unchanged(place)
     noted = Path(place, "adapter_config.json")
@@ -38,6 +39,13 @@ def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
     model.add_adapter("trained", Path(place))
     model.use_adapter("trained")
     return model
+
+
+def check_place(place: str) -> None:
+    """Raise `UsageError` for a folder that is not there, which no hub is to be asked for."""
+    is_path = place.startswith((".", "/", "~", "runs/")) or place.count("/") > 1
+    if is_path and not Path(place).expanduser().is_dir():
+        raise UsageError(f"local:{place}: there is no such folder; name one, or a model of the hub")
 
 
 def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float = 0.0) -> Policy:
@@ -85,6 +93,8 @@ class ModelOptions:
     temperature: float = 0.0
     max_tokens: int = 1024
     """Of a reply, at most."""
+    actions: tuple[str, ...] = ()
+    """Functions of one's own that it may call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +186,8 @@ async def actor_of(who: Acting, manner: ModelOptions) -> AsyncIterator[Actor]:
 
 def default_asking(manner: ModelOptions) -> Asking:
     """Return how the model is asked, where nothing else is said."""
-    return manner.asking or Asking()
+    asking = manner.asking or Asking()
+    return replace(asking, actions=tuple(dict.fromkeys((*asking.actions, *manner.actions))))
 
 
 def _check_vision(actor: Actor) -> Actor:

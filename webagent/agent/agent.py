@@ -1,16 +1,20 @@
 """An agent in five lines: a model or policy, a browser, and the tasks it is given."""
 
-import asyncio
 import itertools
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+
+from anyio.from_thread import start_blocking_portal
 
 from tasks.task import Task
+from webagent.action.custom import names_of
 from webagent.agent.actor import (
     Acting,
     Actor,
@@ -20,26 +24,35 @@ from webagent.agent.actor import (
     check_price,
     default_asking,
 )
-from webagent.agent.answer_form import Schema, StructuredPolicy, add_schema, check_schema
+from webagent.agent.answer_form import (
+    Schema,
+    StructuredPolicy,
+    add_schema,
+    check_schema,
+    read_form_type,
+)
 from webagent.agent.asking import Asking
 from webagent.agent.events import Listen, ReportingPolicy, ReportingWorld
 from webagent.agent.result import Cost, Result
 from webagent.agent.stop import Stop
 from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
-from webagent.models.spending import Ledger, Prices, SpendingLimits, read_prices
-from webagent.policy.policy import Knowledge, Policy
+from webagent.models.spending import Ledger, Prices, SpendingLimits, default_prices, read_prices
+from webagent.policy.policy import Knowledge, Policy, WrapPolicy
 from webagent.records import Provenance
 from webagent.rollout.episode import run_episode
 from webagent.rollout.world import World
 from webagent.store import Store
-from webagent.store.images import ImageStore, MemoryImages
+from webagent.store.database import ImageStore, MemoryImages
 
 if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
     from webagent.browser import Browser, BrowserWorld
-    from webagent.browser.page.captcha import Handover
     from webagent.browser.sessions.login import Logins
     from webagent.browser.sessions.profile import Profile
+    from webagent.browser.tabs import Handover
+    from webagent.policy.student import Student
 
 Between: TypeAlias = "Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World]]"
 """Puts something between an agent and its pages, such as a person who may take over."""
@@ -53,13 +66,20 @@ class AgentResources:
     browser: "Browser"
     profile: "Profile"
     logins: "Logins"
+    student: "Student | None"
     numbers: Iterator[int]
     """Places of its episodes, each once."""
+    page: "BrowserWorld | None" = None
+    """Where the task that ended last left off, for one that goes on from there."""
+    past: tuple["Result", ...] = ()
+    """What came of the tasks that led to that page."""
     undo: AsyncExitStack = field(default_factory=AsyncExitStack)
 
 
 PHASE = "run"
 _DAY = 86_400.0
+_REMEMBERED = 5
+"""Earlier tasks of a session that the model is told of."""
 _NAMED = 40
 """Characters of a task that its id shows."""
 
@@ -73,7 +93,9 @@ class Agent:
         print(result.answer)
 
     `async with Agent(...) as agent:` keeps one browser and one model for any number of tasks, at
-    the same time too; without it every task opens its own. Each task gets a fresh session.
+    the same time too; without it every task opens its own. Each task gets a fresh session, but one
+    without a `url` goes on where the task that ended last left off. `with Agent(...) as agent:`
+    does the same for `run_sync`, in a thread of its own, so also in a notebook.
     """
 
     model: Acting
@@ -86,6 +108,9 @@ class Agent:
     """Who is asked where the guard asks for a yes; nobody means no."""
     login: str = ""
     """Name of a login saved by `webagent login` that every task begins with."""
+    keep_login: bool = False
+    """Save under the name `login`, after every task, what the browser knows then; a task begins
+    without where nothing is saved yet."""
     logins: Path | None = None
     """Folder with logins, beside those of `webagent login`."""
     profile: "Profile | None" = None
@@ -108,6 +133,13 @@ class Agent:
     """How the model is asked: prompt, switches, form of the page."""
     knowledge: tuple[Knowledge, ...] = ()
     """What the model is told of earlier episodes: exemplars, hints."""
+    actions: Sequence[Callable[..., Any] | str] = ()
+    """Functions of one's own, decorated with `custom_action`, that the model may call."""
+    student: "Student | Path | str | None" = None
+    """A small model that acts where it is sure and learns from every answer of `model`, or the
+    folder in which it is kept, made where there is none (docs/howto/student.md)."""
+    lookahead: WrapPolicy | None = None
+    """Has a world model asked before acting: `LookAhead(world)` (docs/worldmodel.md)."""
     temperature: float = 0.0
     max_tokens: int = 1024
     """Of a reply, at most."""
@@ -115,6 +147,8 @@ class Agent:
     """Show the browser's window."""
     handover: "Handover | None" = None
     """Who is asked to pass a captcha in the window; without anybody the task ends there."""
+    cdp: str = ""
+    """DevTools address of a browser that runs already, such as `http://127.0.0.1:9222`."""
     browser: "Browser | None" = None
     """A browser of yours to use, with its own guard; it stays open."""
     store: Store | None = None
@@ -122,6 +156,7 @@ class Agent:
     screenshots: bool = False
     """Take a screenshot of every page even where the model does not look."""
     _held: AgentResources | None = field(default=None, init=False, repr=False)
+    _thread: "tuple[BlockingPortal, ExitStack] | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_actor(self.model, self._manner())
@@ -130,8 +165,10 @@ class Agent:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise UsageError(f"{name}={value:g} leaves nothing to do; give more, or no limit")
-        if self.browser is not None and (self.guard is not None or self.headed):
-            raise UsageError("guard and headed belong to the browser; give them to yours")
+        if self.browser is not None and (self.guard is not None or self.headed or self.cdp):
+            raise UsageError("guard, headed and cdp belong to the browser; give them to yours")
+        if self.cdp and self.guard is not None:
+            raise UsageError("a guard needs a browser of its own, and cdp names one that runs")
 
     async def __aenter__(self) -> Self:
         """Raise `SetupError` where there is no browser, or what was asked for is not there."""
@@ -149,10 +186,15 @@ class Agent:
             if self.downloads:
                 profile = replace(profile, downloads=self.downloads)
             logins = Logins(self.logins)
-            if self.login:
+            if self.login and not self.keep_login:
                 logins.named(self.login)
             numbers = itertools.count(len(self.store.ids("any")) if self.store else 0)
-            self._held = AgentResources(actor, browser, profile, logins, numbers)
+            student = self.student
+            if isinstance(student, Path | str):
+                from webagent.policy.student import Student
+
+                student = Student.at(Path(student))
+            self._held = AgentResources(actor, browser, profile, logins, student, numbers)
             self._held.undo = undo.pop_all()
         return self
 
@@ -164,29 +206,51 @@ class Agent:
     ) -> None:
         held, self._held = self._held, None
         if held is not None:
+            if held.page is not None:
+                await held.page.close()
             await held.undo.aclose()
+
+    def __enter__(self) -> Self:
+        """Raise as `async with` does."""
+        with ExitStack() as undo:
+            portal = undo.enter_context(start_blocking_portal())
+            undo.enter_context(portal.wrap_async_context_manager(self))
+            self._thread = portal, undo.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread[1].close()
 
     def run_sync(
         self,
         task: str | Task,
         *,
         url: str = "",
-        schema: Schema | None = None,
+        schema: Schema | type[Any] | None = None,
         listen: Listen | None = None,
     ) -> Result:
-        """As `run`, for programs without an event loop."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self.run(task, url=url, schema=schema, listen=listen))
-        raise UsageError("an event loop is running here: await agent.run(...) instead")
+        """As `run`, for programs without an event loop, and for notebooks, which have one."""
+        doing = partial(self.run, task, url=url, schema=schema, listen=listen)
+        if self._thread is not None:
+            return self._thread[0].call(doing)
+        if self._held is not None or self.browser is not None:
+            raise UsageError("its browser belongs to an event loop: await agent.run(...) instead")
+        with start_blocking_portal() as portal:  # a notebook's own loop goes on in this thread
+            return portal.call(doing)
 
     async def run(  # noqa: PLR0913 - the one call everything goes through
         self,
         task: str | Task,
         *,
         url: str = "",
-        schema: Schema | None = None,
+        schema: Schema | type[Any] | None = None,
         listen: Listen | None = None,
         stop: Stop | None = None,
         between: "Between | None" = None,
@@ -194,7 +258,10 @@ class Agent:
     ) -> Result:
         """Do a task, in words with the address where it begins, or any `Task` of a benchmark.
 
-        With `schema`, a JSON Schema, the answer is data that fits it: `result.value`. `listen` is
+        Without an address a held agent goes on where the task that ended last left off, and the
+        model is told what was asked and answered there.
+        With `schema`, a JSON Schema, the answer is data that fits it: `result.value`; with a type,
+        such as a pydantic model, an instance of it. `listen` is
         told of every decision and what came of it; `stop.end(reason)` ends the task from outside.
         Whatever becomes of the task is a `Result`; raises `SetupError` for what has to be mended
         before anything can be done, and `StoreError` where the store cannot be written.
@@ -210,31 +277,84 @@ class Agent:
                     between=between,
                     provenance=provenance,
                 )
+        form, structure = None, None
         if schema is not None:
-            check_schema(schema)
+            form, convert = read_form_type(schema)
+            check_schema(form)
+            structure = partial(StructuredPolicy, schema=form, convert=convert)
         provenance = provenance or Provenance(phase=PHASE, index=next(self._held.numbers))
-        asked = self._task(task, url, schema)
-        watch = listen or (lambda event: None)
+        held = self._held
+        page: BrowserWorld | None = None
+        past: tuple[Result, ...] = ()
+        if not url and not isinstance(task, Task) and held.page is not None:
+            page, past, held.page = held.page, held.past, None
+        asked = self._task(task, url, form, past)
+        watch, stop = listen or (lambda event: None), stop or Stop()
         return await self._play(
-            self._held, asked, schema, provenance, watch, stop or Stop(), between
+            held, asked, (page, past), structure, provenance, watch, stop, between
         )
 
     async def _play(  # noqa: PLR0913 - what `run` was given
         self,
         held: AgentResources,
         task: Task,
-        schema: Schema | None,
+        before: "tuple[BrowserWorld | None, tuple[Result, ...]]",
+        structure: Callable[[Policy], StructuredPolicy] | None,
         provenance: Provenance,
         listen: Listen,
         stop: Stop,
         between: "Between | None",
     ) -> Result:
+        page, past = before
         ledger = Ledger(SpendingLimits(self.max_cost, self.max_tokens_total), self._prices())
         images: ImageStore = self.store.images if self.store else MemoryImages()
+        if past and past[-1].images is not None:
+            images = past[-1].images
         policy = held.actor.policy_of(ledger, images)
-        structured = StructuredPolicy(policy, schema) if schema is not None else None
+        if self.lookahead is not None:
+            policy = self.lookahead(policy, ledger)
+        if held.student is not None:
+            from webagent.policy.student import StudentPolicy
+
+            policy = StudentPolicy(held.student, policy)
+        structured = structure(policy) if structure else None
+        page = page or await self._open_page(held, images)
+        joined: tuple[Policy, World] = (structured or policy, page)
+        if between:
+            joined = between(joined[0], page, stop)
+        acting = ReportingPolicy(joined[0], stop, listen)
+        world = ReportingWorld(joined[1], stop, listen)
+        seconds = None if self.max_minutes is None else 60 * self.max_minutes
+        async with AsyncExitStack() as leaving:
+            leaving.push_async_callback(world.close)
+            async with stop.within(ledger, seconds):
+                episode = await run_episode(
+                    task, acting, world, provenance=provenance, recorder=self.store
+                )
+            if held.student is not None and held.student.learn(episode, None):
+                held.student.keep()
+            if self.keep_login and episode.last is not None:
+                await self._save_login(page, task.start_url)
+            is_booked = held.actor.model is not None or ledger.entries
+            cost = Cost.of(ledger) if is_booked else Cost.of_steps(episode)
+            value, misfit = (structured.value, structured.misfit) if structured else (None, "")
+            result = Result(episode, cost, value, misfit, images)
+            if between is None and episode.last is not None:
+                leaving.pop_all()
+                left, held.page, held.past = held.page, page, (*past, result)
+                if left is not None:
+                    await left.close()
+        return result
+
+    async def _save_login(self, page: "BrowserWorld", url: str) -> None:
+        from webagent.browser.sessions.login import Login, LoginStore
+
+        storage = await page.tabs().context.storage_state(indexed_db=True)
+        LoginStore.default().save(Login(self.login, url, cast(Any, storage), time.time()))
+
+    async def _open_page(self, held: AgentResources, images: ImageStore) -> "BrowserWorld":
         variant = default_asking(held.actor.manner).variant
-        page_world = await held.browser.world(
+        page = await held.browser.world(
             images.add if self.vision or self.screenshots or variant.image else None,
             held.profile,
             variant,
@@ -242,49 +362,48 @@ class Agent:
             keep_picture=images.add,
             logins=held.logins,
         )
-        joined: tuple[Policy, World] = (structured or policy, page_world)
-        if between:
-            joined = between(joined[0], page_world, stop)
-        acting = ReportingPolicy(joined[0], stop, listen)
-        world = ReportingWorld(joined[1], stop, listen)
-        seconds = None if self.max_minutes is None else 60 * self.max_minutes
-        try:
-            async with stop.within(ledger, seconds):
-                episode = await run_episode(
-                    task, acting, world, provenance=provenance, recorder=self.store
-                )
-        finally:
-            await world.close()
-        cost = Cost.of(ledger) if held.actor.model else Cost.of_steps(episode)
-        if structured is None:
-            return Result(episode, cost)
-        return Result(episode, cost, structured.value, structured.misfit)
+        page.keeps_pages = True
+        return page
 
-    def _task(self, task: str | Task, url: str, schema: Schema | None) -> Task:
+    def _task(
+        self, task: str | Task, url: str, schema: Schema | None, past: Sequence[Result]
+    ) -> Task:
         if isinstance(task, Task):
             goal = add_schema(task.goal, schema) if schema is not None else task.goal
             return replace(task, goal=goal)
         if not task.strip():
             raise UsageError("the task is empty; say in a sentence what is to be done")
+        if past:
+            url = past[-1].url
         check_address(url)
         words = re.sub(r"[^a-z0-9]+", "-", task.lower()[: 2 * _NAMED]).strip("-")
         return Task(
             id=f"live/{words[:_NAMED].strip('-') or 'task'}@1",
             start_url=url,
-            goal=add_schema(task, schema) if schema is not None else task,
+            goal=_add_past(add_schema(task, schema) if schema is not None else task, past),
             max_steps=self.max_steps,
             clock="real",
-            login=self.login,
+            login="" if self.keep_login and not self._has_login() else self.login,
         )
+
+    def _has_login(self) -> bool:
+        from webagent.browser.sessions.login import LoginStore
+
+        return self.login in LoginStore.default().sites()
 
     def _manner(self) -> ModelOptions:
         return ModelOptions(
-            self.asking, self.vision, self.knowledge, self.temperature, self.max_tokens
+            self.asking,
+            self.vision,
+            self.knowledge,
+            self.temperature,
+            self.max_tokens,
+            names_of(tuple(self.actions)),
         )
 
     def _prices(self) -> Prices:
         prices = self.prices
-        return read_prices(prices) if isinstance(prices, Path) else prices or Prices()
+        return read_prices(prices) if isinstance(prices, Path) else prices or default_prices()
 
     def _own_browser(self) -> "Browser":
         from webagent.browser import Browser, BrowserLimits
@@ -298,7 +417,14 @@ class Agent:
             guard = replace(guard, approver=self.approver)
         # A person may take their time with a window; nothing is taken back from under them.
         limits = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY) if self.headed else None
-        return Browser(headless=not self.headed, guard=guard, limits=limits)
+        return Browser(headless=not self.headed, guard=guard, limits=limits, connect=self.cdp)
+
+
+def _add_past(goal: str, past: Sequence[Result]) -> str:
+    """Return what is asked with what was asked and said in the same session before."""
+    said = [f"- {each.asked}\n  {each.ending}: {each.answer or each.reason}" for each in past]
+    before = "\n".join(said[-_REMEMBERED:])
+    return f"{goal}\n\nThis goes on from earlier tasks on this page:\n{before}" if said else goal
 
 
 def check_address(url: str) -> None:
@@ -307,4 +433,7 @@ def check_address(url: str) -> None:
         return
     if not url:
         raise UsageError("where does the task begin? Give an address: url='https://…'")
-    raise UsageError(f"url={url!r} is no address; did you mean https://{url}?")
+    host, _, port = url.partition("/")[0].partition(":")
+    is_near = host == "localhost" or port.isdigit() or re.fullmatch(r"[\d.]+", host)
+    scheme = "http" if is_near else "https"
+    raise UsageError(f"url={url!r} is no address; did you mean {scheme}://{url}?")

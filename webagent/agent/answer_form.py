@@ -2,9 +2,11 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_origin
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from tasks.task import Json
 from webagent.action import Answer
@@ -15,6 +17,31 @@ from webagent.records import Decision, Observation, Step, Trajectory
 Schema = Mapping[str, Any]
 _FENCED = re.compile(r"^```(?:json)?\s*\n(.*?)\n?```$", re.DOTALL)
 _SHOWN = 200
+
+
+def read_form_type(form: Any) -> tuple[Schema, Callable[[Json], Any]]:
+    """Return the JSON Schema of a form, and what makes the answer of data that fits it.
+
+    A form is a JSON Schema, for which data stays data, or a type: a pydantic model, a dataclass,
+    `list[Model]`. Raises `UsageError` for a type that has no schema.
+    """
+    if not isinstance(form, type) and get_origin(form) is None:
+        return form, lambda value: value
+    try:
+        adapter = TypeAdapter(form)
+        schema = adapter.json_schema()
+    except PydanticUserError as error:
+        raise UsageError(f"schema={form!r} has no JSON Schema: {error.message}") from error
+
+    def convert(value: Json) -> Any:
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = "/".join(map(str, first["loc"])) or "the top"
+            raise AnswerError(f"the answer does not fit at {where}: {first['msg']}") from error
+
+    return schema, convert
 
 
 def check_schema(schema: Schema) -> None:
@@ -69,13 +96,15 @@ def read_answer(text: str, schema: Schema) -> Json:
 class StructuredPolicy:
     """The policy; an answer of its that does not fit is sent back once with what is wrong."""
 
-    def __init__(self, policy: Policy, schema: Schema) -> None:
-        self.value: Json = None
+    def __init__(
+        self, policy: Policy, schema: Schema, convert: Callable[[Json], Any] = lambda value: value
+    ) -> None:
+        self.value: Any = None
         """The answer that was accepted."""
         self.misfit = ""
         """What was wrong with the second answer, where that did not fit either."""
         self._policy = policy
-        self._schema = schema
+        self._schema, self._convert = schema, convert
         self._has_asked = False
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
@@ -84,7 +113,7 @@ class StructuredPolicy:
         if not isinstance(decision.action, Answer):
             return decision
         try:
-            self.value = read_answer(decision.action.text, self._schema)
+            self.value = self._convert(read_answer(decision.action.text, self._schema))
         except AnswerError as error:
             if self._has_asked:
                 self.misfit = str(error)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, unknown_name
+from webagent.files import describe_invalid
 from webagent.models.model import Model
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.observation.variants import ObservationVariant, variant_named
@@ -15,7 +16,7 @@ from webagent.policy.language import PROMPT, LanguagePolicy
 from webagent.policy.prompting import Prompting
 from webagent.records import Observation
 from webagent.store import Store
-from webagent.store.images import ImageStore
+from webagent.store.database import ImageStore
 
 FILE = "asking.json"
 _STATE = "asking"
@@ -94,9 +95,7 @@ def _read(text: str | bytes, where: str) -> Asking:
     try:
         return TypeAdapter(Asking).validate_json(text)
     except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise SetupError(f"{where}: {place}: {problem['msg']}; mend it or delete it") from error
+        raise SetupError(f"{where}: {describe_invalid(error)}; mend it or delete it") from error
 
 
 def prompt_named(name: str) -> Prompt:

@@ -1,11 +1,12 @@
 """What came of a task: the answer, how it ended, every step, and what it cost."""
 
+import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import Any, Self
 
-from tasks.task import Json
-from webagent.action import Answer, GiveUp
+from webagent.action import Answer, GiveUp, format_action
 from webagent.errors import (
     AnswerError,
     CaptchaError,
@@ -18,6 +19,7 @@ from webagent.errors import (
 )
 from webagent.models.spending import Ledger
 from webagent.records import Ending, Step, Trajectory
+from webagent.store.database import ImageStore
 
 _RAISED: Mapping[Ending, type[WebAgentError]] = {
     Ending.GAVE_UP: AnswerError,
@@ -89,10 +91,59 @@ class Result:
     trajectory: Trajectory
     """The episode, as it is stored."""
     cost: Cost
-    value: Json = None
-    """The answer as data, where a schema was given."""
+    value: Any = None
+    """The answer as data, where a schema was given, or as an instance of the type that was."""
     misfit: str = ""
     """What was wrong with the answer even when it was asked for again; empty where it fits."""
+    images: ImageStore | None = field(default=None, repr=False, compare=False)
+    """Has the screenshots of the pages."""
+
+    def __repr__(self) -> str:
+        said = self.answer or self.reason
+        return f"Result({self.ending}: {said[:80]!r}, {len(self.steps)} steps, {self.cost})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the pages as plain data, which JSON can hold where `value` can."""
+        return {
+            "outcome": str(self.ending),
+            "answer": self.answer,
+            "value": self.value,
+            "reason": self.reason,
+            "url": self.url,
+            "seconds": self.trajectory.seconds,
+            "episode": self.trajectory.id,
+            "cost": asdict(self.cost),
+            "steps": [
+                {
+                    "url": step.observation.url,
+                    "thought": step.decision.thought,
+                    "action": format_action(step.decision.action),
+                }
+                for step in self.steps
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: answer, cost, and each step with its picture."""
+        rows = "".join(
+            f"<tr><td>{number}</td><td>{self._picture(step)}</td><td style='text-align:left'>"
+            f"<code>{escape(format_action(step.decision.action))}</code><br>"
+            f"{escape(step.decision.thought)}</td></tr>"
+            for number, step in enumerate(self.steps, 1)
+        )
+        said = escape(self.answer or self.reason)
+        return f"<b>{self.ending}</b>: {said}<br>{escape(str(self.cost))}<table>{rows}</table>"
+
+    def _picture(self, step: Step) -> str:
+        if self.images is None or not step.observation.screenshot:
+            return ""
+        data = base64.b64encode(self.images.get(step.observation.screenshot)).decode("ascii")
+        return f"<img width='320' alt='' src='data:image/png;base64,{data}'>"
+
+    @property
+    def asked(self) -> str:
+        """Return what was asked, without what was added for the model."""
+        return self.trajectory.task.goal.partition("\n\n")[0]
 
     @property
     def ending(self) -> Ending:

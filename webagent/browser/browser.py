@@ -14,7 +14,6 @@ from webagent.browser.chromium import Chromium, find_chromium
 from webagent.browser.enforcement.connections import dialer_for
 from webagent.browser.enforcement.enforce import Enforcer, browser_flags
 from webagent.browser.engine import BrowserProcess, remove_orphans
-from webagent.browser.page.captcha import Handover
 from webagent.browser.page.clock import clock_named
 from webagent.browser.page.connection import world_failures
 from webagent.browser.pool import BrowserLimits, BrowserPool
@@ -23,7 +22,7 @@ from webagent.browser.sessions.files import Downloads, SessionRecording, check_v
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.sessions.traffic import FrozenSite, read_replay
-from webagent.browser.tabs import Tabs
+from webagent.browser.tabs import Handover, Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError
 from webagent.guard import Guard

@@ -11,6 +11,7 @@ from typing import Any
 from webagent.action import Answer, GiveUp, Wait
 from webagent.action import actions as act
 from webagent.action.actions import Button
+from webagent.action.custom import LONGEST_RESULT, call_function
 from webagent.browser import input as pointer
 from webagent.browser.input import hold_keys, read_keys
 from webagent.browser.tabs import Tabs
@@ -24,12 +25,22 @@ _OPEN_MS = 1000
 _CHOOSER_MS = 1000
 """Virtual milliseconds within which a click must have made the page ask for a file."""
 _ASKS_FOR_NONE = "asks for no file"
+_NO_FILES = "no files are kept here; a folder for them is the setting downloads"
 
 
 @singledispatch
 async def perform(action: object, tabs: Tabs) -> str:
     """Do the action; return the reason when it could not be done, else an empty string."""
     raise WorldError(f"a browser does not know how to do {action!r}")
+
+
+@perform.register
+async def call_own(action: act.CustomAction, tabs: Tabs) -> str:
+    said, went_well = await call_function(action)
+    if not went_well:
+        return said
+    tabs.active.notes.append(said)
+    return ""
 
 
 @perform.register
@@ -277,6 +288,26 @@ async def answer_dialog(action: act.AnswerDialog, tabs: Tabs) -> str:
 @perform.register
 async def wait(action: Wait, tabs: Tabs) -> str:
     return await tabs.clock.wait(tabs.active, min(max(0, action.milliseconds), _LONGEST_WAIT_MS))
+
+
+@perform.register
+async def read_file(action: act.ReadFile, tabs: Tabs) -> str:
+    if tabs.downloads is None:
+        return _NO_FILES
+    mask = tabs.guard.secrets.masked if tabs.guard else str
+    said, is_read = tabs.downloads.read(action.name, action.start, LONGEST_RESULT, mask)
+    if not is_read:
+        return said
+    tabs.active.notes.append(said)
+    return ""
+
+
+@perform.register
+async def print_page(action: act.PrintPage, tabs: Tabs) -> str:
+    if tabs.downloads is None:
+        return _NO_FILES
+    name = f"{await tabs.active.ask('titleOf') or 'page'}.pdf"
+    return tabs.downloads.keep(name, await tabs.active.print_page())
 
 
 @perform.register

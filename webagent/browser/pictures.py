@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from tasks.task import Task
 from webagent.browser.sessions.traffic import RecordedRequest, read_replay
 from webagent.errors import WorldError
-from webagent.store.images import ImageStore
+from webagent.store.database import ImageStore
 
 _SECONDS = 30.0
 _MOST_BYTES = 20_000_000

@@ -3,23 +3,54 @@
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
-from playwright.async_api import BrowserContext, Download, Page
+from playwright.async_api import BrowserContext, Download, Page, Response
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json, Task
 from webagent.action import Action
-from webagent.browser.page.captcha import Captcha
 from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
 from webagent.browser.page.connection import world_failures
 from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.files import Downloads, SessionRecording, safe_name
 from webagent.browser.sessions.traffic import TrafficReplay
-from webagent.errors import WorldError
+from webagent.errors import CaptchaError, ServerError, WorldError
 from webagent.guard.secret import Secrets
 from webagent.records import Observation
 from webagent.timing import uncounted
+
+
+class Handover(Protocol):
+    """A person who can be asked for help."""
+
+    async def hand_over(self, reason: str) -> None:
+        """Say why help is wanted, and return once the person says that the agent may go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captcha:
+    """A test for being human that can be seen on a page."""
+
+    kind: str
+    """Whose it is, as `reCAPTCHA`, or `picture` for a site's own."""
+    blocks: bool
+    """Whether there is no page besides: nothing can be done until it is passed."""
+
+    def describe(self) -> str:
+        """Return what the agent is told."""
+        where = "instead of its content" if self.blocks else "on it"
+        return f"the page shows a captcha ({self.kind}) {where}; only a person may pass it"
+
+    def error(self, url: str) -> CaptchaError:
+        """Return the error that ends an episode which cannot go on from this address."""
+        return CaptchaError(
+            f"{url} shows a captcha ({self.kind}) instead of its content; captchas are never "
+            "solved: use a login or an address that the site trusts, or a window with a person"
+        )
+
 
 _POPUP_SECONDS = 5.0
 _STOP_SECONDS = 3.0
@@ -79,6 +110,8 @@ class Tabs:
         self._expects_own = False
         self._holds_dialogs = False
         self._downloads_begun = 0
+        self._has_begun = False
+        self._server_failure = ""
 
     @classmethod
     async def open(cls, context: BrowserContext, clock: PageClock, init: str) -> "Tabs":
@@ -101,18 +134,22 @@ class Tabs:
             self.downloads.begin(episode)
         if self.recording:
             self.recording.episode = episode
+        self._has_begun = True
 
     async def leave(self) -> None:
         """Close the context with all its pages, and put in place what is kept. Never raises."""
         await self.leaving.aclose()
 
     async def start(self, url: str, site: str = "") -> None:
-        """Load the first page, of this site if named, and start its clock. Raises `WorldError`."""
+        """Start the clock and load the first page, of this site if named. Raises `WorldError`."""
         if self.guard and not self.guard.begin(url, site):
             return
+        if site:
+            self.context.on("response", partial(self._note_response, url.split("/", 3)[:3]))
+        await self.clock.start(self.first)
         if failure := await self.first.goto(url):
             raise WorldError(failure)
-        if not await RealClock().load(self.first):
+        if not await self.clock.load(self.first):
             has_arrived = False
             with suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
@@ -121,7 +158,7 @@ class Tabs:
             if not has_arrived:
                 raise WorldError(f"{url} is still loading after {LOAD_SECONDS:g} s")
             self.first.notes.append(f"the page was still loading after {LOAD_SECONDS:g} s, stopped")
-        await self.clock.start(self.first)
+        self.check_server()
 
     @property
     def active(self) -> Tab:
@@ -224,7 +261,14 @@ class Tabs:
         notes.extend(self.downloads.take_notes() if self.downloads else refused)
         notes.extend(self.guard.take_notes() if self.guard else ())
         notes.extend(self.replay.take_notes() if self.replay else ())
+        self.check_server()
         return [note for note in notes if note]
+
+    def check_server(self) -> None:
+        """Raise `ServerError` where the task's site failed at its first page or at what it was
+        sent."""
+        if self._server_failure:
+            raise ServerError(self._server_failure)
 
     async def titles(self, front: str) -> tuple[str, ...]:
         """Return titles of all tabs in order, or addresses; the one in front is known already."""
@@ -290,6 +334,19 @@ class Tabs:
         await self.clock.follow(tab)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1
+
+    def _note_response(self, origin: list[str], response: Response) -> None:
+        """Keep that the site's own server failed at its first page or at what it was sent; other
+        pages that cannot be read are for the agent to go round."""
+        request = response.request
+        is_write = request.method not in ("GET", "HEAD", "OPTIONS")
+        is_first_page = not self._has_begun and request.is_navigation_request()
+        is_own = response.url.split("/", 3)[:3] == origin
+        if (is_write or is_first_page) and response.status >= 500 and is_own:
+            self._server_failure = (
+                f"the server answered {request.method} {response.url[:200]} with status"
+                f" {response.status}"
+            )
 
     async def _start_clock(self) -> None:
         """Begin the time of a tab that has just come to the front."""

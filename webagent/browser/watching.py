@@ -13,8 +13,7 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from webagent.browser.page.connection import describe_dialog, world_failures
-from webagent.browser.page.scripts import ISOLATED_WORLD
+from webagent.browser.page.connection import ISOLATED_WORLD, describe_dialog, world_failures
 from webagent.browser.page.tab import Tab
 from webagent.browser.world import BrowserWorld, observe_dialog
 from webagent.errors import WorldError

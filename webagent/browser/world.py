@@ -8,15 +8,14 @@ from dataclasses import replace
 
 from tasks.task import Json, Task
 from webagent.action import Action
-from webagent.browser.evidence.capture import ActedElements, capture_evidence
-from webagent.browser.page.captcha import Handover
+from webagent.browser.evidence.probes import ActedElements, capture_evidence
 from webagent.browser.page.connection import DialogOpen
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
 from webagent.browser.preloading import PagePreloader, PreloadSlots, TabSource
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.tabs import Tabs
+from webagent.browser.tabs import Handover, Tabs
 from webagent.errors import WorldError
 from webagent.observation import PageView
 from webagent.observation.variants import ObservationVariant
@@ -49,6 +48,8 @@ class BrowserWorld:
         """
         self.refusal = ""
         """Why the last action could not be done; empty when it was done, whatever came of it."""
+        self.keeps_pages = False
+        """Whether a further task begins on the pages as the one before left them."""
         self._source = source
         self._keep_image = keep_image
         self._keep_picture = keep_picture
@@ -69,7 +70,11 @@ class BrowserWorld:
         self._acted: ActedElements | None = None
 
     async def reset(self, task: Task) -> Observation:
-        """Start the task in a fresh context. Raises `WorldError`."""
+        """Start the task in a fresh context, or on the pages that are open where it `keeps_pages`.
+        Raises `WorldError`."""
+        if self.keeps_pages and self._tabs is not None:
+            self._task, self._goal = task, task.goal
+            return await self.look()
         self._leave()
         with self._at_work():
             tabs = self._tabs = await self._preloader.take(task)
@@ -144,6 +149,7 @@ class BrowserWorld:
             values = await self._tabs.first.evaluate(f"({{{items}}})")
         if task.probes or task.records:
             values |= await capture_evidence(task, self._tabs, self._acted, self._keep_picture)
+        self._tabs.check_server()
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
     async def mark_all(self) -> PageElements:
@@ -186,7 +192,7 @@ class BrowserWorld:
             except WorldError as error:
                 if self._tabs is None or self._tabs.guard is None:
                     raise
-                raise WorldError(self._tabs.guard.secrets.masked(str(error))) from None
+                raise type(error)(self._tabs.guard.secrets.masked(str(error))) from None
 
     def _leave(self) -> None:
         if self._tabs is not None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from webagent.action import Action, format_action
-from webagent.guard.actions import elements_of, quote_short
 from webagent.guard.address import parse_url
+from webagent.guard.decide import elements_of, quote_short
 from webagent.guard.policy import GuardPolicy, read_policy
 from webagent.guard.secret import Secrets, read_secret
 from webagent.records import Observation

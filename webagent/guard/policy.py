@@ -1,6 +1,5 @@
 """What an episode may do: the limits that code enforces, as plain values."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from urllib.parse import unquote
 
 from webagent.action import ACTIONS
 from webagent.errors import SetupError, unknown_name
+from webagent.files import read_toml
 from webagent.guard.address import (
     WEB_PORTS,
     ParsedUrl,
@@ -126,6 +126,9 @@ class GuardPolicy:
     uploads: UploadLimits = UploadLimits()
     actions: tuple[ActionRule, ...] = ()
     secrets: Mapping[str, Secret] = field(default_factory=dict)
+    unsearchable: Literal["allow", "deny"] = "deny"
+    """What holds for requests and messages to other sites than a secret's own that cannot be
+    searched for it: bodies that are too long, compressed or unknown, and sockets inside TLS."""
     inspect_tls: bool = False
     """Whether the proxy reads what is inside TLS, as well; sites then meet another client."""
     authorities: Path | None = None
@@ -199,13 +202,7 @@ def read_policy(path: Path) -> GuardPolicy:
 
     Relative folders and files are meant from the folder of the policy file.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SetupError(f"the guard policy {path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SetupError(f"{path} is not TOML: {error}") from error
-    return make_policy(table, str(path), path.resolve().parent)
+    return make_policy(read_toml(path), str(path), path.resolve().parent)
 
 
 def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:

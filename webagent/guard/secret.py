@@ -1,24 +1,19 @@
 """Secrets: placeholders for the model, values for the page, and nothing of them in what is kept."""
 
-import base64
-import html
-import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
-from urllib.parse import quote, quote_plus
 
 from tasks.task import Json
 from webagent.errors import SetupError
+from webagent.guard.encodings import SHORTEST, EncodedValues
 from webagent.guard.policy import Secret
 from webagent.records import Node, Observation
 
 Record = TypeVar("Record", Node, Observation)
 _PLACEHOLDER = re.compile(r"<secret:([A-Za-z0-9_.-]+)>")
-SHORTEST = 4
-"""Characters; what is shorter would be masked out of ordinary words."""
 
 
 def find_placeholders(text: str) -> tuple[str, ...]:
@@ -51,10 +46,7 @@ class Secrets:
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = dict(values)
-        masks = [(form, name) for name, value in values.items() for form in _forms(value)]
-        self._names = {form.lower(): name for form, name in masks}
-        longest_first = sorted(self._names, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
+        self._encoded = EncodedValues(self._values)
 
     def __repr__(self) -> str:
         return f"Secrets({', '.join(self._values)})"
@@ -67,16 +59,22 @@ class Secrets:
         return _PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), text)
 
     def found_in(self, text: str) -> set[str]:
-        """Return names of the secrets whose values a text carries, also encoded in a usual way."""
-        if not self._values:
-            return set()
-        return {self._names[each.lower()] for each in self._pattern.findall(text)}
+        """Return names of the secrets whose values a text carries, also in the web's encodings."""
+        return self._encoded.names_in(text) if self._values else set()
+
+    def found_in_bytes(self, data: bytes) -> set[str]:
+        """Return names of the secrets whose values a body or message carries."""
+        return self._encoded.names_in_bytes(data) if self._values else set()
 
     def masked(self, text: str) -> str:
         """Return the text with a placeholder in place of every value."""
-        if not self._values:
+        if not self.found_in(text):
             return text
-        return self._pattern.sub(lambda found: placeholder(self._names[found[0].lower()]), text)
+        parts, at = [], 0
+        for span in self._encoded.spans_in(text):
+            parts += [text[at : span.start], placeholder(span.name)]
+            at = span.end
+        return "".join([*parts, text[at:]])
 
     def masked_json(self, value: Json) -> Json:
         """Return a JSON value with every text in it masked."""
@@ -90,7 +88,9 @@ class Secrets:
 
     def masked_page(self, page: Observation) -> Observation:
         """Return an observation as the model may see and the store may keep it; pictures apart."""
-        return self._masked_record(page) if self._values else page
+        if not self._values or not self.found_in("\n".join(_texts_of(page))):
+            return page
+        return self._masked_record(page)
 
     def _masked_record(self, record: Record) -> Record:
         changes = {}
@@ -109,20 +109,13 @@ class Secrets:
         return self._masked_record(value) if isinstance(value, Node) else value
 
 
-def _forms(value: str) -> set[str]:
-    """Return the value as pages and requests usually write it."""
-    raw = value.encode()
-    coded = base64.b64encode(raw).decode()
-    forms = {
-        value,
-        quote(value, safe=""),
-        quote(value),
-        quote_plus(value),
-        html.escape(value),
-        json.dumps(value)[1:-1],
-        raw.hex(),
-        coded.rstrip("="),
-        coded.rstrip("=").replace("+", "-").replace("/", "_"),
-        value[::-1],
-    }
-    return {form for form in forms if len(form) >= SHORTEST}
+def _texts_of(value: Any) -> Iterator[str]:
+    """Yield every text of a record."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _texts_of(each)
+    elif isinstance(value, Node | Observation):
+        for field in fields(value):
+            yield from _texts_of(getattr(value, field.name))

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -12,11 +12,17 @@ import numpy as np
 from webagent.action import Action
 from webagent.memory.cases import Case, constants, traits_of, translate
 from webagent.memory.elements import find_element
-from webagent.memory.goals import Goal, clean, weigh_keys
+from webagent.memory.goals import Goal, align, clean, weigh_keys
 from webagent.memory.pages import is_within
 from webagent.memory.points import find_point
-from webagent.memory.scene import MARKS, POINTS, Scene, argument_names, make_action
+from webagent.memory.scene import MARKS, POINTS, SLOT, Scene, argument_names, make_action
 from webagent.memory.scorer import Scorer, prior
+from webagent.memory.substitutes import (
+    descriptors_of_element,
+    find_openers,
+    find_shortcuts,
+    find_spoken,
+)
 from webagent.memory.texts import find_constant, find_text
 
 Recalled = tuple[float, Case]
@@ -28,6 +34,8 @@ _FEWEST = 0.04
 _FLAT = 0.35
 """Power of the shares when descriptors are weighed: which operation is next the nearest case says
 best, what is meant by it the cases say together."""
+_PARTIAL = 0.3
+"""What a case counts whose goal has fewer values in common with this one than another's."""
 _DOUBTED = 0.3
 """Trust in a constant that stands in the words of the demonstrated goal and not of this one."""
 _STRANGE = 0.25
@@ -46,6 +54,10 @@ _SHARED = 0.25
 """What a family's support counts beside that of others: many of them say the same."""
 _NAMESAKE = 20.0
 """How much more a case counts for what is written where its field has the same name."""
+_OPENED = 0.6
+"""Trust in what opens more where what the goal names is not in view."""
+_LOST = 0.8
+"""Share of the trust that is lost where what the goal names is not to be found as it was."""
 _BRANCHES = 3
 """Elements for which the remaining arguments are worked out."""
 
@@ -189,9 +201,31 @@ def element_candidates(
         for candidate in mine:
             candidate.kind = (op, role)
         _note_repeats(scene, mine)
-        if mine:
-            found.append((sum(share for share, _ in group), mine))
+        share = sum(share for share, _ in group)
+        opening = [candidate for candidate in mine if "opens" in candidate.features]
+        others = [candidate for candidate in mine if "opens" not in candidate.features]
+        if others:
+            found.append((share * _reachable(scene, group), others))
+        if opening:
+            found.append((share * _OPENED, opening))
     return found
+
+
+def _reachable(scene: Scene, group: Sequence[Recalled]) -> float:
+    """How far the cases can be followed here: less where the value of the goal that named their
+    element names nothing on this page."""
+    total = lost = 0.0
+    for share, case in group:
+        facts = translate(case.facts, case.goal, scene.goal)
+        named = {
+            d[2]
+            for d in translate(descriptors_of_element(case), case.goal, scene.goal)
+            if d[0] == "name" and d[2][0] == SLOT
+        }
+        gone = [slot for slot in named if not scene.page.holds(scene.value(slot) or "")]
+        total += share
+        lost += share * bool(gone and len(gone) == len(named) and ("element", gone[0]) in facts)
+    return 1.0 - _LOST * lost / total if total else 1.0
 
 
 def argument_candidates(
@@ -231,8 +265,7 @@ def like_cases(
     traits = traits_of(replace(scene, field=element.value))
     fitting = []
     for share, case in same:
-        first = next((each for name, each in case.arguments if name in MARKS), frozenset())
-        moved = translate(first, case.goal, scene.goal)
+        moved = translate(descriptors_of_element(case), case.goal, scene.goal)
         support = max((element.reasons[d] for d in moved if d in reasons), default=0.0)
         if support:
             fitting.append((share * support * _shared(traits, case.traits), case))
@@ -269,11 +302,13 @@ def _candidates(
     scene: Scene, op: str, name: str, group: Sequence[Recalled], siblings: Sequence[Case]
 ) -> list[ArgumentCandidate]:
     """The values that descriptors of these cases give here, each with its features."""
-    nearest, group = group, [(share**_FLAT, case) for share, case in group]
+    nearest, group = group, _flattened(scene, group)
     total = sum(share for share, _ in group) or 1.0
     support: defaultdict[tuple[Any, ...], float] = defaultdict(float)
     episodes: defaultdict[tuple[Any, ...], set[str]] = defaultdict(set)
     holders: list[tuple[float, float, frozenset[tuple[Any, ...]]]] = []
+    substitutes: dict[str, set[tuple[Any, ...]]] = {"shortcut": set(), "opens": set()}
+    after = {(case.episode, case.step): case for case in siblings}
     near = sum(share for share, _ in nearest) or 1.0
     for (share, case), (sharp, _) in zip(group, nearest, strict=True):
         trusted = {
@@ -281,6 +316,12 @@ def _candidates(
             for d in translate(case.descriptors(name), case.goal, scene.goal)
             if (trust := _trust(d, case, scene))
         }
+        if name in MARKS:
+            shorter = find_shortcuts(scene, case, trusted, after)
+            opening = find_openers(scene, case, trusted)
+            substitutes["shortcut"] |= shorter.keys()
+            substitutes["opens"] |= opening.keys()
+            trusted = opening | find_spoken(scene, case, trusted) | shorter | trusted
         holders.append((share / total, sharp / near, frozenset(trusted)))
         for descriptor, trust in trusted.items():
             support[descriptor] += share / total * trust
@@ -298,6 +339,8 @@ def _candidates(
         candidate.reasons[descriptor] = support[descriptor]
     for candidate in found.values():
         candidate.features = _features(candidate.reasons, episodes)
+    if name in MARKS:
+        _note_names(scene, found.values(), nearest, substitutes)
     _note_agreement(found.values(), holders)
     held_by = [
         frozenset(translate(case.descriptors(name), case.goal, scene.goal))
@@ -306,6 +349,69 @@ def _candidates(
     ]
     _note_evidence(found.values(), len({case.episode for _, case in group}), held_by)
     return list(found.values())
+
+
+def _flattened(scene: Scene, group: Sequence[Recalled]) -> list[Recalled]:
+    """The cases with flatter shares, and less for those whose goals have fewer values in common
+    with this one than others'."""
+    common = [sum(slot >= 0 for slot in align(case.goal, scene.goal)) for _, case in group]
+    return [
+        (share**_FLAT * (1.0 if count == max(common) else _PARTIAL), case)
+        for count, (share, case) in zip(common, group, strict=True)
+    ]
+
+
+def _note_names(
+    scene: Scene,
+    candidates: Collection[ArgumentCandidate],
+    group: Sequence[Recalled],
+    substitutes: Mapping[str, set[tuple[Any, ...]]],
+) -> None:
+    """Say of elements which were found by another name than the demonstrated one, which the goal
+    does not speak of though it should, and which stand beside a value of the goal."""
+    misnamed = _misnamed(scene, group, candidates)
+    for candidate in candidates:
+        for feature, descriptors in substitutes.items():
+            if not descriptors.isdisjoint(candidate.reasons):
+                candidate.features[feature] = 1.0
+        if candidate.value in misnamed:
+            candidate.features["misnamed"] = 1.0
+        if _is_beside_value(scene, candidate.value):
+            candidate.features["beside value"] = 1.0
+
+
+def _misnamed(
+    scene: Scene, group: Sequence[Recalled], candidates: Iterable[ArgumentCandidate]
+) -> set[int]:
+    """Return the elements whose names this goal does not speak of, where nearly all cases chose one
+    that their goals speak of and this goal speaks of another."""
+    speaks = sum(
+        share for share, case in group if any(d[0] == "goal" for d in descriptors_of_element(case))
+    )
+    if speaks < _NEARLY_ALL * sum(share for share, _ in group):
+        return set()
+    marks = {candidate.value for candidate in candidates if candidate.value}
+    named = {
+        mark
+        for mark in marks
+        if (node := scene.page.observation.node(mark))
+        and node.name
+        and is_within(clean(node.name).lower(), scene.goal.text.lower())
+    }
+    return marks - named if named else set()
+
+
+def _is_beside_value(scene: Scene, mark: int) -> bool:
+    """Whether an element stands in a row that holds a value of the goal."""
+    page = scene.page
+    key = ("rows of values", scene.goal.text, len(scene.past))
+    if key not in page.known:
+        written = {done.text.lower() for done in scene.past}
+        texts = [text for _, text in scene.slots_on_page() if text.lower() not in written]
+        hits = [hit for text in texts for hit in page.find(text)]
+        page.known[key] = {page.rows[page.units[hit].line] for hit in hits}
+    line = page.line_of.get(mark)
+    return line is not None and page.rows[line] in page.known[key]
 
 
 @lru_cache(262144)

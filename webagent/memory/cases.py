@@ -20,6 +20,8 @@ from webagent.records import Trajectory
 Descriptors = frozenset[tuple[Any, ...]]
 _TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
 """Roles of what is ticked one after the other, until nothing that the goal names is left."""
+LEFT = ("left",)
+"""The fact that something which the goal names is still to be ticked."""
 _TEXTS = ("text", "option", "reason", "url")
 
 
@@ -97,7 +99,7 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
     if scene.page.observation.outcome:
         found.add(("problem",))
     if any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role):
-        found.add(("left",))
+        found.add(LEFT)
     return frozenset(found)
 
 

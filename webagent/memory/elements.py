@@ -53,7 +53,7 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
         if text.lower() != name.lower() and is_within(text.lower(), name.lower()):
             lines = _holding(page, role, text)
             yield from (("part", role, reference, place) for place in _places(lines, line))
-    yield from (("goal", role, place) for place in _places(_in_goal(scene, role), line))
+    yield from (("goal", role, place) for place in _places(in_goal(scene, role), line))
     yield from (("wanted", role, place) for place in _places(wanted(scene, role), line))
     kind = node.kind
     yield from (
@@ -180,8 +180,8 @@ def _holding(page: Page, role: str, text: str) -> list[int]:
     return [i for i in page.by_role.get(role, ()) if is_within(key, page.nodes[i].name.lower())]
 
 
-def _in_goal(scene: Scene, role: str) -> list[int]:
-    """Elements whose whole name stands in the goal."""
+def in_goal(scene: Scene, role: str) -> list[int]:
+    """Return the elements of a role whose whole name stands in the goal."""
     goal = scene.goal.text.lower()
     found = []
     for i in scene.page.by_role.get(role, ()):
@@ -194,7 +194,7 @@ def _in_goal(scene: Scene, role: str) -> list[int]:
 def wanted(scene: Scene, role: str) -> list[int]:
     """Return the elements whose name stands in the goal and that were not acted on before."""
     marks = {done.mark for done in scene.past}
-    return [i for i in _in_goal(scene, role) if scene.page.nodes[i].mark not in marks]
+    return [i for i in in_goal(scene, role) if scene.page.nodes[i].mark not in marks]
 
 
 def _listing(page: Page, text: str) -> list[int]:
@@ -323,7 +323,7 @@ def _finder_beside(way: str) -> Callable[..., int | None]:
 _FINDERS: dict[str, Callable[..., int | None]] = {
     "name": _named,
     "part": _part,
-    "goal": lambda scene, role, place: _pick(scene.page, _in_goal(scene, role), place),
+    "goal": lambda scene, role, place: _pick(scene.page, in_goal(scene, role), place),
     "wanted": lambda scene, role, place: _pick(scene.page, wanted(scene, role), place),
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place

@@ -4,14 +4,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from webagent.memory.analogy import Proposal, Recalled
+from webagent.memory.analogy import Proposal, family
 from webagent.memory.cases import Case, translate
 from webagent.memory.scene import MARKS, Scene
+from webagent.memory.scorer import prior
 
 LEAST_BLAME = 0.15
 """Nats below which a step of a failed episode is not kept."""
+_CLAIMED = 0.9
+"""Chance of a step at most, whatever memory said of it: what it was as sure of was wrong often
+enough in episodes that failed."""
 _SUREST = 0.95
 """Chance that everything else was right, at most: no single failure refutes a step."""
+_FURTHER = 0.5
+"""What each further failure counts of the one before: those of one round share their cause."""
+_UNKNOWN = 0.02
+"""Chance, at least, of what is not among the proposals."""
 
 
 def blame_steps(chances: Sequence[float]) -> list[float]:
@@ -21,9 +29,10 @@ def blame_steps(chances: Sequence[float]) -> list[float]:
     the odds of a step are multiplied by the chance that something else was wrong: a step is blamed
     where all the others were sure, and hardly where another was as doubtful.
     """
+    claimed = [min(chance, _CLAIMED) for chance in chances]
     found = []
-    for i in range(len(chances)):
-        rest = math.prod(chance for j, chance in enumerate(chances) if j != i)
+    for i in range(len(claimed)):
+        rest = math.prod(chance for j, chance in enumerate(claimed) if j != i)
         found.append(-math.log(1 - min(rest, _SUREST)))
     return found
 
@@ -31,32 +40,28 @@ def blame_steps(chances: Sequence[float]) -> list[float]:
 def discount(
     scene: Scene,
     proposals: Sequence[Proposal],
-    recalled: Sequence[Recalled],
-    avoided: Sequence[tuple[float, Case]],
+    succeeded: Sequence[tuple[float, Case]],
+    failed: Sequence[tuple[float, Case]],
 ) -> list[Proposal]:
     """Return the proposals, the surest first, with the confidence that failures leave them.
 
-    `avoided` are steps of failed episodes with how close they are to this scene, 1 for as close as
-    the nearest case. What one takes from a proposal goes to the others and to what is not among
-    them. The strongest failure counts, since failures of one round share their cause, and less the
-    more successes did the same.
+    `succeeded` and `failed` are steps of judged episodes with how close they are to this scene, 1
+    for as close as the nearest case. What failures take from a proposal goes to the others and to
+    what is not among them. A failure counts less the more successes of the same goal did the same.
     """
     left = []
     for proposal in proposals:
-        against = max(
-            (near * -case.weight * likeness(case, proposal, scene) for near, case in avoided),
-            default=0.0,
-        )
-        if against:
-            against /= 1 + len(
-                {
-                    case.episode
-                    for _, case in recalled
-                    if case.source == "success" and likeness(case, proposal, scene) >= 0.5
-                }
-            )
-        left.append(proposal.confidence * math.exp(-against))
-    other = max(0.0, 1.0 - sum(proposal.confidence for proposal in proposals))
+        excuses = [(near * likeness(case, proposal, scene), case) for near, case in succeeded]
+        against = []
+        for near, case in failed:
+            like = near * likeness(case, proposal, scene)
+            if like:
+                template = case.goal.template
+                excused = sum(each for each, other in excuses if other.goal.template == template)
+                against.append(like * -case.weight / (1 + excused))
+        nats = sum(each * _FURTHER**i for i, each in enumerate(sorted(against, reverse=True)))
+        left.append(proposal.confidence * math.exp(-nats))
+    other = max(_UNKNOWN, 1.0 - sum(proposal.confidence for proposal in proposals))
     total = sum(left) + other
     found = [
         replace(proposal, confidence=weight / total)
@@ -67,7 +72,8 @@ def discount(
 
 def likeness(case: Case, proposal: Proposal, scene: Scene) -> float:
     """Return how far a case did the same as is proposed: the share of the proposal's descriptors
-    that the case has, for all arguments together; 0 for another operation."""
+    that the case has, each as likely as it is to be meant, for all arguments together; 0 for
+    another operation."""
     if case.op != proposal.choices[0].op:
         return 0.0
     names = [name for name, _ in case.arguments]
@@ -77,5 +83,6 @@ def likeness(case: Case, proposal: Proposal, scene: Scene) -> float:
     for name, choice in zip(ordered, proposal.choices, strict=False):
         if name and choice.reasons:
             held = set(translate(case.descriptors(name), case.goal, scene.goal))
-            result *= len(held & choice.reasons.keys()) / len(choice.reasons)
+            meant = {d: math.exp(prior(family(d))) for d in choice.reasons}
+            result *= sum(meant[d] for d in held & meant.keys()) / sum(meant.values())
     return result

@@ -125,7 +125,7 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
 
     Goals of one template have the same slots in the same order. Otherwise slots of one kind are
     matched by the words around them, the best fitting first, and by their order where the words
-    say nothing.
+    say nothing; texts of which a single one is left on either side are matched, too.
     """
     if theirs.template == ours.template:
         return tuple(range(len(theirs.slots)))
@@ -144,6 +144,10 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
         if found[i] < 0 and j not in taken:
             found[i] = j
             taken.add(j)
+    left = [i for i, slot in enumerate(theirs.slots) if found[i] < 0 and slot.kind != "number"]
+    free = [j for j, slot in enumerate(ours.slots) if j not in taken and slot.kind != "number"]
+    if len(left) == len(free) == 1:
+        found[left[0]] = free[0]
     return tuple(found)
 
 

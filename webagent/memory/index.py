@@ -1,7 +1,7 @@
 """The index of a memory: the cases that are most like a scene, found fast among many."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webagent.memory.cases import Case, translate
+from webagent.memory.cases import LEFT, Case, translate
 from webagent.memory.conditions import agreement
 from webagent.memory.goals import Goal, weigh_keys, weigh_words
 from webagent.memory.pages import stable_hash
@@ -20,11 +20,12 @@ Array = NDArray[np.float64]
 FEATURES = (
     *("goal", "same template", "history", "last action", "same step", "steps apart"),
     *("page", "same place", "facts", "same facts", "goal and history", "page gap"),
-    "conditions",
+    *("left", "conditions"),
 )
 """What a scene and a case have in common; each in [0, 1] but for `steps apart` and
-`conditions`, which goes down to -1."""
-WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0, 5.0])
+`conditions`, which goes down to -1. `left` is whether only one of them has something left to tick
+that its goal names: how often a loop was gone round says little of when it ends."""
+WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0, -4.0, 5.0])
 """What it counts before anything was learnt."""
 _SUFFIX = 4
 """Past actions that are compared in the first, rough look."""
@@ -42,6 +43,9 @@ _NAMED = 0.5
 """What a word of the goal counts that stands in the name of an element which was acted on."""
 _ROUGH = 96
 """Cases that are looked at closely."""
+_ALIKE = 5
+"""Cases of one goal in which the same was done, at most, among the nearest: with many successes
+they would leave no room for what was done otherwise."""
 
 
 @dataclass(slots=True)
@@ -143,7 +147,7 @@ class Index:
                 found.append((float(features @ weights), case, features))
         found = _by_conditions(view, found, weights)
         found.sort(key=lambda each: -each[0])
-        return found[:count]
+        return _vary(found)[:count]
 
     def siblings(self, goal: Goal, count: int, without: str = "") -> list[Case]:
         """Return cases of whatever step of the goals most like this one, none of a goal that shares
@@ -191,6 +195,18 @@ class Index:
                 totals[places] += weight * (_ALONE if len(places) == 1 else 1.0)
             self._known_totals = totals
         return self._known_totals
+
+
+def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:
+    """The cases without those of which there are enough that are nearer."""
+    counts = Counter[tuple[tuple[str, ...], str]]()
+    kept = []
+    for each in found:
+        key = (each[1].goal.template, each[1].signature)
+        counts[key] += 1
+        if counts[key] <= _ALIKE:
+            kept.append(each)
+    return kept
 
 
 def _by_conditions(
@@ -241,6 +257,7 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
             float(view["facts"] == facts),
             goal * history,
             math.log1p(len(view["page"] ^ case.page)) / 3,
+            float((LEFT in view["facts"]) != (LEFT in facts)),
             0.0,
         ]
     )

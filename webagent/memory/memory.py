@@ -28,7 +28,7 @@ from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scen
 from webagent.memory.scorer import Question, Scorer
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 4
+VERSION = 5
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 RECALLED = 10
 """Cases that an action is chosen from."""
@@ -126,9 +126,13 @@ class Memory:
         likest = max(self.index.goal_likeness(scene.goal), default=0.0)
         failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest)
         best = found[0][0] if found else 0.0
-        avoided = [(math.exp(min(0.0, score - best)), case) for score, case, _ in failed]
+        near, avoided = (
+            [(math.exp(min(0.0, score - best)), case) for score, case, _ in cases]
+            for cases in (found, failed)
+        )
+        succeeded = [(closeness, case) for closeness, case in near if case.source == "success"]
         proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)
-        return discount(scene, proposals, recalled, avoided)[:count]
+        return discount(scene, proposals, succeeded, avoided)[:count]
 
     def learn(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
         """Learn from remembered episodes, each left out in turn, which cases and which descriptors

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webagent.errors import ModelError, SetupError
+from webagent.exchange import Attempt
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -94,6 +95,8 @@ class Reply:
     log_probs: tuple[float, ...] = ()
     """One for each sampled id, natural logarithm, at the temperature and under the constraint of
     the sampling; at temperature 0 as at 1. Empty where there are no ids."""
+    reasoning: str = ""
+    """What the model thought beside the reply, where the server tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +107,15 @@ class Completion:
     model: str
     """The weights that replied: a backend's name for them, or a version that changes with them."""
     usage: Mapping[str, int] = field(default_factory=dict)
-    """`input_tokens` and `output_tokens` of all replies; `requests` sent, retries included."""
+    """`input_tokens` and `output_tokens` of all replies; `cached_input_tokens`, the part of the
+    input that came from a cache; `requests` sent, retries included."""
     seconds: float = 0.0
     prompt_ids: tuple[int, ...] = ()
     """The ids of the messages; empty where the backend cannot return them."""
     temperature: float = 1.0
     """To which the log-probabilities belong: the sampling's, or 1 where it was greedy."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every request to a server, failed ones included; empty for weights in this process."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,24 @@
 """What models cost: prices a person keeps up, tokens booked as they are asked, and limits."""
 
 import asyncio
-import tomllib
+import hashlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date as Date
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from webagent.errors import SetupError
+from webagent.errors import ModelError, SetupError
+from webagent.exchange import EXCHANGES, Exchange, GivenReply, SentMessage
+from webagent.files import describe_invalid, read_toml
 from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
 
 _MILLION = 1_000_000
+_SHIPPED = Path(__file__).parent / "prices.toml"
 
 
 class Price(BaseModel):
@@ -60,13 +65,14 @@ class Prices:
         """Return why nobody can say what the model costs in money; empty where they can."""
         price = self.of(model)
         if price is None:
-            where = f"{self.path} has none" if self.path else "there is no prices.toml"
+            is_own = self.path not in (None, _SHIPPED)
+            where = f"{self.path} has none" if is_own else "there is no prices.toml"
             return (
                 f"the price of {model!r} is not known, {where}; add"
                 f' [models."{model}"] with input and output for a million tokens'
             )
         if price.own:
-            return f"{self.path} says that {model!r} runs on own weights, which cost no money"
+            return f"{model!r} runs on own weights, which cost no money"
         return ""
 
 
@@ -77,18 +83,25 @@ class _File(BaseModel):
     models: dict[str, Price] = Field(default_factory=dict)
 
 
+@cache
+def default_prices() -> Prices:
+    """Return the prices that come with the program, each with its day and source."""
+    return Prices(_read_file(_SHIPPED), _SHIPPED)
+
+
 def read_prices(path: Path) -> Prices:
-    """Return the prices in a TOML file. Raises `SetupError` saying what is wrong, and where."""
+    """Return the prices in a TOML file, and for other models those that come with the program.
+
+    Raises `SetupError` saying what is wrong, and where.
+    """
+    return Prices({**default_prices().models, **_read_file(path)}, path)
+
+
+def _read_file(path: Path) -> dict[str, Price]:
     try:
-        found = _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise SetupError(f"cannot read the prices in {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SetupError(f"{path} is not TOML: {error}") from error
+        found = _File.model_validate(read_toml(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise SetupError(f"{path}: {place}: {first['msg']}; see docs/cost.md") from error
+        raise SetupError(f"{path}: {describe_invalid(error)}; see docs/cost.md") from error
     prices = {}
     for name, price in found.models.items():
         currency = price.currency or found.currency
@@ -101,7 +114,7 @@ def read_prices(path: Path) -> Prices:
                 " weights"
             )
         prices[name] = price.model_copy(update={"currency": currency})
-    return Prices(prices, path)
+    return prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +268,8 @@ class Ledger:
 
 
 class MeteredModel:
-    """The model, with everything that is asked of it booked in a ledger under a role."""
+    """The model, with everything that is asked of it booked in a ledger under a role, and kept with
+    the step of the episode that it is asked for."""
 
     def __init__(self, model: Model, ledger: Ledger, role: str = "policy") -> None:
         self._model, self._ledger, self._role = model, ledger, role
@@ -282,7 +296,9 @@ class MeteredModel:
     ) -> Completion:
         """Return as the model's; once a limit is reached it waits until it is cancelled."""
         await self._ledger.begin()
-        completion = None
+        completion, began = None, time.monotonic()
+        options = {"temperature": temperature, "max_tokens": max_tokens, "n": n}
+        sent = Exchange(self._role, self.name, (), options)
         try:
             completion = await self._model.complete(
                 prompt,
@@ -292,10 +308,33 @@ class MeteredModel:
                 max_tokens=max_tokens,
                 constraint=constraint,
             )
+            said = tuple(
+                GivenReply(reply.text, reply.finish_reason, reply.reasoning)
+                for reply in completion.replies
+            )
+            sent = replace(sent, replies=said, attempts=completion.attempts, usage=completion.usage)
+        except ModelError as error:
+            sent = replace(sent, attempts=error.attempts, error=str(error))
+            raise
         finally:
             self._ledger.end(self._role, self._model.name, completion)
+            kept = EXCHANGES.get()
+            if kept is not None and (sent.replies or sent.error):
+                seconds, messages = time.monotonic() - began, describe_prompt(prompt)
+                kept.append(replace(sent, messages=messages, seconds=seconds))
         return completion
 
     async def close(self) -> None:
         """As the model's."""
         await self._model.close()
+
+
+def describe_prompt(prompt: Sequence[Message] | Tokens) -> tuple[SentMessage, ...]:
+    """Return the messages as they are kept, images by their references into the image store."""
+
+    def refer(images: Sequence[bytes]) -> tuple[str, ...]:
+        return tuple(f"{hashlib.sha256(image).hexdigest()}.png" for image in images)
+
+    if isinstance(prompt, Tokens):
+        return (SentMessage("prompt", f"{len(prompt.ids)} token ids", refer(prompt.images)),)
+    return tuple(SentMessage(each.role, each.text, refer(each.images)) for each in prompt)

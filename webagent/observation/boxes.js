@@ -53,6 +53,14 @@ function boxOfText(node, start, end) {
   return rect.width > 0 && rect.height > 0 ? toBox(rect) : null;
 }
 
+// The boxes of lines of one height that fill a box from top to bottom; none where the box is nothing.
+function linesWithin(box, count) {
+  const height = box && box[3] / count;
+  return Array.from({ length: box ? count : 0 }, (_, index) => [
+    box[0], Math.round(box[1] + index * height), box[2], Math.round(height),
+  ]);
+}
+
 function union(a, b) {
   if (!a) return b;
   const [left, top] = [Math.min(a[0], b[0]), Math.min(a[1], b[1])];

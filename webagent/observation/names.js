@@ -10,6 +10,8 @@ const FROM_CONTENT = new Set([
 const HAS_NAMES = new Set([...ACTIVE_ROLES, "colorpicker", "file", "image"]);
 const LABELLABLE = /^(button|input|meter|output|progress|select|textarea)$/;
 const NEVER_TEXT = /^(script|style|template|noscript|head|meta|link|datalist)$/;
+// A word ends where one of these stands in a line.
+const REPLACED = /^(audio|iframe|img|video)$/;
 // Letters of icon fonts, which nobody can read.
 const ICON_LETTERS = /[\ue000-\uf8ff]|[\udb80-\udbff][\udc00-\udfff]/g;
 
@@ -55,10 +57,13 @@ function nameStep(element, way) {
   return tooltip(element); // 2I
 }
 
-// A label may refer to the element itself, to put its own name among others.
+// A label may refer to the element itself, to put its own name among others; a field without a name
+// that labels another element does so by its value.
 function ofReferred(element, seen) {
   const others = new Set([...seen].filter((each) => each !== element));
-  return nameStep(element, { seen: others, isReferred: true, isDirect: true, showsHidden: !isOnScreen(element) });
+  const showsHidden = element[own.getAttribute]("aria-hidden") === "true" || !isOnScreen(element);
+  const name = nameStep(element, { seen: others, isReferred: true, isDirect: true, showsHidden });
+  return clean(name) || seen.has(element) ? name : embeddedValue(element) || "";
 }
 
 function referred(element, attribute) {
@@ -80,6 +85,8 @@ function isOnScreen(element) {
 
 function embeddedValue(element) {
   const role = roleOf(element);
+  if (element.type === "password") return "•".repeat(element.value.length);
+  if (/^(meter|progress)$/.test(tagOf(element))) return String(element.value);
   if (isTextField(element) || role === "textbox" || role === "searchbox") {
     return "value" in asField(element) ? element.value : element[own.textContent];
   }
@@ -175,6 +182,7 @@ function contentText(element, way) {
     else if (node[own.nodeType] === Node.ELEMENT_NODE) parts.push(childText(node, way));
   }
   parts.push(pseudoText(element, "::after"));
+  for (const owned of referred(element, "aria-owns")) parts.push(` ${nameStep(owned, way)} `);
   return parts.join("");
 }
 
@@ -190,6 +198,7 @@ function childText(child, way) {
   if (NEVER_TEXT.test(tagOf(child))) return "";
   if (tagOf(child) === "br") return " ";
   const text = nameStep(child, way);
+  if (text && REPLACED.test(tagOf(child))) return ` ${text} `;
   const display = getComputedStyle(child).display;
   return display === "inline" || display === "contents" ? text : ` ${text} `;
 }
@@ -198,7 +207,8 @@ function pseudoText(element, part) {
   const style = getComputedStyle(element, part);
   if (style.content === "none" || style.content === "normal" || style.display === "none") return "";
   const text = generated(style.content);
-  return style.display === "inline" ? text : ` ${text} `;
+  const isApart = style.display !== "inline" || (text && SAID_INSTEAD.test(style.content));
+  return isApart ? ` ${text} ` : text;
 }
 
 // Which elements of a document or shadow tree may have text that a style writes, as a selector: to ask
@@ -244,10 +254,11 @@ function isSelector(text) {
 
 // The text of a `content` value: strings, attributes are resolved already, without those inside `url()`
 // and the like; what stands after a slash is said instead of it.
+const SAID_INSTEAD = /\/\s*("(?:[^"\\]|\\.)*")\s*$/;
 const FUNCTION = /[\w-]+\((?:"(?:[^"\\]|\\.)*"|[^()"])*\)/g;
 
 function generated(content) {
-  const said = /\/\s*("(?:[^"\\]|\\.)*")\s*$/.exec(content);
+  const said = SAID_INSTEAD.exec(content);
   const strings = (said ? said[1] : content.replace(FUNCTION, "")).match(/"(?:[^"\\]|\\.)*"/g) || [];
   return strings.map((text) => text.slice(1, -1).replace(/\\(.)/g, "$1")).join("");
 }

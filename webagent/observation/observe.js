@@ -2,10 +2,14 @@
 
 // Elements looked at, after which only what is in view is read; clocks may stand still here.
 const MOST_READ = 12000;
+// Options of one list that are read: of more the browser and a reader take seconds.
+const MOST_OPTIONS = 1000;
 const LONGEST_DESCRIPTION = 80;
 // Of an element that is called by all the text in it.
 const LONGEST_NAME = 160;
 const LARGEST_ICON = 40;
+// Lines of one preformatted text that are measured one by one: the browser counts to each from the start.
+const MOST_MEASURED = 200;
 
 const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
@@ -207,10 +211,11 @@ class Walk {
     if (muted || this.consumed.has(node) || style.visibility !== "visible") return;
     const isSplit = text.includes("\n") && /^(pre|break-spaces)/.test(style.whiteSpace);
     const lines = isSplit ? text.split("\n") : [text];
+    const evenly = lines.length > MOST_MEASURED && linesWithin(boxOfText(node, 0, text.length), lines.length);
     let start = 0;
     for (const [index, line] of lines.entries()) {
       if (index) this.flush();
-      const box = clean(line) && boxOfText(node, start, start + line.length);
+      const box = clean(line) && (evenly ? evenly[index] : boxOfText(node, start, start + line.length));
       start += line.length + 1;
       if (!box) continue;
       this.beginText(parent, depth);
@@ -284,14 +289,20 @@ class Walk {
     this.rows.push(...inner.filter((other) => !texts.includes(other)));
   }
 
+  // Of a long list the first options and those that are chosen.
   options(select, depth) {
-    for (const option of select.options) {
+    const [all, box] = [[...select.options], boxOf(select)];
+    const chosen = all.length > MOST_OPTIONS ? all.slice(MOST_OPTIONS).filter((option) => option.selected) : [];
+    const listed = [...all.slice(0, MOST_OPTIONS), ...chosen.slice(0, MOST_OPTIONS)];
+    for (const option of listed) {
       this.rows.push({
         mark: true, role: "option", name: clean(option.label), value: "",
-        states: statesOf(option, "option"), box: boxOf(select), depth, kind: "option",
-        element: option,
+        states: statesOf(option, "option"), box, depth, kind: "option", element: option,
       });
     }
+    if (listed.length === all.length) return;
+    const name = `${count(all.length - listed.length, "more option")} not listed; select_option takes each by its label`;
+    this.rows.push({ mark: false, role: "text", name, value: "", states: [], box, depth, kind: "note", element: select });
   }
 
   // A control without a name is called by the short text that stands beside it.

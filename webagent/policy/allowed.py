@@ -17,6 +17,7 @@ from math import inf, prod
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from webagent.action import ACTIONS, ESSENTIAL, Action
+from webagent.action.actions import CustomAction
 from webagent.errors import PolicyError, SetupError, unknown_name
 from webagent.models.model import Constraint
 from webagent.policy.past_actions import MAY_MEAN_THE_PAGE
@@ -47,6 +48,9 @@ _KEY = r'KEY: /"([ !#-\[\]-~]|\\["\\]){1,32}"/'
 _PIXELS = "PIXELS: /0|-?[1-9][0-9]{0,3}/"
 _SOME = "SOME: /0|[1-9][0-9]{0,3}/"
 """A place in a viewport, or among tabs, of which nothing is known."""
+_ANY_NUMBER = "ANY_NUMBER: /0|-?[1-9][0-9]{0,7}/"
+_OF_THE_PAGE = ("mark", "x", "y", "index")
+"""What numbers of a function of one's own mean as they do in other actions."""
 _MILLISECONDS = "MILLISECONDS: /0|[1-9][0-9]{0,4}/"
 _QUOTED_TEXT = r'quoted_text: "\"" text "\""'
 _QUOTED_TEXTS = rf'quoted_texts: "[" (quoted_item (", " quoted_item){{0,{_MAX_ITEMS - 1}}})? "]"'
@@ -214,13 +218,17 @@ def _make_blank(
         line = f"{field.name.upper()}: " + " | ".join(json.dumps(word) for word in quoted)
         choices = (*([""] if usual else []), *quoted)
         return _Blank(line, max(map(len, quoted)), choices)
+    if hint is bool:
+        return _Blank('YES: "True" | "False"', longest=5, choices=("True", "False"))
+    if hint is float or (issubclass(cls, CustomAction) and field.name not in _OF_THE_PAGE):
+        return _Blank(_ANY_NUMBER, longest=9)
     return _make_integer_blank(field.name, cls, page)
 
 
 def _make_integer_blank(name: str, cls: type[Action], page: Observation) -> _Blank | None:
     if name in ("dx", "dy"):
         return _Blank(_PIXELS, longest=5)
-    if name == "milliseconds":
+    if name in ("milliseconds", "start"):
         return _Blank(_MILLISECONDS, longest=5)
     width, height = page.viewport
     if name in ("x", "to_x"):

@@ -1,5 +1,6 @@
 """Exploration: how far a policy strays from its own best guess while it collects experience."""
 
+import hashlib
 import re
 from dataclasses import dataclass
 from itertools import takewhile
@@ -8,7 +9,7 @@ import numpy as np
 
 from webagent.action import Action
 from webagent.action.actions import Click, Fill, SelectOption
-from webagent.records import Observation
+from webagent.records import Observation, Trajectory
 
 _TYPED = ("textbox", "searchbox", "combobox", "spinbutton")
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]")
@@ -52,3 +53,12 @@ def random_action(
         text = str(pieces[int(rng.integers(len(pieces)))]) if pieces else ""
         return Fill(node.mark, text) if text else Click(node.mark)
     return Click(node.mark)
+
+
+def episode_rng(trajectory: Trajectory) -> np.random.Generator:
+    """Random numbers that depend on which episode and step this is, and on nothing else: an episode
+    that a kill cut off is played again as it would have been."""
+    key = f"{trajectory.provenance}|{trajectory.task.id}|{trajectory.task.seed}"
+    key += f"|{len(trajectory.steps)}"
+    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
+    return np.random.default_rng(int.from_bytes(digest))

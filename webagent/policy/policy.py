@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from tasks.task import Task
 from webagent.action import Action, GiveUp, format_action
 from webagent.models.prompt import Prompt
+from webagent.models.spending import Ledger
 from webagent.policy.past_actions import MARK_FIELDS
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
@@ -30,6 +31,11 @@ class Policy(Protocol):
     ) -> Sequence[Decision]:
         """Return at most n different actions, best first, each with its log-probability."""
         ...
+
+
+WrapPolicy: TypeAlias = Callable[[Policy, Ledger], Policy]
+"""Puts something around the policy of a task, as `worldmodel.LookAhead` does; what that asks of
+models is booked in the ledger."""
 
 
 class Knowledge(Protocol):
@@ -69,9 +75,13 @@ class ScriptedPolicy:
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
         """Return the one action of the script, which is certain of it."""
-        decision = await self.act(trajectory, observation)
-        certain = Candidate(format_action(decision.action), log_prob=0.0)
-        return [replace(decision, candidates=(certain,))][:n]
+        return propose_certain(await self.act(trajectory, observation), n)
+
+
+def propose_certain(decision: Decision, n: int) -> Sequence[Decision]:
+    """Return the one decision of a policy that knows no other, with log-probability zero."""
+    candidate = Candidate(format_action(decision.action), log_prob=0.0)
+    return [replace(decision, candidates=(candidate,))][:n]
 
 
 def play_actions(actions: Sequence[Action]) -> Script:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from webagent.action import ACTIONS, Action, format_action, parse_action
 from webagent.errors import ActionError
@@ -12,8 +13,6 @@ from webagent.policy.past_actions import LOOPS_PROMPT, Loop, format_marks, marks
 from webagent.policy.prompting.thoughts import Plan
 from webagent.records import Observation
 
-_NAMES = "|".join(sorted(ACTIONS, key=len, reverse=True))
-_CALL = re.compile(rf"(?<![\w.])(?:{_NAMES})\(")
 _LABEL = re.compile(r"^[\W_]*action[\W_]*:[*_ \t]*", re.IGNORECASE | re.MULTILINE)
 _THOUGHT_LABEL = re.compile(r"^[\W_]*thought[\W_]*:[*_ \t]*", re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
@@ -63,11 +62,16 @@ def _parse_only(calls: Sequence[str]) -> Action:
 
 def _find_calls(text: str) -> list[str]:
     """Return the calls of known actions, none of them inside another's arguments."""
-    calls, position = [], 0
-    while match := _CALL.search(text, position):
+    calls, position, pattern = [], 0, _match_calls(tuple(ACTIONS))
+    while match := pattern.search(text, position):
         position = _find_closing(text, match.end())
         calls.append(text[match.start() : position])
     return calls
+
+
+@lru_cache(maxsize=8)
+def _match_calls(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(sorted(names, key=len, reverse=True))})\(")
 
 
 def _find_closing(text: str, start: int) -> int:

@@ -8,7 +8,7 @@ from webagent.rollout.episode import (
     plan_episodes,
     run_episode,
 )
-from webagent.rollout.executor import INTERRUPTED, Batcher, collect
+from webagent.rollout.executor import INTERRUPTED, Batcher, StepBudget, collect
 from webagent.rollout.world import OpenWorld, PreparingWorld, World
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "PlannedEpisode",
     "PreparingWorld",
     "Recorder",
+    "StepBudget",
     "World",
     "collect",
     "episode_id",

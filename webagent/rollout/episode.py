@@ -2,10 +2,10 @@
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
@@ -17,6 +17,7 @@ from webagent.errors import (
     StoppedError,
     WorldError,
 )
+from webagent.exchange import EXCHANGES, Exchange
 from webagent.policy.policy import Policy
 from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout.world import World, call_in_time
@@ -64,6 +65,14 @@ class Recorder(Protocol):
         """Return what is known of an episode; None if it never began."""
 
 
+@runtime_checkable
+class ExchangeRecorder(Protocol):
+    """A recorder that also keeps what models were sent and said. The store is one."""
+
+    def add_exchanges(self, episode: str, position: int, exchanges: Sequence[Exchange]) -> None:
+        """Keep the exchanges for the step at this position, which may never come about."""
+
+
 class NullRecorder:
     """Keeps nothing."""
 
@@ -103,6 +112,7 @@ async def run_episode(  # noqa: PLR0913 - the one call everything goes through
         task = replace(task, max_steps=max_steps)
     episode = _Episode(task, provenance or Provenance(), attempt, recorder or NullRecorder())
     error = ""
+    gathering = EXCHANGES.set(episode.exchanges)
     try:
         episode.see(await call_in_time("reset", world.reset(task), step_timeout))
         while (ending := episode.ending()) is None:
@@ -123,6 +133,8 @@ async def run_episode(  # noqa: PLR0913 - the one call everything goes through
         ending, error = Ending.WORLD_FAILED, str(failure)
     except ModelError as failure:
         ending, error = Ending.MODEL_FAILED, str(failure)
+    finally:
+        EXCHANGES.reset(gathering)
     return await episode.finish(ending, error, world, step_timeout)
 
 
@@ -141,6 +153,8 @@ class _Episode:
             provenance=provenance,
             attempt=attempt,
         )
+        self.exchanges: list[Exchange] = []
+        """With models, since the last step was kept."""
         self._recorder = recorder
         self._started = time.monotonic()
         recorder.begin(self.trajectory)
@@ -175,9 +189,16 @@ class _Episode:
             steps = (*self.trajectory.steps, step)
             self.trajectory = replace(self.trajectory, steps=steps)
             self._recorder.add_step(self.trajectory.id, len(steps) - 1, step)
+            self._keep_exchanges(len(steps) - 1)
+
+    def _keep_exchanges(self, position: int) -> None:
+        if self.exchanges and isinstance(self._recorder, ExchangeRecorder):
+            self._recorder.add_exchanges(self.trajectory.id, position, tuple(self.exchanges))
+        self.exchanges.clear()
 
     async def finish(self, ending: Ending, error: str, world: World, seconds: float) -> Trajectory:
         """Capture the evidence while the page is there, and close the record."""
+        self._keep_exchanges(len(self.trajectory.steps))
         evidence = self.trajectory.evidence
         last = self.trajectory.last
         if ending is Ending.WORLD_FAILED:

@@ -16,15 +16,17 @@ from webagent.rollout.world import OpenWorld, ReopeningWorld, World
 class StepBudget:
     """Steps are set aside before an episode and given back, as far as unused, after it."""
 
-    def __init__(self, limit: int | None, spent: int = 0) -> None:
-        self._limit = limit
-        self._spent = spent
+    def __init__(self, limit: int | None) -> None:
+        self.limit = limit
+        self.spent = 0
+        self.is_used_up = False
+        """Whether an episode was not played for want of steps."""
         self._reserved = 0
         self._given_back = asyncio.Event()
 
     def reserve(self, steps: int) -> bool:
         """Set steps aside if so many are free now."""
-        if self._limit is not None and self._spent + self._reserved + steps > self._limit:
+        if self.limit is not None and self.spent + self._reserved + steps > self.limit:
             return False
         self._reserved += steps
         return True
@@ -36,6 +38,7 @@ class StepBudget:
         """
         while not self.reserve(steps):
             if not self._reserved:
+                self.is_used_up = True
                 return False
             self._given_back.clear()
             await self._given_back.wait()
@@ -44,7 +47,7 @@ class StepBudget:
     def settle(self, reserved: int, used: int) -> None:
         """Book what was used of the steps set aside and free the rest."""
         self._reserved -= reserved
-        self._spent += used
+        self.spent += used
         self._given_back.set()
 
 
@@ -59,7 +62,7 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     *,
     concurrency: int = 1,
     recorder: Recorder | None = None,
-    budget_steps: int | None = None,
+    budget_steps: int | StepBudget | None = None,
     on_episode: Callable[[Trajectory], None] | None = None,
     retries: int = 2,
     step_timeout: float = 60.0,
@@ -79,7 +82,7 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     again plays what it would have played undisturbed. An episode starts only when its full
     `max_steps` still fit, and the first one that does not ends the collection, so no episode is cut
     short. Near the limit episodes wait for the ones before them; which ones are played therefore
-    does not depend on timing.
+    does not depend on timing. Several calls, each with a part of a plan, may share a `StepBudget`.
     """
     recorder = recorder or NullRecorder()
     show = on_episode or (lambda trajectory: None)
@@ -104,8 +107,8 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
         show(trajectory)
         return trajectory
 
-    spent = sum(_real_steps(each) for each in past if each.error != INTERRUPTED)
-    budget = StepBudget(budget_steps, spent)
+    budget = budget_steps if isinstance(budget_steps, StepBudget) else StepBudget(budget_steps)
+    budget.settle(0, sum(_real_steps(each) for each in past if each.error != INTERRUPTED))
     queue = _Queue([entry for entry in entries if not entry.is_settled(retries)], budget, retries)
     players = (_Player(queue, open_world, play) for _ in range(min(concurrency, queue.length)))
     running = [asyncio.ensure_future(player.play_on()) for player in players]

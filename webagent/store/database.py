@@ -1,12 +1,15 @@
-"""The SQLite file of a run: its tables, its version, and its failures put into sentences."""
+"""The files of a run: its SQLite tables, their version and failures, and its pictures."""
 
 import errno
+import hashlib
 import os
+import re
 import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from webagent.errors import StoreError
 
@@ -50,6 +53,18 @@ CREATE TABLE scores (
 CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
+_EXCHANGES = """
+CREATE TABLE IF NOT EXISTS texts (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS exchanges (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    position INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (episode, position, number)
+);
+"""
+"""What models were sent and said; runs of earlier versions get these when they are gone on with."""
+
 
 def create(folder: Path) -> None:
     """Put an empty database into the folder. Raises `StoreError` when one is there already.
@@ -64,7 +79,7 @@ def create(folder: Path) -> None:
         try:
             with closing(sqlite3.connect(draft)) as database:
                 database.execute("PRAGMA journal_mode = WAL")
-                database.executescript(f"BEGIN; {_TABLES} COMMIT;")
+                database.executescript(f"BEGIN; {_TABLES} {_EXCHANGES} COMMIT;")
                 with database:
                     database.execute(
                         "INSERT INTO meta VALUES ('format', ?), ('created', datetime('now'))",
@@ -99,6 +114,8 @@ def connect(folder: Path) -> sqlite3.Connection:
         database = _connect(folder, "rw")
         database.execute("PRAGMA synchronous = NORMAL")  # safe from a kill; fsync at checkpoints
         database.execute("PRAGMA foreign_keys = ON")
+        if not has_exchanges(database):
+            database.executescript(_EXCHANGES)
     return database
 
 
@@ -120,6 +137,12 @@ def open_read_only(folder: Path) -> sqlite3.Connection:
     return database
 
 
+def has_exchanges(database: sqlite3.Connection) -> bool:
+    """Return whether the run has tables for what models were sent and said."""
+    found = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'exchanges'").fetchone()
+    return found is not None
+
+
 @contextmanager
 def convert_failures(folder: Path) -> Iterator[None]:
     """Turn whatever SQLite, the disk or the stored bytes raise into a `StoreError`."""
@@ -131,7 +154,10 @@ def convert_failures(folder: Path) -> Iterator[None]:
 
 def _connect(folder: Path, mode: str) -> sqlite3.Connection:
     uri = f"{(folder / _FILE).resolve().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+    # An agent in a notebook writes from a thread of its own, while whoever opened the store waits.
+    return sqlite3.connect(
+        uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+    )
 
 
 def _check_version(folder: Path, database: sqlite3.Connection) -> None:
@@ -155,3 +181,74 @@ def _sentence(folder: Path, error: Exception) -> str:
     if "malformed" in text or "not a database" in text or isinstance(error, zlib.error):
         return f"{folder / _FILE} is damaged or cut short ({text}); left untouched"
     return f"{folder} cannot be used: {text}"
+
+
+_REFERENCE = re.compile(r"[0-9a-f]{64}\.[a-z]{3,4}")
+
+
+class ImageStore(Protocol):
+    """Keeps images and finds them again by reference."""
+
+    def get(self, reference: str) -> bytes:
+        """Return an image by its reference. Raises `StoreError` where there is none."""
+
+    def add(self, image: bytes) -> str:
+        """Keep an image; return its reference."""
+
+
+class ImageFolder:
+    """`images/ab/abcdef….png`, each file named by the SHA-256 of its bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, image: bytes, suffix: str = "png") -> str:
+        """Keep the image and give its reference. Raises `StoreError` when the disk is full."""
+        reference = f"{hashlib.sha256(image).hexdigest()}.{suffix}"
+        path = self.path(reference)
+        with convert_failures(self._folder):
+            if not path.exists():
+                draft = path.with_name(f".{path.name}.{os.getpid()}")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    draft.write_bytes(image)
+                    draft.replace(path)
+                finally:
+                    draft.unlink(missing_ok=True)
+        return reference
+
+    def get(self, reference: str) -> bytes:
+        """Return the bytes of the image. Raises `StoreError` when they are gone or not the same."""
+        path = self.path(reference)
+        with convert_failures(self._folder):
+            if not path.is_file():
+                raise StoreError(f"the image {path} is missing; was the folder copied whole?")
+            image = path.read_bytes()
+        if hashlib.sha256(image).hexdigest() != path.stem:
+            raise StoreError(f"the image {path} is damaged: its bytes do not match its name")
+        return image
+
+    def path(self, reference: str) -> Path:
+        """Return where the image lies. Raises `StoreError` for what is no reference."""
+        if not _REFERENCE.fullmatch(reference):
+            raise StoreError(f"{reference!r:.80} is no image reference such as ab12….png")
+        return self._folder / reference[:2] / reference
+
+
+class MemoryImages:
+    """Images in memory, by their content."""
+
+    def __init__(self) -> None:
+        self._images: dict[str, bytes] = {}
+
+    def add(self, image: bytes) -> str:
+        """Keep an image; return its reference."""
+        reference = f"{hashlib.sha256(image).hexdigest()}.png"
+        self._images[reference] = image
+        return reference
+
+    def get(self, reference: str) -> bytes:
+        """Return an image by its reference. Raises `StoreError` where there is none."""
+        if reference not in self._images:
+            raise StoreError(f"there is no image {reference}")
+        return self._images[reference]

@@ -5,7 +5,7 @@ import sqlite3
 import time
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 from tasks.task import Json
 from webagent.errors import StoreError
+from webagent.exchange import Exchange
 from webagent.records import (
     SET_APART,
     Decision,
@@ -26,7 +27,7 @@ from webagent.records import (
 )
 from webagent.serialize import dumps, from_json, loads, to_json
 from webagent.store import database
-from webagent.store.images import ImageFolder
+from webagent.store.database import ImageFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,33 @@ class Store:
         """Keep one step of an episode that has begun; positions count from 0."""
         with self._writing():
             self._insert_step(episode, position, step)
+
+    def add_exchanges(self, episode: str, position: int, exchanges: Sequence[Exchange]) -> None:
+        """Keep what models were sent and said for a step; texts that are the same are kept once."""
+        with self._writing():
+            for number, exchange in enumerate(exchanges):
+                packed: Any = to_json(exchange)
+                for message in packed["messages"]:
+                    message["text"] = self._insert_text(message["text"])
+                row = (episode, position, number, _pack(packed))
+                self._database.execute("INSERT OR REPLACE INTO exchanges VALUES (?,?,?,?)", row)
+
+    def exchanges(self, episode: str) -> dict[int, tuple[Exchange, ...]]:
+        """Return what models were sent and said, by the position of the step it was for.
+
+        What came after the last step gave none. Empty for runs of versions that kept nothing.
+        """
+        with database.convert_failures(self.folder):
+            if not database.has_exchanges(self._database):
+                return {}
+        found: dict[int, tuple[Exchange, ...]] = {}
+        sql = "SELECT position, body FROM exchanges WHERE episode = ? ORDER BY position, number"
+        for position, body in self._all(sql, episode):
+            packed: Any = _unpack(body)
+            for message in packed["messages"]:
+                message["text"] = self._text(message["text"])
+            found[position] = (*found.get(position, ()), from_json(Exchange, packed))
+        return found
 
     def finish(self, trajectory: Trajectory) -> None:
         """Close an episode with its ending and evidence; its steps are stored already."""
@@ -365,6 +393,20 @@ class Store:
             "INSERT OR IGNORE INTO observations VALUES (?, ?)", (digest, zlib.compress(body))
         )
         return digest
+
+    def _insert_text(self, text: str) -> str:
+        body = text.encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(body, digest_size=16).digest()
+        self._database.execute(
+            "INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest, zlib.compress(body))
+        )
+        return digest.hex()
+
+    def _text(self, reference: str) -> str:
+        row = self._first("SELECT body FROM texts WHERE hash = ?", bytes.fromhex(reference))
+        if row is None:
+            raise StoreError(f"{self.folder} lacks a text that a model was sent")
+        return zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
 
     def _end_episode(self, trajectory: Trajectory) -> None:
         if trajectory.ending is None:

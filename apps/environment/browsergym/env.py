@@ -21,7 +21,8 @@ from apps.environment.browsergym.observation import (
     extra_element_properties,
     observation_space,
 )
-from apps.environment.player import EpisodeRunner, SharedBrowser, pixels
+from apps.environment.player import SharedBrowser, pixels
+from apps.stepped import EpisodeRunner
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.rules import checks_hold
 from tasks.task import Task
@@ -68,7 +69,7 @@ class BrowserGymPlayer:
     """Plays one episode after another in a context of the browser."""
 
     def __init__(self, browser: Browser, options: BrowserGymOptions) -> None:
-        self._runner = EpisodeRunner(browser)
+        self._runner = EpisodeRunner(browser.world)
         self._options = options
         self._score = checks_hold(options.score)
         self._talk: _Talk | None = None

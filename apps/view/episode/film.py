@@ -1,7 +1,8 @@
 """An episode as a strip of frames, and two episodes aligned step by step."""
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from math import exp
@@ -12,8 +13,7 @@ from loop.costs import RunPrices
 from webagent.action import format_action
 from webagent.observation.render import render_node
 from webagent.policy.past_actions import MARK_FIELDS, marks_of
-from webagent.records import Observation, Step, Trajectory
-from worldmodel.delta import difference
+from webagent.records import Node, Observation, Step, Trajectory
 
 HasImage = Callable[[str], bool]
 """Whether the image of this reference is there."""
@@ -128,12 +128,47 @@ def considered_actions(step: Step) -> tuple[ConsideredAction, ...]:
 
 
 def changed_lines(before: Observation, after: Observation) -> tuple[tuple[str, str], ...]:
-    """Return what became of the page, as (sign, line): `+` came, `−` went, `~` became another."""
-    signs = {"add": "+", "remove": "−"}
-    return tuple(
-        (signs.get(edit.kind, "~"), render_node(edit.node).strip())
-        for edit in difference(before, after)
-    )
+    """Return what became of the page, as (sign, line): `+` came, `−` went, `~` became another.
+
+    An element that only got another mark, or another place, has not changed.
+    """
+    old, new = before.nodes, after.nodes
+    matcher = SequenceMatcher(None, [*map(_called, old)], [*map(_called, new)], autojunk=False)
+    lines = list[tuple[str, Node]]()
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            pairs = zip(old[i1:i2], new[j1:j2], strict=True)
+            lines += [("~", now) for was, now in pairs if _unnumber(was) != _unnumber(now)]
+            continue
+        # An element whose name changed, as of a button that counts.
+        marked = {(node.mark, node.role) for node in old[i1:i2] if node.mark}
+        kept = marked & {(node.mark, node.role) for node in new[j1:j2]}
+        lines += [("−", node) for node in old[i1:i2] if (node.mark, node.role) not in kept]
+        lines += [("~" if (n.mark, n.role) in kept else "+", n) for n in new[j1:j2]]
+    return tuple((sign, render_node(node).strip()) for sign, node in _without_moved(lines))
+
+
+def _without_moved(lines: list[tuple[str, Node]]) -> list[tuple[str, Node]]:
+    """Return the lines without those that went from one place and came in another."""
+    came, went = (Counter(_unnumber(node) for at, node in lines if at == sign) for sign in "+−")
+    moved = {"+": came & went, "−": came & went}
+    left = []
+    for sign, node in lines:
+        if sign in moved and moved[sign][_unnumber(node)]:
+            moved[sign][_unnumber(node)] -= 1
+        else:
+            left.append((sign, node))
+    return left
+
+
+def _called(node: Node) -> tuple[str, str]:
+    return node.role, node.name
+
+
+def _unnumber(node: Node) -> Node:
+    """Return an element without what changes from look to look: mark, place and focus."""
+    states = tuple(state for state in node.states if state != "focused")
+    return replace(node, mark=0, depth=0, box=(0, 0, 0, 0), states=states)
 
 
 def _make_frame(

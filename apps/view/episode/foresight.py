@@ -14,7 +14,9 @@ from webagent.observation.render import render_node
 from webagent.records import Node, Observation, Trajectory
 from worldmodel.accuracy import changes, is_held_back
 from worldmodel.delta import Edit, difference
-from worldmodel.model import Outcome, Situation, WorldModel
+from worldmodel.network import NetworkWorld
+from worldmodel.prediction import Outcome, WorldModel
+from worldmodel.transitions import Situation
 
 Standing: TypeAlias = Literal["as expected", "otherwise", "not expected", "did not happen"]
 SIGNS: dict[Standing, str] = {
@@ -248,7 +250,7 @@ def predict(trajectory: Trajectory, world_model: StoredWorldModel) -> EpisodePre
 
 @lru_cache(maxsize=2)
 def _load(folder: Path) -> WorldModel:
-    return WorldModel.load(folder)
+    return NetworkWorld.load(folder)
 
 
 def _foresee(trajectory: Trajectory, world: WorldModel) -> tuple[Foreseen, ...]:
@@ -260,9 +262,8 @@ def _foresee(trajectory: Trajectory, world: WorldModel) -> tuple[Foreseen, ...]:
     told: list[Foreseen] = []
     for first in range(0, len(situations), _BATCH):
         batch = situations[first : first + _BATCH]
-        outcomes = world.outcomes(batch)
-        pages = world.imagine(batch, [None] * len(batch))
-        for situation, outcome, (page, _) in zip(batch, outcomes, pages, strict=True):
+        for situation, prediction in zip(batch, world.predict(batch), strict=True):
             after = trajectory.page_after(len(told))
-            told.append(foresee_step(situation.observation, after, outcome, page))
+            page = prediction.page
+            told.append(foresee_step(situation.observation, after, prediction.outcome, page))
     return tuple(told)

@@ -31,6 +31,7 @@ from apps.view.episode.world_models import stored_world_models
 from apps.view.pages import Pages, crumbs_of
 from evaluators.labels import add_label, format_csv
 from webagent.errors import ModelError, SetupError
+from webagent.exchange import format_exchange
 
 _MONTH = 30 * 24 * 3600
 _MOST_BYTES = 64_000
@@ -55,8 +56,18 @@ def routes(pages: Pages) -> list[BaseRoute]:
         headers = {"content-disposition": 'attachment; filename="labels.csv"'}
         return Response(table, media_type="text/csv", headers=headers)
 
+    def model(request: Request) -> Response:
+        run, position = pages.run(request), int(request.path_params["number"]) - 1
+        with run.store() as store:
+            opened = open_episode(run, store, request.path_params["episode"])
+            said = store.exchanges(opened.trajectory.id)
+        written = "\n\n".join(format_exchange(each, raw=True) for each in said.get(position, ()))
+        told = written or "No model was asked on this page, or this run kept nothing of it."
+        return PlainTextResponse(told.encode("utf-8", "backslashreplace"))
+
     return [
         Route(base, partial(_show_episode, pages)),
+        Route(f"{step}/model", model),
         Route(step, partial(_show_step, pages)),
         Route(f"{step}/expected", partial(_show_foresight, pages)),
         Route(f"{step}/picture.svg", picture),
@@ -138,7 +149,9 @@ def _show_episode(pages: Pages, request: Request) -> Response:
         labels = labels_of(opened)
         found = findings_of(opened, store, labels)
         near = neighbours(opened, store)
-    number = opened.number(request.query_params.get("step"))
+    blamed = found.cause.step if found.cause else None
+    first = str(blamed + 1) if blamed is not None else None
+    number = opened.number(request.query_params.get("step", first))
     name = f"{opened.trajectory.task.name}, seed {opened.trajectory.task.seed}"
     crumbs = crumbs_of(run, ("Episodes", f"{run.address}/episodes"), (name, ""))
     annotator = unquote(request.cookies.get("annotator", ""))

@@ -1,6 +1,7 @@
 """What a page looked like: its screenshot, or its elements drawn from their boxes."""
 
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from webagent.policy.past_actions import marks_of
 from webagent.records import Node, Observation
 
 TEMPLATES = Path(__file__).with_name("templates")
+Box: TypeAlias = tuple[int, int, int, int]
 Kind: TypeAlias = Literal["screenshot", "drawn", "none"]
 _POINTING = (
     *(MouseClick, MouseDoubleClick, MouseDown, MouseDrag, MouseMove, MouseUp),
@@ -116,12 +118,16 @@ class PagePicture:
     @property
     def targets(self) -> tuple[ElementShape, ...]:
         """The elements that were acted on."""
-        return tuple(shape for shape in self.shapes if shape.is_target)
+        return _once(shape for shape in self.shapes if shape.is_target)
 
     @property
     def marked(self) -> tuple[ElementShape, ...]:
-        """The elements that can be acted on."""
-        return tuple(shape for shape in self.shapes if shape.mark)
+        """The elements that can be acted on, of those in one place the first."""
+        return _once(shape for shape in self.shapes if shape.mark)
+
+
+def _once(shapes: Iterable[ElementShape]) -> tuple[ElementShape, ...]:
+    return tuple({shape.box: shape for shape in reversed(list(shapes))}.values())[::-1]
 
 
 def picture_of(page: Observation, action: Action | None, *, has_image: bool) -> PagePicture:
@@ -170,18 +176,21 @@ def _place_shapes(
     nodes: list[Node], width: int, height: int, targets: tuple[int, ...]
 ) -> list[ElementShape]:
     """Return the elements in view that have a place of their own."""
-    shapes, taken = [], set[tuple[int, int, int, int]]()
+    shapes, taken, written = [], set[Box](), set[tuple[Box, str]]()
     for node in nodes:
         left, top, wide, high = node.box
         is_in_view = left < width and top < height and left + wide > 0 and top + high > 0
-        # Options of a closed list have the list's place.
-        if is_in_view and not (node.role == "option" and node.box in taken):
+        # Options of a closed list have the list's place; a button's words repeat its name there.
+        text = node.value or node.name
+        is_option = node.role == "option" and node.box in taken
+        is_repeated = not node.mark and (node.box, text) in written
+        if is_in_view and not is_option and not is_repeated:
             named = f'{node.role} "{node.name}"' if node.name else node.role
             shapes.append(
                 ElementShape(
                     mark=node.mark,
                     role=node.role,
-                    text=node.value or node.name,
+                    text=text,
                     label=f"[{node.mark}] {named}" if node.mark else named,
                     box=node.box,
                     states=node.states,
@@ -189,6 +198,7 @@ def _place_shapes(
                 )
             )
         taken.add(node.box)
+        written.add((node.box, text))
     return shapes
 
 

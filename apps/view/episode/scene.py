@@ -23,7 +23,7 @@ from apps.view.episode.world_models import (
     nearest_world_model,
     stored_world_models,
 )
-from evaluators.judge.findings import appears_in
+from evaluators.judge.evidence import appears_in
 from evaluators.labels import FILE, Label, read_labels
 from evaluators.steps import StepJudgement, load_episode_judgements
 from loop.costs import RunPrices

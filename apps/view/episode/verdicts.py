@@ -9,7 +9,7 @@ from benchmarks.rules import run_each_check
 from evaluators.attribution import Attribution, attribute, find_remedy, has_failed
 from evaluators.labels import Label
 from evaluators.steps import JudgedStep, StepJudgement, judge_by_rules
-from tasks.task import Check
+from tasks.task import TaskCheck
 from webagent.errors import SetupError
 from webagent.records import Score, Trajectory, is_of_policy
 
@@ -57,7 +57,7 @@ class GivenVerdict:
 class CheckedRule:
     """One check of the task with what it comes to here."""
 
-    check: Check
+    check: TaskCheck
     value: float | None
     reason: str
 

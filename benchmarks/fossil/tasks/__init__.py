@@ -8,7 +8,7 @@ from tasks.suite import Suite
 
 __all__ = ["TEMPLATES", "suite"]
 
-_MODULES = ("questions", "tickets", "pages", "administration", "infeasible")
+_MODULES = ("questions", "tickets", "pages", "administration")
 for _module in _MODULES:  # importing a module registers its templates, in this order
     import_module(f"{__name__}.{_module}")
 

@@ -10,7 +10,7 @@ from typing import cast
 from benchmarks.fossil.site.project import Ticket
 from benchmarks.fossil.site.repository import all_artifacts, password_hash
 from benchmarks.templates import EndState, TemplateSet
-from tasks.task import Check, Json, PageHooks, Probe
+from tasks.task import Json, PageHooks, Probe, TaskCheck
 
 FIELDS = (
     *("title", "type", "status", "subsystem", "priority", "severity", "foundin", "resolution"),
@@ -47,14 +47,14 @@ def answered(*texts: str) -> EndState:
     wanted = "|".join(map(re.escape, texts))
     pattern = rf"(?is)\A[\s\"'`*\[(]*(?:{wanted})[\s\"'`*\]).]*\Z"
     return EndState(
-        (Check("episode.answer", "matches", pattern), Check("changes", "unchanged", []))
+        (TaskCheck("episode.answer", "matches", pattern), TaskCheck("changes", "unchanged", []))
     )
 
 
 def given_up() -> EndState:
     """The agent said that it cannot be done, and has changed nothing."""
     return EndState(
-        (Check("episode.ending", "equals", "gave up"), Check("changes", "unchanged", []))
+        (TaskCheck("episode.ending", "equals", "gave up"), TaskCheck("changes", "unchanged", []))
     )
 
 
@@ -123,7 +123,7 @@ def pages_are(texts: Mapping[str, str]) -> EndState:
         script = _WIKI_TEXT.format(name.replace(" ", "+"))
         probe = Probe(f"page_{place}", url="http://fossil.test/wcontent", script=script)
         wanted = re.sub(r"\n+", "\n", text).strip()
-        outcome += EndState((Check(probe.name, "equals", wanted),), probes=(probe,))
+        outcome += EndState((TaskCheck(probe.name, "equals", wanted),), probes=(probe,))
     return outcome
 
 
@@ -161,7 +161,7 @@ def check_ins_are(tags: Sequence[tuple[str, str, int, str | None]]) -> EndState:
 def settings_are(values: Mapping[str, str]) -> EndState:
     """These settings, and no others, have new values."""
     rows: Json = [[name, values[name]] for name in sorted(values)]
-    return _settings(rows) + EndState((Check("changes", "unchanged", ["config"]),))
+    return _settings(rows) + EndState((TaskCheck("changes", "unchanged", ["config"]),))
 
 
 def user_added(login: str, password: str, contact: str, capabilities: str) -> EndState:
@@ -189,7 +189,7 @@ def report_copied(title: str, of: str) -> EndState:
         f" where new.title = '{title}' and old.title = '{of}'"
     )
     changes: Json = {"reportfmt": {"added": [{"title": title}]}, "may": ["config"]}
-    checks = (Check("report", "equals", [[1]]), Check("changes", "changes_are", changes))
+    checks = (TaskCheck("report", "equals", [[1]]), TaskCheck("changes", "changes_are", changes))
     return _settings([]) + EndState(checks, {"report": query})
 
 
@@ -215,9 +215,9 @@ def besides(first: EndState, second: EndState) -> EndState:
             exact |= changes
     kept = [each for each in checks if each.evidence not in ("kinds", "changes")]
     joined: Json = {**exact, "may": cast(Json, sorted(tables))}
-    written = Check("kinds", "equals", [[kind] for kind in kinds])
+    written = TaskCheck("kinds", "equals", [[kind] for kind in kinds])
     return EndState(
-        (*kept, written, Check("changes", "changes_are", joined)),
+        (*kept, written, TaskCheck("changes", "changes_are", joined)),
         {**first.queries, **second.queries},
         (*first.probes, *second.probes),
     )
@@ -225,7 +225,7 @@ def besides(first: EndState, second: EndState) -> EndState:
 
 def _users(changes: Json) -> EndState:
     expected: Json = {"user": changes, "may": ["config"]}
-    return _settings([]) + EndState((Check("changes", "changes_are", expected),))
+    return _settings([]) + EndState((TaskCheck("changes", "changes_are", expected),))
 
 
 def _settings(rows: Json) -> EndState:
@@ -233,7 +233,7 @@ def _settings(rows: Json) -> EndState:
     query = (
         "select name, value from config where mtime > 1718020800 and name <> 'cfgcnt' order by name"
     )
-    return EndState((Check("settings", "equals", rows),), {"settings": query})
+    return EndState((TaskCheck("settings", "equals", rows),), {"settings": query})
 
 
 def _end_state(
@@ -243,16 +243,16 @@ def _end_state(
     written = f"select distinct type from event where objid > {_built()} order by type"
     rows: Json = [[kind] for kind in sorted(kinds)]
     tables: Json = [*_WRITTEN, *may]
-    checks = [Check(name, "equals", expected) for name, (_, expected) in queries.items()]
+    checks = [TaskCheck(name, "equals", expected) for name, (_, expected) in queries.items()]
     return EndState(
-        (*checks, Check("kinds", "equals", rows), Check("changes", "unchanged", tables)),
+        (*checks, TaskCheck("kinds", "equals", rows), TaskCheck("changes", "unchanged", tables)),
         {**{name: query for name, (query, _) in queries.items()}, "kinds": written},
     )
 
 
 def _newest(name: str, text: str) -> EndState:
     probe = Probe(name, url="http://fossil.test/wcontent", script=_NEWEST_TEXT[name])
-    return EndState((Check(name, "equals", text.strip()),), probes=(probe,))
+    return EndState((TaskCheck(name, "equals", text.strip()),), probes=(probe,))
 
 
 def _tickets_touched(what: str) -> str:

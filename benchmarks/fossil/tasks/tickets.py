@@ -129,37 +129,33 @@ def duplicates() -> list[tuple[Ticket, Ticket]]:
     return [(a, b) if a.opened > b.opened else (b, a) for a, b in pairs]
 
 
-@template("ticket-open", "reader", 10, "ticket form create")
-def open_ticket(draw: Random) -> TaskDraft:
-    """What the form for new tickets asks for."""
+def draw_ticket(draw: Random) -> tuple[str, dict[str, str]]:
+    """The description and the fields that the form for new tickets asks for."""
     title, description = problem(draw)
-    fields = {
+    return description, {
         "title": title,
         "type": draw.choice(TYPES),
         "foundin": draw.choice(VERSIONS),
         "severity": draw.choice(SEVERITIES),
     }
-    after = {**fields, "status": "Open"}
-    return TaskDraft({"text": description, **fields}, ticket_opened(after, description))
+
+
+@template("ticket-open", "reader", 10, "ticket form create")
+def open_ticket(draw: Random) -> TaskDraft:
+    """What the form for new tickets asks for."""
+    text, fields = draw_ticket(draw)
+    return TaskDraft({"text": text, **fields}, ticket_opened({**fields, "status": "Open"}, text))
 
 
 @template("ticket-open-and-file", "developer", 16, "ticket form create long")
 def open_and_file(draw: Random) -> TaskDraft:
     """Opened, then filed, because the form for new tickets does not ask for all fields."""
-    title, description = problem(draw)
-    fields = {
-        "title": title,
-        "type": draw.choice(TYPES),
-        "foundin": draw.choice(VERSIONS),
-        "severity": draw.choice(SEVERITIES),
-        "subsystem": draw.choice(SUBSYSTEMS),
-        "priority": draw.choice(["Immediate", "High", "Low", "Zero"]),
-        "status": "Verified",
-    }
-    return TaskDraft(
-        {"text": description, **fields},
-        ticket_opened({**fields, "resolution": "Open"}, description),
-    )
+    text, fields = draw_ticket(draw)
+    fields["subsystem"] = draw.choice(SUBSYSTEMS)
+    fields["priority"] = draw.choice(["Immediate", "High", "Low", "Zero"])
+    fields["status"] = "Verified"
+    after = {**fields, "resolution": "Open"}
+    return TaskDraft({"text": text, **fields}, ticket_opened(after, text))
 
 
 @template("ticket-triage", "developer", 33, "ticket form report long")

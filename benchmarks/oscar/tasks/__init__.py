@@ -8,7 +8,7 @@ from tasks.suite import Suite
 
 __all__ = ["TEMPLATES", "suite"]
 
-_MODULES = ("questions", "shopping", "accounts", "dashboard", "infeasible")
+_MODULES = ("questions", "shopping", "accounts", "dashboard")
 for _module in _MODULES:  # importing a module registers its templates, in this order
     import_module(f"{__name__}.{_module}")
 

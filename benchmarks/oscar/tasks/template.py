@@ -7,7 +7,7 @@ from typing import TypeAlias, cast
 
 from benchmarks.oscar.site.catalogue import DISCOUNTED, Product, decimal, pounds, products
 from benchmarks.templates import EndState, TemplateSet
-from tasks.task import Check, Json
+from tasks.task import Json, TaskCheck
 
 Row: TypeAlias = Mapping[str, Json]
 """Columns that matter, or the changes of a table."""
@@ -35,20 +35,20 @@ def sold(draw: Random, count: int = 1) -> list[Product]:
 
 def says(*answers: str) -> EndState:
     """One of these is answered and nothing has changed."""
-    answer = Check("episode.answer", "one_of", list(answers))
-    return EndState((answer, Check("changes", "unchanged", [])))
+    answer = TaskCheck("episode.answer", "one_of", list(answers))
+    return EndState((answer, TaskCheck("changes", "unchanged", [])))
 
 
 def does(changes: Mapping[str, Row | list[str]]) -> EndState:
     """Exactly this has changed, and the agent says that it is done."""
-    ending = Check("episode.ending", "equals", "answered")
-    return EndState((ending, Check("changes", "changes_are", cast(Json, dict(changes)))))
+    ending = TaskCheck("episode.ending", "equals", "answered")
+    return EndState((ending, TaskCheck("changes", "changes_are", cast(Json, dict(changes)))))
 
 
 def cannot() -> EndState:
     """The agent has given up, with nothing changed."""
-    ending = Check("episode.ending", "equals", "gave up")
-    return EndState((ending, Check("changes", "unchanged", [])))
+    ending = TaskCheck("episode.ending", "equals", "gave up")
+    return EndState((ending, TaskCheck("changes", "unchanged", [])))
 
 
 def money(pence: int) -> tuple[str, ...]:

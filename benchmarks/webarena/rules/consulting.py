@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.webarena.rules import visualwebarena, webarena
 from benchmarks.webarena.rules.webarena import text_of, texts_of
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import RuleQuestion, consulting_rule
+from evaluators.rules.checks import RuleQuestion, consulting_rule
 from webagent.errors import ModelError
 from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import Prompt, fence, load_prompt

@@ -17,8 +17,7 @@ from benchmarks.webarena.rules import visualwebarena, webarena
 from benchmarks.webarena.rules.visualwebarena import excludes_all, page_rule
 from benchmarks.webarena.rules.webarena import OR, includes_all, text_of, texts_of
 from evaluators.evaluator import Verdict
-from evaluators.rules.checks import checks_hold
-from evaluators.rules.rule import RULES, Means, rule
+from evaluators.rules.checks import RULES, Means, checks_hold, rule
 from tasks.task import Json, Task
 from webagent.records import Score, Trajectory
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from benchmarks.webarena.rules.consulting import PROMPTS, ModelQuestion, any_of, ask
 from benchmarks.webarena.rules.webarena import text_of, texts_of
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import RuleQuestion, consulting_rule
+from evaluators.rules.checks import RuleQuestion, consulting_rule
 from tasks.task import Json
 from webagent.errors import StoreError
 from webagent.models.prompt import load_prompt

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from benchmarks.task_files import FileEntry
 from benchmarks.webarena.official import VERSION, ScorerError, official_scorer
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import rule
+from evaluators.rules.checks import rule
 from tasks.task import Json
 
 _RESPONSE = ("task_type", "status", "retrieved_data", "error_details")

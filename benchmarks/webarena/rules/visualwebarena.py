@@ -11,7 +11,7 @@ from functools import wraps
 from benchmarks.webarena.rules.webarena import OR, includes_all, text_of, texts_of, unquoted
 from benchmarks.webarena.rules.words import words
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import Rule, rule
+from evaluators.rules.checks import Rule, rule
 from tasks.task import Json
 
 TOLERANCE = 1e-8

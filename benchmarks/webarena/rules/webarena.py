@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlparse
 
 from benchmarks.webarena.rules.words import words
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import rule
+from evaluators.rules.checks import rule
 from tasks.task import Json
 
 OR = " |OR| "

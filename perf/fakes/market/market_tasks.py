@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from perf.fakes.market import changes, questions
 from perf.fakes.market.goods import Stock, stock
 from perf.fakes.market.turns import Draft, Turn, say
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 
 _STATE = (
     "(() => { const asked = new XMLHttpRequest(); asked.open('GET', '/state', false);"
@@ -61,7 +61,7 @@ def make_market_task(kind: str, seed: int, address: str, notice: str = "") -> Ma
     """The task of a kind in the market of a seed. `notice` names what its pages say besides."""
     # The seed's first word is as it was when the published figures were measured.
     draft = MARKET_TASKS[kind](stock(seed), random.Random(f"errand {kind} {seed}"))
-    place = Check("episode.url", "url_matches", f"{address}{draft.page}")
+    place = TaskCheck("episode.url", "url_matches", f"{address}{draft.page}")
     begin = {"market": str(seed)} | ({"notice": notice} if notice else {})
     task = Task(
         id=f"market/{kind}@1",
@@ -71,7 +71,7 @@ def make_market_task(kind: str, seed: int, address: str, notice: str = "") -> Ma
         max_steps=15,
         evidence={name: _STATE % name for name in draft.state},
         checks=(
-            *(Check(name, "equals", value) for name, value in draft.state.items()),
+            *(TaskCheck(name, "equals", value) for name, value in draft.state.items()),
             *draft.checks,
             *([place] if draft.page else []),
         ),

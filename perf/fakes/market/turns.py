@@ -8,7 +8,7 @@ from typing import TypeAlias
 from urllib.parse import urlencode
 
 from perf.fakes.market.goods import Good, Stock
-from tasks.task import Check, Json
+from tasks.task import Json, TaskCheck
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, Goto
 from webagent.errors import PolicyError
@@ -36,7 +36,7 @@ class Draft:
     """Takes back what the honest way did; empty where that cannot be."""
     state: dict[str, Json] = field(default_factory=dict)
     """Parts of the server's state as they are once it is done."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[TaskCheck, ...] = ()
     page: str = ""
     """Where one has to be at the end; empty where that is free."""
 
@@ -75,13 +75,13 @@ def two_goods(market: Stock, dice: random.Random) -> tuple[Good, Good]:
     return first, other
 
 
-def answer_checks(value: str, others: Sequence[str]) -> tuple[Check, ...]:
+def answer_checks(value: str, others: Sequence[str]) -> tuple[TaskCheck, ...]:
     """The answer names the value and none of the others; as `contains`, the usual weaker rule."""
     none_of = "|".join(rf"(?<!\w){re.escape(other)}(?!\w)" for other in others)
     pattern = rf"(?is)^(?!.*(?:{none_of})).*(?<!\w){re.escape(value)}(?!\w)"
     return (
-        Check("episode.answer", "matches", pattern),
-        Check("episode.answer", "contains", value, score="contains"),
+        TaskCheck("episode.answer", "matches", pattern),
+        TaskCheck("episode.answer", "contains", value, score="contains"),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from loop.console.outcome import Status
+from loop.console.output import Status
 from loop.costs import Caps, open_ledger
 from perf.fakes.played import (
     JUDGE,

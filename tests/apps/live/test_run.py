@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from loop.console.outcome import Status
+from loop.console.output import Status
 from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
 from tests.apps.live.conftest import act, lines_of
@@ -219,7 +219,7 @@ def test_mistakes_are_said_before_anything_is_started(
     assert "--url 'shop.example' is no address" in capsys.readouterr().err
     monkeypatch.delenv("OPENAI_BASE_URL")
     assert run() == Status.SETUP
-    assert "no endpoint for the model 'big-1'" in capsys.readouterr().err
+    assert "no key for the model 'big-1'" in capsys.readouterr().err
     assert cli.main(["run"]) == Status.USAGE
     assert "expected a task" in capsys.readouterr().err
     assert cli.main(["run", "x", "--url", "about:blank"]) == Status.USAGE

@@ -12,9 +12,9 @@ from shutil import copytree
 
 import pytest
 
-from loop.console.outcome import Status
+from loop.console.output import Status
 from recipes import cli
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 from webagent.action import Action, Answer
 from webagent.action import actions as act
 from webagent.browser import Browser
@@ -185,7 +185,7 @@ def test_dialogs_that_were_answered_wait_again(
         "<button onclick=\"document.title = confirm('Sure?')\">Ask</button>", encoding="utf-8"
     )
     actions = (act.Click(1), act.AnswerDialog("accept"), Answer(""))
-    checks = (Check("title", "equals", "true"),)
+    checks = (TaskCheck("title", "equals", "true"),)
     task = Task(
         "own/ask@1", page.as_uri(), "Ask.", evidence={"title": "document.title"}, checks=checks
     )

@@ -17,7 +17,7 @@ import pytest
 
 from apps.view.contents import Archive
 from apps.view.server import listen, names_of
-from loop.console.outcome import Status
+from loop.console.output import Status
 from recipes import cli
 from webagent.errors import SetupError, StoreError
 from webagent.store import Store
@@ -180,14 +180,6 @@ def test_where_there_is_nothing_to_show_one_sentence_says_so(
     assert "holds no run" in capsys.readouterr().err
     assert cli.main(["view", str(tmp_path / "none")]) == Status.SETUP
     assert "is no folder" in capsys.readouterr().err
-
-
-def test_a_missing_extra_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert cli.main(["view", str(tmp_path)]) == Status.SETUP
-    assert "pip install 'webagent-loop[view]'" in capsys.readouterr().err
 
 
 def test_runs_are_found_some_folders_down_and_one_run_stands_alone(run: Path) -> None:

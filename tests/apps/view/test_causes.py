@@ -4,8 +4,8 @@ import shutil
 import time
 from pathlib import Path
 
-from apps.view.causes import CauseFinder
 from apps.view.contents import Archive, ContentsCache
+from apps.view.pages import CauseFinder
 
 
 def test_once_closed_nothing_more_is_found_and_nothing_written(

@@ -7,10 +7,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from apps.view.causes import CauseFinder
 from apps.view.contents import Archive, Contents, ContentsCache
 from apps.view.episodes import count_outcomes, list_chips, read_filter
-from apps.view.overview import standing
+from apps.view.pages import CauseFinder
+from apps.view.runs import standing
 from loop.failures import attribute_failures, summarize_failures
 from loop.folder import read_origin
 from loop.summary import RunMeta, summarize

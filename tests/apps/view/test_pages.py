@@ -178,10 +178,11 @@ def another(store: Store, index: int, *, finish: bool) -> None:
 
 async def test_pages_follow_a_run_that_goes_on(tmp_path: Path, view: View, page: Page) -> None:
     run = make_run(tmp_path / "runs" / "live", {("none", 0): 0.5})
-    await page.goto(f"{view(run.parent)}/run/live/episodes?q=round:3")
-    await expect(page.locator("#live")).to_have_text("live")
-    await expect(page.get_by_text("None of 40 episodes fits.")).to_be_visible()
     with Store.open(run) as store:
+        store.put_state("at", "work")
+        await page.goto(f"{view(run.parent)}/run/live/episodes?q=round:3")
+        await expect(page.locator("#live")).to_have_text("live")
+        await expect(page.get_by_text("None of 40 episodes fits.")).to_be_visible()
         another(store, 0, finish=False)
         await expect(page.locator("tr[data-row]")).to_contain_text("running")
         another(store, 1, finish=True)
@@ -195,8 +196,9 @@ async def test_a_browser_without_events_asks_instead_and_says_so(
 ) -> None:
     run = make_run(tmp_path / "runs" / "live", {("none", 0): 0.5})
     await page.add_init_script("delete window.EventSource")
-    await page.goto(f"{view(run.parent)}/run/live/episodes?q=round:3")
-    await expect(page.locator("#live")).to_have_text("live; asked every 3 s")
     with Store.open(run) as store:
+        store.put_state("at", "work")
+        await page.goto(f"{view(run.parent)}/run/live/episodes?q=round:3")
+        await expect(page.locator("#live")).to_have_text("live; asked every 3 s")
         another(store, 1, finish=True)
-    await expect(page.locator("tr[data-row]")).to_have_count(1)
+        await expect(page.locator("tr[data-row]")).to_have_count(1)

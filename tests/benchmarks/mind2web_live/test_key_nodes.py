@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.mind2web_live.rules import key_nodes_reached, site_name
 from benchmarks.rules import CONSULTING_RULES, RULES, Means, RuleQuestion, checks_hold
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
 from webagent.records import Ending, Observation, Trajectory
@@ -143,10 +143,12 @@ async def test_meaning_of_a_value_is_asked_of_the_right_element_alone():
 def episode(**evidence):
     """An episode that saw one page, with four key nodes, two of them reached."""
     checks = (
-        Check("episode.urls", "key_node_url", {"reference": "shop.com"}),
-        Check("episode.urls", "key_node_url", {"reference": "/cart"}),
-        Check("elements", "key_node_element", {"selector": "button", "netloc": "shop"}),
-        Check("episode.urls", "key_node_url_means", {"reference": "Decide whether it is a shop"}),
+        TaskCheck("episode.urls", "key_node_url", {"reference": "shop.com"}),
+        TaskCheck("episode.urls", "key_node_url", {"reference": "/cart"}),
+        TaskCheck("elements", "key_node_element", {"selector": "button", "netloc": "shop"}),
+        TaskCheck(
+            "episode.urls", "key_node_url_means", {"reference": "Decide whether it is a shop"}
+        ),
     )
     task = Task("m/1@1", "about:blank", checks=checks)
     page = Observation("", "https://www.shop.com/", "Shop", ())

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.mind2web_live import tasks as mind2web_live
 from benchmarks.rules import CONSULTING_RULES, RULES
 from benchmarks.task_files import UnreadableTasks
-from tasks.task import Check
+from tasks.task import TaskCheck
 
 URL = {
     "match_function_name": "url_exactly_match",
@@ -39,9 +39,11 @@ def test_key_nodes_become_checks(tmp_path):
     assert (task.id, task.goal, task.max_steps) == ("mind2web-live/3@20240101", "Do it", 14)
     assert task.records == ("elements",)
     assert task.checks == (
-        Check("episode.urls", "key_node_url", {"reference": "2630", "key": "store", "exact": True}),
-        Check("elements", "key_node_element", {"netloc": "imdb", "selector": "#a > b "}),
-        Check(
+        TaskCheck(
+            "episode.urls", "key_node_url", {"reference": "2630", "key": "store", "exact": True}
+        ),
+        TaskCheck("elements", "key_node_element", {"netloc": "imdb", "selector": "#a > b "}),
+        TaskCheck(
             "elements",
             "key_node_value_means",
             {"netloc": "ua", "reference": "Decide it", "selector": "#m"},

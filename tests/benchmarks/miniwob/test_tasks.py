@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.miniwob import tasks as miniwob
+from benchmarks.oracles import OraclePolicy
 from benchmarks.rules import checks_hold
-from loop.policies import ScriptedSolutions
 from tasks.suite import SPLITS, UnknownTask, seed_of, split_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
@@ -98,7 +98,7 @@ async def test_harder_pages_hold_more_and_can_be_solved(browser: Browser, name: 
     usual = [suite.task(name, seed) for seed in seeds]
     harder = [suite.task(name, seed, settings=suite.harder(name)) for seed in seeds]
     played = await collect(
-        plan_episodes([*usual, *harder], Provenance()), ScriptedSolutions(), browser.world
+        plan_episodes([*usual, *harder], Provenance()), OraclePolicy(), browser.world
     )
     texts = [sum(len(t.steps[0].observation.nodes) for t in played[i : i + 3]) for i in (0, 3)]
     assert texts[0] <= texts[1]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sites.hosting import Hosting
+from perf.fakes.diary import Diary
 from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Task
 from webagent.action import Action
@@ -83,6 +84,28 @@ async def test_a_site_that_dies_under_a_browser_fails_the_episode_and_is_replace
 
     assert died.ending is Ending.WORLD_FAILED and "diary@1 has died" in died.error
     assert after.ending is Ending.ANSWERED and hosting.starts == 2
+
+
+@pytest.mark.site
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("kept", "failed_at"),
+    [("pooled", "GET http://diary.test/"), ("pooled writes", "POST http://diary.test/entries")],
+)
+async def test_what_the_server_cannot_do_after_a_reset_is_no_failure_of_the_agent(
+    hosting: Hosting, browser: Browser, monkeypatch: pytest.MonkeyPatch, kept: str, failed_at: str
+):
+    monkeypatch.setattr("perf.fakes.diary.site", partial(Diary, argument=kept))
+    world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
+    episodes = [
+        await run_episode(diary_task(seed), ScriptedPolicy(write), world) for seed in range(3)
+    ]
+    await world.close()
+
+    endings = [episode.ending for episode in episodes]
+    assert endings == [Ending.ANSWERED, Ending.WORLD_FAILED, Ending.ANSWERED]
+    assert f"the server answered {failed_at} with status 500" in episodes[1].error
+    assert hosting.starts == 2, "the one that failed is started anew"
 
 
 @pytest.mark.site

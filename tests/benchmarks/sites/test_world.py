@@ -10,7 +10,7 @@ from benchmarks.sites import Lease
 from benchmarks.sites.hosting import Hosting
 from benchmarks.sites.world import HostedWorld
 from perf.fakes.policy import ScriptedPolicy
-from tasks.task import Check, Probe, Task
+from tasks.task import Probe, Task, TaskCheck
 from tests.benchmarks.sites.conftest import FakeRunning
 from tests.fakes.reader import ReaderWorld
 from webagent.action import Action
@@ -146,7 +146,7 @@ async def test_checks_on_changes_hold_for_what_was_asked_and_nothing_more(hostin
     from benchmarks.rules import checks_hold
 
     wanted = {"entry": {"added": [{"author": "ann", "text": "Fog."}]}}
-    task = diary_task(checks=(Check("changes", "changes_are", wanted),))
+    task = diary_task(checks=(TaskCheck("changes", "changes_are", wanted),))
     right = await play(hosting, task, [Fill(1, "Fog."), Answer("done")])
     twice = await play(hosting, task, [Fill(1, "Fog."), Fill(1, "Fog."), Answer("done")])
     nothing = await play(hosting, task, [Answer("done")])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from evaluators.judge import judge_variant
-from evaluators.judge.findings import appears_in
+from evaluators.judge.evidence import appears_in
 from evaluators.judge.pages import format_page
 from webagent.action import Answer
 from webagent.models import CannedModel

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.attribution import Cause
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GiveUp, Goto, SelectOption
 from webagent.records import Decision, Ending, Node, Observation, Score, Step, Trajectory
@@ -52,7 +52,7 @@ def played(  # noqa: PLR0913 - what makes up an episode
     error: str = "",
 ) -> Trajectory:
     """An episode of these pages with what was done on each."""
-    checks = (Check("episode.answer", "equals", expected),) if expected else ()
+    checks = (TaskCheck("episode.answer", "equals", expected),) if expected else ()
     return Trajectory(
         id=name,
         task=Task(f"made/{name}@1", SITE, goal=goal, checks=checks),

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluators.attribution import Attribution, Cause, CauseModelSettings, ask_cause
+from evaluators.attribution import Attribution, Cause, ask_cause
+from evaluators.steps import StepJudgeSettings
 from tests.evaluators.attribution.cases import FAILED, HOME, LAMPS, played
 from webagent.action.actions import Answer, Click
 from webagent.errors import ModelError
@@ -73,5 +74,5 @@ async def test_a_model_that_does_not_reply_leaves_it_unknown() -> None:
             await asyncio.sleep(60)
             raise AssertionError("it was waited for")
 
-    found = await ask_cause(Silent([]), EPISODE, FAILED, settings=CauseModelSettings(timeout=0.01))
+    found = await ask_cause(Silent([]), EPISODE, FAILED, settings=StepJudgeSettings(timeout=0.01))
     assert found.cause is Cause.UNKNOWN and "did not reply within 0.01 s" in found.reason

@@ -8,7 +8,7 @@ from evaluators.attribution import Attribution, Cause, attribute
 from evaluators.rules import checks_hold
 from perf.fakes.policy import ScriptedPolicy
 from perf.fakes.site import Site, serving
-from tasks.task import Check, PageHooks, Task
+from tasks.task import PageHooks, Task, TaskCheck
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GiveUp, Goto
 from webagent.browser import Browser
@@ -59,7 +59,7 @@ async def failure(
         goal=goal,
         max_steps=len(script),
         hooks=OVER,
-        checks=(Check("episode.answer", "equals", expected),),
+        checks=(TaskCheck("episode.answer", "equals", expected),),
     )
     world = await browser.world()
     try:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators.judge.findings import Evidence, appears_in, read_comparisons, read_findings
+from evaluators.judge.evidence import Evidence, appears_in, read_comparisons, read_findings
 from evaluators.judge.keypoints import read_points
 from evaluators.judge.published import read_questions, read_status, read_verdict
 from evaluators.judge.report import KeyPoint, PointFinding, PointVerdict, decide_outcome

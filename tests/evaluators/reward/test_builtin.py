@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluators.reward.builtin import EnsembleMember, RewardModel, measure_surprise
-from evaluators.reward.calibration import Calibration
+from evaluators.reward.calibration import JudgeCalibration
 from tests.fakes.lessons import episode, lesson, trained, untrained
 from webagent.action.actions import Click
 from webagent.records import Ending, Trajectory
@@ -112,13 +112,13 @@ async def test_a_calibrated_mean_of_networks_is_saved_whole_and_keeps_to_its_thr
 ) -> None:
     tried, _ = attempt(random.Random(3), "e")
     model, other = learnt().model, untrained([tried])
-    calibration = Calibration(slope=2.0, threshold=0.9, abstain_from=0.01)
+    calibration = JudgeCalibration(slope=2.0, threshold=0.9, abstain_from=0.01)
     both = RewardModel.of([EnsembleMember(model), EnsembleMember(other)], calibration)
     both.save(tmp_path)
     loaded = RewardModel.load(tmp_path)
     [chance] = both.probabilities([tried])
     [one], [two] = (RewardModel(m).probabilities([tried]) for m in (model, other))
-    assert chance == pytest.approx(Calibration(slope=2.0)([(one + two) / 2])[0], abs=1e-5)
+    assert chance == pytest.approx(JudgeCalibration(slope=2.0)([(one + two) / 2])[0], abs=1e-5)
     assert loaded.probabilities([tried]) == pytest.approx([chance], abs=1e-5)
     assert loaded.version == both.version not in (model.version, other.version)
     said = await loaded.evaluator()(tried)
@@ -137,7 +137,7 @@ def test_a_member_that_can_act_is_surprised_by_wrong_actions_and_is_saved_with_t
     assert sorted(right)[len(right) // 2] > sorted(wrong)[len(wrong) // 2] + 2
     judge = RewardModel.of(
         [EnsembleMember(learnt().model, trained())],
-        Calibration(surprise=(0.5, 0.25), threshold=0.4),
+        JudgeCalibration(surprise=(0.5, 0.25), threshold=0.4),
     )
     judge.save(tmp_path)
     loaded = RewardModel.load(tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.reward.calibration import Calibration, calibrate, measure_quality, measure_rate
+from evaluators.reward.calibration import JudgeCalibration, calibrate, measure_quality, measure_rate
 from webagent.errors import ModelError
 
 
@@ -86,13 +86,13 @@ def test_one_outcome_alone_calibrates_nothing() -> None:
 
 
 def test_it_is_kept_beside_the_weights_and_a_broken_file_is_named(tmp_path: Path) -> None:
-    assert Calibration.load(tmp_path) == Calibration()
-    kept = Calibration(0.5, -1.0, (0.1, 0.2), 0.7, 0.4, 0.02, 300)
+    assert JudgeCalibration.load(tmp_path) == JudgeCalibration()
+    kept = JudgeCalibration(0.5, -1.0, (0.1, 0.2), 0.7, 0.4, 0.02, 300)
     kept.save(tmp_path)
-    assert Calibration.load(tmp_path) == kept
+    assert JudgeCalibration.load(tmp_path) == kept
     (tmp_path / "calibration.json").write_text("{'slope': 1")
     with pytest.raises(ModelError, match="is no calibration"):
-        Calibration.load(tmp_path)
+        JudgeCalibration.load(tmp_path)
 
 
 def test_rates_have_their_counts_and_nothing_is_no_rate() -> None:

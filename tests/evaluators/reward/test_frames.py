@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from evaluators.reward.frames import FrameSettings, count_patches, select_key_frames
+from evaluators.reward.language import FrameSettings, count_patches, select_key_frames
 from tests.fakes.pictures import picture
 from webagent.errors import StoreError
 

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.reward.calibration import Calibration
-from evaluators.reward.frames import FrameSettings
-from evaluators.reward.language import LanguageReward, RewardQuestions, outcome_row, step_row
+from evaluators.reward.calibration import JudgeCalibration
+from evaluators.reward.language import (
+    FrameSettings,
+    LanguageReward,
+    RewardQuestions,
+    outcome_row,
+    step_row,
+)
 from perf.fakes import tiny_models
 from tests.fakes.lessons import episode, node, page
 from tests.fakes.pictures import picture
@@ -113,7 +118,7 @@ async def test_the_probability_is_that_of_yes_where_only_yes_or_no_may_be_said(
     chance = await judge.probability(tried(True))
     steps = await judge.step_probabilities(tried(True))
     score = await judge.evaluator(threshold=chance - 1e-6)(tried(True))
-    calibrated = LanguageReward(model, calibration=Calibration(offset=1.0))
+    calibrated = LanguageReward(model, calibration=JudgeCalibration(offset=1.0))
     higher = await calibrated.probability(tried(True))
     await model.close()
     assert 0 < chance < 1 and len(steps) == 1 and 0 < steps[0] < 1

@@ -1,11 +1,13 @@
 """Rules over captured evidence: every comparison, and abstention wherever evidence is lacking."""
 
+import asyncio
+import threading
 from dataclasses import replace
 
 import pytest
 
 from benchmarks.rules import CONSULTING_RULES, RULES, checks_hold, run_each_check
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck
 from webagent.action.actions import Action, Answer, Click
 from webagent.errors import SetupError
 from webagent.records import Decision, Ending, Observation, Step, Trajectory
@@ -14,8 +16,8 @@ MINIWOB = Task(
     "miniwob/click-test@1",
     "http://fake.test/",
     checks=(
-        Check("raw_reward", "at_least", 0.99),
-        Check("raw_reward", "above", 0, score="raw_positive"),
+        TaskCheck("raw_reward", "at_least", 0.99),
+        TaskCheck("raw_reward", "above", 0, score="raw_positive"),
     ),
 )
 
@@ -27,7 +29,7 @@ def finished(task: Task, ending: Ending = Ending.TASK_OVER, **evidence: Json) ->
 
 def one_check(rule: str, found: Json, expected: Json) -> Trajectory:
     """An episode with one check on one piece of evidence."""
-    return finished(Task("t@1", "", checks=(Check("it", rule, expected),)), it=found)
+    return finished(Task("t@1", "", checks=(TaskCheck("it", rule, expected),)), it=found)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ async def test_an_episode_under_way_is_refused():
     ],
 )
 async def test_all_checks_must_hold_and_one_that_fails_decides(values, expected):
-    task = Task("t@1", "", checks=(Check("a", "equals", 1), Check("b", "equals", 1)))
+    task = Task("t@1", "", checks=(TaskCheck("a", "equals", 1), TaskCheck("b", "equals", 1)))
 
     assert (await checks_hold()(finished(task, **values))).value == expected
 
@@ -163,7 +165,7 @@ async def test_a_broken_pattern_is_the_tasks_fault():
     ("action", "value"), [(Answer("Paris "), 1.0), (Answer("Rome"), 0.0), (Click(1), 0.0)]
 )
 async def test_the_answer_given_is_evidence_of_every_episode(action: Action, value: float):
-    task = Task("t@1", "", checks=(Check("episode.answer", "same_text", "paris"),))
+    task = Task("t@1", "", checks=(TaskCheck("episode.answer", "same_text", "paris"),))
     page = Observation("", "http://a.test/", "", ())
     episode = replace(finished(task), steps=(Step(page, Decision(action)),))
 
@@ -171,7 +173,7 @@ async def test_the_answer_given_is_evidence_of_every_episode(action: Action, val
 
 
 async def test_where_the_episode_ended_is_evidence_once_it_was_seen():
-    task = Task("t@1", "", checks=(Check("episode.url", "url_matches", "http://a.test/done"),))
+    task = Task("t@1", "", checks=(TaskCheck("episode.url", "url_matches", "http://a.test/done"),))
     seen = replace(finished(task), last=Observation("", "http://a.test/done#x", "", ()))
 
     assert (await checks_hold()(seen)).value == 1.0
@@ -184,12 +186,31 @@ async def test_scoring_again_gives_the_same_score():
     assert await checks_hold()(episode) == await checks_hold()(episode)
 
 
+async def test_other_episodes_go_on_while_a_rule_takes_its_time(monkeypatch: pytest.MonkeyPatch):
+    asked, went_on = threading.Event(), threading.Event()
+
+    def slow(found: Json, expected: Json) -> bool:
+        asked.set()
+        return went_on.wait(20)
+
+    async def other_episode() -> None:
+        while not asked.is_set():
+            await asyncio.sleep(0.01)
+        went_on.set()
+
+    monkeypatch.setitem(RULES, "slow", slow)
+    other = asyncio.create_task(other_episode())
+    verdict = await checks_hold()(one_check("slow", "a", "a"))
+    assert verdict.value == 1.0
+    await other
+
+
 def test_every_rule_says_what_it_does():
     assert all(function.__doc__ for function in RULES.values())
 
 
 async def test_what_a_probe_could_not_see_abstains_with_the_reason_noted_at_the_capture() -> None:
-    task = Task("t@1", "http://x/", checks=(Check("order", "equals", 1),))
+    task = Task("t@1", "http://x/", checks=(TaskCheck("order", "equals", 1),))
     evidence = {"uncaptured": {"order": "http://x/order answered 500"}}
     score = await checks_hold()(Trajectory("e", task, ending=Ending.ANSWERED, evidence=evidence))
     assert score.value is None
@@ -198,7 +219,7 @@ async def test_what_a_probe_could_not_see_abstains_with_the_reason_noted_at_the_
 
 async def test_every_page_seen_is_evidence_in_order() -> None:
     pages = [Observation("", f"http://x/{place}", "", ()) for place in (1, 2)]
-    task = Task("t@1", "http://x/", checks=(Check("episode.urls", "contains", "http://x/1"),))
+    task = Task("t@1", "http://x/", checks=(TaskCheck("episode.urls", "contains", "http://x/1"),))
     trajectory = Trajectory(
         "e", task, steps=(Step(pages[0], Decision(Answer("done"))),), last=pages[1]
     )

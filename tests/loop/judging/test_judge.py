@@ -13,11 +13,11 @@ import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from evaluators.frozen import read_frozen, refuse_frozen
-from loop.console.outcome import Status
+from loop.console.output import Status
 from loop.judging import specification
 from perf.fakes.run import episode
 from recipes import cli
-from tasks.task import Check
+from tasks.task import TaskCheck
 from tests.fakes.lessons import untrained
 from webagent.errors import SetupError
 from webagent.models import Message, Model
@@ -37,7 +37,7 @@ def run(tmp_path: Path) -> Path:
             whole = episode(
                 place, ("click-link", "enter-text", "read-table")[index % 3], index, True
             )
-            check = Check("reward", "at_least", 1)
+            check = TaskCheck("reward", "at_least", 1)
             task = replace(whole.task, checks=(check,))
             store.add(replace(whole, id=f"e{index}", task=task, evidence={"reward": index % 2}))
         dream = Provenance(arm="agent", phase="imagine", world="imagined")
@@ -290,7 +290,7 @@ def test_labels_of_a_benchmark_find_its_episodes_by_task_and_agent(run, tmp_path
     file.write_text(row + "A,webarena,webarena.7,GPT,Successful\n")
     with Store.open(run) as store:
         whole = episode(Provenance(arm="GPT", phase="imported"), "click-link", 1, True)
-        task = replace(whole.task, id="webarena/7@1", checks=(Check("reward", "at_least", 1),))
+        task = replace(whole.task, id="webarena/7@1", checks=(TaskCheck("reward", "at_least", 1),))
         store.add(replace(whole, id="imported", task=task, evidence={"reward": 1}))
     asked = ["judge", str(run), "--with", "rules", "--against", str(file), "--annotators", "first"]
     assert cli.main(asked) == 0

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.catalogue import BENCHMARKS, Benchmark
 from benchmarks.oracles import ORACLES, View
-from loop.console.outcome import Status
+from loop.console.output import Status
 from loop.summary import read_summary
 from recipes import cli
 from tests.loop.measurement import toy

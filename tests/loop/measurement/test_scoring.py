@@ -11,7 +11,7 @@ from evaluators.evaluator import FunctionEvaluator, Verdict
 from loop.folder import read_judge_id
 from loop.measurement.scoring import HEADLINE, EpisodeScorer
 from perf.fakes.run import episode
-from tasks.task import Check
+from tasks.task import TaskCheck
 from webagent.errors import ModelError
 from webagent.models.spending import Ledger, SpendingLimits
 from webagent.records import Ending, Provenance, Trajectory
@@ -69,7 +69,7 @@ async def test_a_judge_that_a_cap_has_silenced_leaves_no_verdict(store: Store) -
 
 
 async def test_checks_are_kept_beside_a_judge_where_there_are_any(store: Store) -> None:
-    check = Check("episode.ending", "equals", str(Ending.TASK_OVER))
+    check = TaskCheck("episode.ending", "equals", str(Ending.TASK_OVER))
     bare = played(store, 0)
     checked = played(
         store, 1, task=replace(episode(Provenance(), "x", 1, True).task, checks=(check,))

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.catalogue import Options
 from tasks.suite import Suite
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 from webagent.records import Ending
 
 PAGE = "<title>Toy</title><button onclick=\"document.title = 'Pressed'\">Press</button>"
@@ -16,7 +16,7 @@ NAMES = ("press", "press-again", "impossible")
 def suite(options: Options, subset: str = "") -> Suite:
     """For the catalogue; `files` is the page. With the subset `seeded` tasks differ by seed."""
     assert options.files is not None
-    pressed = Check("title", "equals", "Pressed")
+    pressed = TaskCheck("title", "equals", "Pressed")
     base = Task(
         "toy/press@1",
         options.files.resolve().as_uri(),
@@ -33,7 +33,7 @@ def suite(options: Options, subset: str = "") -> Suite:
             base,
             id="toy/impossible@1",
             goal="Press the other button.",
-            checks=(Check("episode.ending", "equals", str(Ending.GAVE_UP)),),
+            checks=(TaskCheck("episode.ending", "equals", str(Ending.GAVE_UP)),),
             template="impossible",
             skills=("infeasible",),
         ),

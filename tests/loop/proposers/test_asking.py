@@ -26,8 +26,7 @@ from loop.proposers.records import (
 )
 from loop.proposers.requests import PROPOSE, SiteScope
 from loop.proposers.sources import from_name, from_pages
-from tasks.proposal import Refusal, TaskProposal
-from tasks.task import Check, Task
+from tasks.task import Refusal, Task, TaskCheck, TaskProposal
 from webagent.errors import ModelError, StoreError
 from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
 from webagent.models import CannedModel
@@ -225,7 +224,7 @@ async def test_what_comes_with_its_solution_needs_no_proof_and_what_nobody_tried
 
 def test_checks_that_were_not_proven_are_taken_away() -> None:
     proposal = line("Close ticket 5.").proposal
-    task = Task("proposed/x@1", "http://fossil.test/", "g", checks=(Check("q", "equals", 1),))
+    task = Task("proposed/x@1", "http://fossil.test/", "g", checks=(TaskCheck("q", "equals", 1),))
     proposal = TaskProposal(task, "pages", "why")
     assert keep_proven_checks(proposal, SolveResult(True, 1, "e-1", "judge")).task.checks == ()
     assert (

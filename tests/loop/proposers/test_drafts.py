@@ -14,8 +14,8 @@ from loop.proposers.requests import (
     parse_tasks,
 )
 from loop.proposers.sources import Seed, choose_seeds, from_name, from_pages, from_seeds
-from tasks.task import Check, Task
-from tasks.variants import Attempt
+from tasks.task import Task, TaskCheck
+from tasks.variants import TriedTask
 from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 
@@ -36,7 +36,7 @@ def test_a_task_is_read_with_all_it_says() -> None:
         "admin",
         "fossil@1",
     )
-    assert task.checks == (Check("q", "equals", [["Closed"]]),)
+    assert task.checks == (TaskCheck("q", "equals", [["Closed"]]),)
     assert (task.parent, task.skills, task.records) == ("fossil/close@1", ("form",), ("changes",))
     assert task.id.startswith("proposed/pages-")
 
@@ -87,9 +87,9 @@ def test_no_more_proposals_are_made_than_were_asked_for() -> None:
     assert len(made) == 2
 
 
-def attempt(name: str, tries: int, successes: int) -> Attempt:
+def attempt(name: str, tries: int, successes: int) -> TriedTask:
     """A tried task."""
-    return Attempt(Task(f"fossil/{name}@1", "http://fossil.test/", name), tries, successes)
+    return TriedTask(Task(f"fossil/{name}@1", "http://fossil.test/", name), tries, successes)
 
 
 def test_what_is_failed_becomes_easier_and_what_is_mastered_harder() -> None:

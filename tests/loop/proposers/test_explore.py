@@ -16,8 +16,7 @@ from loop.proposers.explorer import ObservedTransition, by_novelty, by_predictio
 from loop.proposers.goals import GrammarWriter, ModelWriter
 from loop.proposers.labelling import Pruning
 from loop.proposers.verification import EpisodePlayer
-from tasks.proposal import TaskProposal
-from tasks.task import Task
+from tasks.task import Task, TaskProposal
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.errors import SetupError, WorldError
 from webagent.models.canned import CannedModel
@@ -175,7 +174,7 @@ async def first_transitions() -> tuple[ObservedTransition, ObservedTransition]:
 
 async def test_a_world_model_is_surprised_by_what_it_did_not_predict() -> None:
     from worldmodel.accuracy import CopyPage
-    from worldmodel.model import Outcome
+    from worldmodel.prediction import Outcome
 
     copying = by_prediction(CopyPage(Outcome(0.0, 1.0, 0.0)))
     assert [copying(each) for each in await first_transitions()] == [1.0, 0.0]

@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from loop.proposers.filters import check_feasibility
-from loop.proposers.novelty import check_novelty
+from loop.proposers.filters import GuardLimits, check_feasibility, check_novelty, check_safety
 from loop.proposers.records import SolveResult
 from loop.proposers.requests import SiteScope
-from loop.proposers.safety import GuardLimits, check_safety
 from loop.proposers.validity import check_validity
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 
 HERE = SiteScope(
     "Fossil",
@@ -128,7 +126,7 @@ def test_a_task_that_is_said_to_take_too_long_is_refused() -> None:
 def test_a_query_that_could_not_be_asked_is_refused_before_anyone_asks(
     query: str, reason: str
 ) -> None:
-    checks = (Check("q", "equals", [["Fixed"]]),)
+    checks = (TaskCheck("q", "equals", [["Fixed"]]),)
     task = here("Close ticket 5 as fixed.", queries={"q": query}, checks=checks)
     assert reason in str(check_validity(task, HERE))
     sound = replace(task, queries={"q": "SELECT status FROM ticket WHERE title = 'Links'"})
@@ -138,11 +136,13 @@ def test_a_query_that_could_not_be_asked_is_refused_before_anyone_asks(
 def test_a_check_of_what_nothing_captures_is_refused() -> None:
     goal = "Close ticket 5 as fixed."
     assert "nothing captures" in str(
-        check_validity(here(goal, checks=(Check("x", "equals", 1),)), HERE)
+        check_validity(here(goal, checks=(TaskCheck("x", "equals", 1),)), HERE)
     )
-    unknown = here(goal, checks=(Check("episode.answer", "is_nice", 1),))
+    unknown = here(goal, checks=(TaskCheck("episode.answer", "is_nice", 1),))
     assert "is_nice" in str(check_validity(unknown, HERE))
-    unused = here(goal, queries={"q": "SELECT 1"}, checks=(Check("episode.answer", "equals", "5"),))
+    unused = here(
+        goal, queries={"q": "SELECT 1"}, checks=(TaskCheck("episode.answer", "equals", "5"),)
+    )
     assert "no check uses the query 'q'" in str(check_validity(unused, HERE))
 
 
@@ -217,7 +217,7 @@ def test_other_values_make_another_task() -> None:
 
 
 def test_the_same_end_state_is_not_new_whatever_the_words() -> None:
-    checks = (Check("q", "equals", [["Fixed"]]),)
+    checks = (TaskCheck("q", "equals", [["Fixed"]]),)
     asked = {"q": "SELECT status FROM ticket WHERE tkt_id = 5"}
     known = [here("Close ticket 5.", queries=asked, checks=checks)]
     other = {"r": "SELECT status  FROM ticket WHERE tkt_id = 5"}
@@ -225,7 +225,7 @@ def test_the_same_end_state_is_not_new_whatever_the_words() -> None:
         "Nobody shall worry about it.", queries=other, checks=(replace(checks[0], evidence="r"),)
     )
     assert "same end state" in str(check_novelty(same, known))
-    differs = replace(same, checks=(Check("r", "equals", [["Open"]]),))
+    differs = replace(same, checks=(TaskCheck("r", "equals", [["Open"]]),))
     assert check_novelty(differs, known) is None
 
 

@@ -10,8 +10,7 @@ from loop.proposers.verification import (
     prove_proposals,
     verify_proposals,
 )
-from tasks.proposal import TaskProposal
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck, TaskProposal
 from tests.fakes.desk import ADDRESS, TERRITORY, Desk
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, SelectOption
@@ -40,7 +39,7 @@ def player(desk: Desk | None = None) -> EpisodePlayer:
 
 def ticket_task(**changes: object) -> Task:
     task = TERRITORY.task("open", GOAL, 0, 12)
-    checks = (Check("changes", "changes_are", ADDED),)
+    checks = (TaskCheck("changes", "changes_are", ADDED),)
     return replace(task, checks=checks, **changes)  # type: ignore[arg-type]
 
 
@@ -73,19 +72,19 @@ async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven
     ("check", "actions", "filter", "reason"),
     [
         (
-            Check("changes", "changes_are", {"ticket": {"added": [{"type": "Wish"}]}}),
+            TaskCheck("changes", "changes_are", {"ticket": {"added": [{"type": "Wish"}]}}),
             ACTIONS,
             "validity",
             "another value typed",
         ),
-        (Check("changes", "changes_are", {}), NOTHING_DONE, "validity", "nothing"),
-        (Check("changes", "changes_are", ADDED), NOTHING_DONE, "feasibility", "does not pass"),
-        (Check("mail", "equals", 1), ACTIONS, "feasibility", "mail was not captured"),
+        (TaskCheck("changes", "changes_are", {}), NOTHING_DONE, "validity", "nothing"),
+        (TaskCheck("changes", "changes_are", ADDED), NOTHING_DONE, "feasibility", "does not pass"),
+        (TaskCheck("mail", "equals", 1), ACTIONS, "feasibility", "mail was not captured"),
     ],
     ids=["another value passes", "doing nothing passes", "the solution fails", "cannot be told"],
 )
 async def test_checks_that_do_not_tell_the_solution_from_all_else_are_refused(
-    check: Check, actions: tuple[Action, ...], filter: str, reason: str
+    check: TaskCheck, actions: tuple[Action, ...], filter: str, reason: str
 ) -> None:
     proof_task = await draft_of(replace(ticket_task(), checks=(check,)), *actions)
     [proposal] = await verify_proposals([proof_task], player())
@@ -138,7 +137,7 @@ async def test_a_mutant_types_something_of_the_same_kind(old: str, new: str) -> 
 async def test_a_wrong_answer_is_a_mutant_of_a_question() -> None:
     task = replace(
         TERRITORY.task("ask", 'What is the status of "Copper harbour map"?', 0, 9),
-        checks=(Check("episode.answer", "same_text", "Closed"),),
+        checks=(TaskCheck("episode.answer", "same_text", "Closed"),),
     )
     proof_task = await draft_of(task, Click(2), Click(12), Answer("Closed"))
     [proof] = await prove_proposals([proof_task], player())

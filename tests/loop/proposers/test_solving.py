@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.oracles import OraclePolicy
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from loop.proposers.filters import check_feasibility
-from loop.proposers.verification import EpisodePlayer, ParentSolutions, ProposalSolver
+from loop.proposers.verification import EpisodePlayer, ProposalSolver
 from perf.fakes.policy import ScriptedPolicy, oracle
 from perf.fakes.world import FakeWorld, fake_task
-from tasks.proposal import TaskProposal
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck, TaskProposal
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError, WorldError
 from webagent.policy.policy import Policy
@@ -84,14 +84,14 @@ async def test_what_is_never_solved_is_refused_with_the_last_reason() -> None:
 
 
 async def test_checks_that_hold_for_doing_nothing_are_refused() -> None:
-    always = replace(fake_task(), checks=(Check("episode.answer", "equals", ""),))
+    always = replace(fake_task(), checks=(TaskCheck("episode.answer", "equals", ""),))
     refusal = check_feasibility(await solver(ScriptedPolicy())(proposal(always)))
     assert refusal is not None and refusal.filter == "validity"
     assert refusal.reason == "its checks also hold for doing nothing"
 
 
 async def test_checks_that_cannot_tell_are_left_to_the_judge() -> None:
-    silent = replace(fake_task(), checks=(Check("missing", "equals", 1),))
+    silent = replace(fake_task(), checks=(TaskCheck("missing", "equals", 1),))
     alone = await solver(ScriptedPolicy())(proposal(silent))
     assert not alone.is_solved and "cannot tell of doing nothing" in alone.reason
     judged = await solver(ScriptedPolicy(), judging(1.0))(proposal(silent))
@@ -135,4 +135,4 @@ async def test_the_oracle_of_the_parent_is_asked_and_its_lack_is_named() -> None
     task = replace(fake_task(), parent="miniwob/no-such-task@1")
     trajectory = Trajectory("t", task)
     with pytest.raises(PolicyError, match="no oracle knows how no-such-task is done"):
-        await ParentSolutions().act(trajectory, Observation("", "", "", ()))
+        await OraclePolicy().act(trajectory, Observation("", "", "", ()))

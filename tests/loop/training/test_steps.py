@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluators.steps import JudgedStep, StepJudgement, store_judgements
-from loop.console.outcome import Status
+from loop.console.output import Status
 from loop.training.lessons import build_units, load_experience
 from loop.training.settings import TrainSettings, WeightSettings
 from perf.fakes import tiny_models

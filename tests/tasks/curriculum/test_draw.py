@@ -24,7 +24,7 @@ from tasks.curriculum.estimates import estimate_tasks
 from tasks.curriculum.sampling import FOCUS, NO_LIMIT, Reason, share_steps
 from tasks.suite import Suite, seed_of, split_of
 from tasks.task import Task
-from tasks.variants import Attempt, Retry, Variation
+from tasks.variants import Retry, TriedTask, Variation
 from tests.fakes.course import course
 
 
@@ -48,7 +48,7 @@ def draw(  # noqa: PLR0913 - tests set one or two
     steps: int,
     seed: int = 0,
     now: int = 2,
-    attempts: Sequence[Attempt] = (),
+    attempts: Sequence[TriedTask] = (),
     used: Mapping[str, int] | None = None,
     curriculum: Curriculum = CURRICULUM,
     records: Mapping[str, TaskRecord] = RECORDS,
@@ -192,7 +192,7 @@ def test_measuring_seeds_are_out_of_reach() -> None:
 
 
 def test_proposals_get_their_share_of_the_beginning_and_no_more() -> None:
-    failures = [Attempt(SUITE.task("open", 900 + i), 1, 0) for i in range(300)]
+    failures = [TriedTask(SUITE.task("open", 900 + i), 1, 0) for i in range(300)]
     drawn = draw(400, attempts=failures)
     made = [bool(one.task.parent) for one in drawn]
     assert sum(made[:80]) == pytest.approx(20, abs=2)
@@ -201,7 +201,7 @@ def test_proposals_get_their_share_of_the_beginning_and_no_more() -> None:
 
 
 def test_nothing_is_proposed_from_what_nobody_solved_unless_it_can_be_made_easier() -> None:
-    failures = [Attempt(SUITE.task("hopeless", 900 + i), 1, 0) for i in range(30)]
+    failures = [TriedTask(SUITE.task("hopeless", 900 + i), 1, 0) for i in range(30)]
     assert not any(one.task.parent for one in draw(100, attempts=failures))
     easing = replace(SUITE, easier_settings={"hopeless": {"size": 1}})
     easier = replace(CURRICULUM, suite=easing)

@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, field_validator
 
 from perf.fakes.chat_server import Behave, ChatServer
-from webagent import Agent, Ending, Stop
-from webagent.action import Action, Answer, GiveUp
-from webagent.action.actions import Click
+from webagent import Agent, Ending, Stop, custom_action
+from webagent.action import ACTIONS, Action, Answer, GiveUp
+from webagent.action.actions import ACTION_NAMES, Click
 from webagent.agent import Began, Decided, Done, Event
 from webagent.browser import Browser
 from webagent.errors import (
@@ -19,13 +21,16 @@ from webagent.errors import (
     PolicyError,
     SetupError,
     StoppedError,
+    UsageError,
     WorldError,
 )
 from webagent.guard import ActionRule, GuardPolicy
-from webagent.models import CannedModel, Endpoint, Price, Prices
+from webagent.models import CannedModel, Endpoint, Prices
+from webagent.models import Price as ModelPrice
 from webagent.policy.policy import ScriptedPolicy, play_actions
-from webagent.records import Observation, Trajectory
+from webagent.records import Decision, Observation, Trajectory
 from webagent.store import Store
+from worldmodel import LookAhead, RememberedWorld, Transition
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +71,7 @@ async def test_a_model_by_name_answers_and_its_tokens_are_counted(
 async def test_known_prices_make_money_and_a_cap_ends_the_task_as_stopped(
     shop: str, browser: Browser
 ) -> None:
-    prices = Prices({"canned": Price(input=1000.0, output=1000.0, currency="EUR")})
+    prices = Prices({"canned": ModelPrice(input=1000.0, output=1000.0, currency="EUR")})
     model = says("scroll(0, 0, 10)")
     agent = Agent(model, browser=browser, prices=prices, max_cost=0.001)
     result = await agent.run("Go on for ever", url=shop)
@@ -98,6 +103,36 @@ async def test_what_happens_is_told_as_it_happens(shop: str, browser: Browser) -
     assert isinstance(answered, Decided) and answered.number == 2
 
 
+class Torn:
+    """A policy that has the answer second, and the answer's price always first."""
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        return (await self.propose(trajectory, observation, 1))[0]
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        options = (GiveUp("nothing here"), -0.6), (Answer("420 euros"), -0.9)
+        return [Decision(action, log_probs=(chance,)) for action, chance in options][:n]
+
+
+async def test_a_world_model_is_asked_before_the_agent_acts(shop: str, browser: Browser) -> None:
+    memory = RememberedWorld()
+    seen = Observation("What does it cost?", shop, "Shop", ())
+    for action in (GiveUp("nothing here"), Answer("99 euros")):
+        is_right = isinstance(action, Answer)
+        ending = Ending.ANSWERED if is_right else Ending.GAVE_UP
+        memory.learn([Transition((), seen, action, seen, is_right, "cost", "e", ending)])
+    alone = await Agent(Torn(), browser=browser).run("What does it cost?", url=shop)
+    asking = Agent(Torn(), browser=browser, lookahead=LookAhead(memory))
+    result = await asking.run("What does it cost?", url=shop)
+    assert (alone.ending, result.answer) == (Ending.GAVE_UP, "420 euros")
+    decision = result.steps[0].decision
+    assert decision.source == "lookahead" and decision.usage["lookahead_overridden"] == 1
+    with pytest.raises(UsageError, match="asks nobody"):
+        LookAhead(None)
+
+
 async def test_an_episode_is_stored_like_any_other(
     shop: str, browser: Browser, tmp_path: Path
 ) -> None:
@@ -123,6 +158,33 @@ async def test_an_answer_is_held_to_its_schema_and_asked_for_once_more(
     told = again.messages[-1].text
     assert "does not fit its schema at euros: 'a lot' is not of type 'integer'" in told
     assert '"euros"' in result.trajectory.goal
+
+
+class Price(BaseModel):
+    """A form that a schema says only in part."""
+
+    euros: int
+
+    @field_validator("euros")
+    @classmethod
+    def _be_even(cls, value: int) -> int:
+        if value % 2:
+            raise ValueError("an even price is expected")
+        return value
+
+
+async def test_an_answer_comes_as_an_instance_of_the_type_that_was_asked_for(
+    shop: str, browser: Browser
+) -> None:
+    model = says(*(f"answer({json.dumps(json.dumps({'euros': n}))})" for n in (421, 420)))
+    agent = Agent(model, browser=browser, screenshots=True)
+    result = await agent.run("The price?", url=shop, schema=Price)
+    assert result.value == Price(euros=420)
+    assert "euros: Value error, an even price" in model.requests[1].messages[-1].text
+    assert repr(result).startswith("Result(answered: '{\"euros\": 420}', 1 steps, ")
+    assert "src='data:image/png;base64," in result._repr_html_()
+    told = result.to_dict()
+    assert (told["outcome"], len(told["steps"])) == ("answered", 1)
 
 
 async def test_a_second_misfit_is_a_typed_failure(shop: str, browser: Browser) -> None:
@@ -205,6 +267,10 @@ def test_without_an_event_loop_a_task_is_run_to_its_end() -> None:
     assert str(result.cost) == "no model was asked"
 
 
+async def test_in_a_notebook_whose_loop_is_running_a_task_is_run_to_its_end() -> None:
+    assert Agent(plays(Answer("y"))).run_sync("Say y", url="about:blank").answer == "y"
+
+
 async def test_what_is_wrong_with_the_settings_is_said_before_anything_is_done(
     tmp_path: Path, browser: Browser
 ) -> None:
@@ -230,5 +296,75 @@ async def test_what_is_wrong_with_the_settings_is_said_before_anything_is_done(
     unknown = Agent(plays(Answer()), browser=browser, logins=tmp_path, login="nobody")
     with pytest.raises(SetupError, match="nobody"):
         await unknown.run("Buy", url="about:blank")
-    with pytest.raises(SetupError, match="an event loop is running"):
+    with pytest.raises(SetupError, match="belongs to an event loop"):
         agent.run_sync("Buy", url="about:blank")
+
+
+async def test_a_further_task_goes_on_in_the_page_and_knows_what_was_said(
+    shop: str, browser: Browser, tmp_path: Path
+) -> None:
+    model = says("click(1)", 'answer("bought")', 'answer("one")')
+    with Store.open(tmp_path / "run", create=True) as store:
+        async with Agent(model, browser=browser, store=store) as agent:
+            with pytest.raises(SetupError, match="where does the task begin"):
+                await agent.run("Go on")
+            await agent.run("Buy the kayak", url=shop)
+            further = await agent.run("How many did you buy?")
+            fresh = await agent.run("Look again", url=shop)
+        kept = list(store.trajectories(phase="run"))
+    assert further.steps[0].observation.title == "Bought", "the page of the task before"
+    assert fresh.steps[0].observation.title == "Shop", "an address begins a session of its own"
+    told = model.requests[2].messages[-1].text
+    assert "How many did you buy?" in told and "- Buy the kayak\n  answered: bought" in told
+    assert [each.task.start_url for each in kept] == [shop] * 3
+    assert "Buy the kayak" not in fresh.trajectory.goal
+
+
+async def test_the_model_calls_a_function_of_ones_own_under_the_guard(
+    shop: str, own_action: list[str]
+) -> None:
+    model = says('stock_of("blue")', 'stock_of("red")', 'answer("7 pieces")')
+    rule = ActionRule("deny", actions=("stock_of",), when={"properties": {"sku": {"const": "red"}}})
+    guard = GuardPolicy(open_networks=("loopback",), actions=(rule,))
+    result = await Agent(model, guard=guard, actions=[stock_of]).run("How many?", url=shop)
+    assert own_action == ["blue"], "the guard has refused the other"
+    assert "stock_of(sku)  Return how many pieces" in model.requests[0].messages[0].text
+    first, second, last = result.steps
+    assert "stock_of: 7 of blue" in second.observation.outcome
+    assert "Outcome: stock_of: 7 of blue" in model.requests[1].messages[-1].text
+    assert last.observation.outcome == "refused: the policy says deny"
+    assert result.answer == "7 pieces" and first.decision.action != second.decision.action
+    with pytest.raises(SetupError, match="decorate it with @custom_action"):
+        Agent(model, actions=[says])
+
+
+def stock_of(sku: str) -> str:
+    """Return how many pieces of a product lie in our warehouse."""
+    _CALLED.append(sku)
+    return f"7 of {sku}"
+
+
+_CALLED: list[str] = []
+
+
+@pytest.fixture
+def own_action() -> Iterator[list[str]]:
+    """The calls of an action that is there for one test."""
+    custom_action(stock_of)
+    _CALLED.clear()
+    yield _CALLED
+    ACTION_NAMES.pop(ACTIONS.pop("stock_of"))
+
+
+async def test_a_notebook_keeps_an_agent_and_goes_on_without_awaiting(
+    shop: str, tmp_path: Path
+) -> None:
+    def work() -> None:  # beside the loop, which serves the shop
+        with Store.open(tmp_path / "run", create=True) as store:
+            with Agent(ScriptedPolicy(buys), store=store) as agent:
+                first = agent.run_sync("Buy it", url=shop)
+                second = agent.run_sync("And again")
+            assert (first.answer, second.steps[0].observation.title) == ("bought", "Bought")
+            assert len(store.ids("any")) == 2
+
+    await asyncio.to_thread(work)

@@ -36,6 +36,77 @@ def test_every_usual_spelling_is_masked(form: str) -> None:
     assert SECRETS.found_in(f"a{form}b") == {"shop"}
 
 
+def in_base64(before: str, after: str, value: str = VALUE) -> str:
+    return base64.b64encode(f"{before}{value}{after}".encode()).decode()
+
+
+ENCODED = {
+    "basic authorization": in_base64("user:", ""),
+    "base64 one byte on": in_base64("a", "xyz"),
+    "base64 two bytes on": in_base64("ab", "z"),
+    "base64 for addresses": base64.urlsafe_b64encode(f"?>{VALUE}?>".encode()).decode(),
+    "base64 in percents": quote(in_base64("??>", "x"), safe=""),
+    "base64 of UTF-16": base64.b64encode(VALUE.encode("utf-16-be")).decode(),
+    "percents twice": quote(quote(VALUE, safe=""), safe=""),
+    "percents three times": quote(quote(quote_plus(VALUE))),
+    "every character in percents": "".join(f"%{byte:02x}" for byte in VALUE.encode()),
+    "escape() of JavaScript": VALUE.replace(" ", "%20").replace("ä", "%E4").replace('"', "%22"),
+    "JSON with escapes": "".join(f"\\u{ord(each):04X}" for each in VALUE),
+    "JSON in JSON": json.dumps(json.dumps(VALUE)),
+    "JSON with slashes": json.dumps(VALUE).replace("/", "\\/"),
+    "script with escapes": "".join(f"\\x{ord(each):02x}" for each in VALUE),
+    "HTML by number": "".join(f"&#{ord(each)};" for each in VALUE),
+    "HTML by name": "p&auml; ss&amp;&quot;word&sol;1",
+    "HTML in an address": quote("".join(f"&#x{ord(each):x};" for each in VALUE)),
+    "hex code in capitals": VALUE.encode().hex().upper(),
+    "a file's name in a form": VALUE.replace('"', "%22"),
+}
+
+
+@pytest.mark.parametrize("form", ENCODED.values(), ids=ENCODED)
+def test_every_encoding_of_the_web_is_found_and_masked(form: str) -> None:
+    assert SECRETS.found_in(f"?q={form}&r=1") == {"shop"}
+    masked = SECRETS.masked(f"?q={form}&r=1")
+    assert masked.startswith("?q=") and masked.endswith("&r=1")
+    assert "<secret:shop>" in masked and not SECRETS.found_in(masked)
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16", "utf-16-be", "utf-32", "latin-1"])
+@pytest.mark.parametrize("before", ["", "x"])
+def test_a_body_is_searched_in_whatever_way_its_characters_are_coded(
+    coding: str, before: str
+) -> None:
+    for text in (VALUE, quote(VALUE), in_base64("u:", "")):
+        body = before.encode() + f"p={text}&r=ü".encode(coding)
+        assert SECRETS.found_in_bytes(body) == {"shop"}
+
+
+def test_a_value_that_looks_escaped_is_found_under_further_escapes() -> None:
+    assert Secrets({"it": 'a%41b"c'}).found_in(json.dumps('a%41b"c')) == {"it"}
+
+
+def test_of_a_secret_within_another_only_the_longer_is_found() -> None:
+    both = Secrets({"pin": "4711", "card": "88471199"})
+    assert both.found_in("pay with 88471199") == {"card"}
+    assert both.found_in("88471199 and 4711") == {"card", "pin"}
+    assert both.masked("88471199/4711") == "<secret:card>/<secret:pin>"
+
+
+UNESCAPED = st.characters(exclude_characters="%&\\", codec="utf-8")
+
+
+@given(st.text(max_size=9), st.text(max_size=9), st.text(UNESCAPED, min_size=4, max_size=9))
+def test_nothing_of_a_value_is_left_where_it_was_coded(before: str, after: str, value: str) -> None:
+    known = Secrets({"it": value})
+    for form in (
+        in_base64(before, after, value),
+        quote(quote(before + value + after)),
+        json.dumps(before + value + after),
+    ):
+        assert known.found_in(form) == {"it"}
+        assert not known.found_in(known.masked(form).replace("<secret:it>", "\n"))
+
+
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_no_text_carries_a_secret_once_masked(before: str, after: str) -> None:
     assert VALUE not in SECRETS.masked(before + VALUE + after)

@@ -309,3 +309,120 @@ def test_a_failure_at_another_task_speaks_against_nothing() -> None:
     after = memory.propose(new, ())[0]
     assert after.action == before.action
     assert after.confidence > 0.9 * before.confidence
+
+
+def press(name: str, wanted: str, *, in_view: bool) -> Trajectory:
+    """A menu that is opened for a button, where the button is not on the page already."""
+    other = "Like" if wanted != "Like" else "Save"
+    shown = (Node(1, "button", wanted if in_view else other), Node(2, "button", "More"))
+    opened = (*shown, Node(3, "button", wanted))
+    goal = f'Press "{wanted}".'
+    if in_view:
+        return episode(name, goal, (shown, Click(1)))
+    return episode(name, goal, (shown, Click(2)), (opened, Click(3)))
+
+
+def test_what_brings_a_button_into_view_is_left_out_where_it_is_in_view() -> None:
+    memory = taught(press("a", "Block", in_view=False), press("b", "Mute", in_view=False))
+    assert proposed(memory, press("new", "Report", in_view=False), 0) == Click(2)
+    assert proposed(memory, press("new", "Report", in_view=True), 0) == Click(1)
+
+
+def test_what_was_in_view_and_is_not_is_doubted() -> None:
+    memory = taught(press("a", "Block", in_view=True))
+    there, gone = (press("new", "Report", in_view=each).steps[0] for each in (True, False))
+    sure = memory.propose(there.observation, ())[0].confidence
+    unsure = memory.propose(gone.observation, ())
+    assert sure > 0.8
+    assert all(each.confidence < 0.7 * sure for each in unsure)
+    assert unsure[0].action == Click(2), "what opens more, rather than what stood in its place"
+
+
+def test_a_list_is_not_submitted_while_something_named_is_not_ticked() -> None:
+    def tick(name: str, *wanted: str) -> Trajectory:
+        labels = ("One", "Two", "Three", "Four")
+        pages = []
+        for count in range(len(wanted) + 1):
+            boxes = tuple(
+                Node(i, "checkbox", label, states=("checked",) * (label in wanted[:count]))
+                for i, label in enumerate(labels, 1)
+            )
+            target = labels.index(wanted[count]) + 1 if count < len(wanted) else 5
+            pages.append(((*boxes, Node(5, "button", "Submit")), Click(target)))
+        quoted = ", ".join(f'"{each}"' for each in wanted)
+        return episode(name, f"Select {quoted} and press Submit.", *pages)
+
+    memory = taught(tick("a", "Two"))
+    new = tick("new", "One", "Three", "Four")
+    said = [proposed(memory, new, step) for step in range(4)]
+    assert Click(5) not in said[:3]
+    assert said[3] == Click(5)
+
+
+def test_another_verb_of_the_goal_leads_to_its_own_button_and_value() -> None:
+    def mail(name: str, goal: str, verb: int, words: str) -> Trajectory:
+        page = (text("Henka"), Node(4, "button", "Reply"), Node(5, "button", "Forward"))
+        field = (Node(7, "textbox", "", kind="textarea"), Node(8, "button", "Send"))
+        return episode(name, goal, (page, Click(verb)), (field, Fill(7, words)))
+
+    reply = 'Find the email by Henka and reply to them with the text "{}".'
+    memory = taught(*(mail(w, reply.format(w), 4, w) for w in ("Gravida.", "Est sit.")))
+    new = mail("new", "Find the email by Henka and forward that email to Calypso.", 5, "Calypso")
+    assert proposed(memory, new, 0) == Click(5)
+    assert proposed(memory, new, 1) == Fill(7, "Calypso")
+
+
+def test_another_button_that_the_goal_speaks_of_is_found_beside_the_same_value() -> None:
+    def tidy(name: str, goal: str, done: int) -> Trajectory:
+        people = ("Ella", "Britta", "Maggie")
+        page = [
+            node
+            for i, person in enumerate(people)
+            for node in (
+                text(f"{person} | Risus.", 40 * i),
+                Node(2 * i + 1, "generic", "trash", depth=1),
+                Node(2 * i + 2, "generic", "star", depth=1),
+            )
+        ]
+        return episode(name, goal, (tuple(page), Click(done)))
+
+    starred = "Find the email by {} and click the star icon to mark it as important."
+    memory = taught(tidy("a", starred.format("Ella"), 2), tidy("b", starred.format("Maggie"), 6))
+    wanted = "Find the email by Britta and click the trash icon to delete it."
+    assert proposed(memory, tidy("new", wanted, 3), 0) == Click(3)
+
+
+def test_what_opens_more_is_tried_where_the_named_button_is_not_in_view() -> None:
+    def tweet(name: str, button: str, done: int) -> Trajectory:
+        goal = f'For the user @dui, click on the "{button}" button.'
+        names = ("reply", "like", "more")
+        posts = ("@eget", "@dui", "@semper")
+        page = [
+            node
+            for i, post in enumerate(posts)
+            for node in (
+                text(f"{post} · 2h ago", 40 * i),
+                *(Node(3 * i + j + 1, "button", n) for j, n in enumerate(names)),
+            )
+        ]
+        return episode(name, goal, (tuple(page), Click(done)))
+
+    memory = taught(tweet("a", "Like", 5), tweet("b", "Reply", 4))
+    assert proposed(memory, tweet("new", "Like", 5), 0) == Click(5)
+    assert proposed(memory, tweet("hidden", "Embed Tweet", 6), 0) == Click(6)
+
+
+def test_a_failure_is_excused_by_successes_at_the_same_goal_only() -> None:
+    page = (link(1, "Left"), link(2, "Right"))
+
+    def opened(name: str, goal: str, mark: int) -> Trajectory:
+        return episode(name, goal, (page, Click(mark)))
+
+    confidence = []
+    for goal in ("Open the door.", "Shut the window."):
+        memory = taught(opened("d", "Open the door.", 1))
+        memory.remember(opened("s", goal, 1), source="success")
+        memory.avoid(opened("f", "Open the door.", 1), [2.0])
+        asked = opened("new", "Open the door.", 1).steps[0].observation
+        confidence.append(memory.propose(asked, ())[0].confidence)
+    assert confidence[0] > confidence[1]

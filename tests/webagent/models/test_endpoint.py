@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import socket
-import sys
 import time
 from itertools import pairwise
 
@@ -253,13 +252,6 @@ async def test_without_key_or_whole_address_the_message_says_what_to_set(
 
     with pytest.raises(SetupError, match=complaint):
         await EndpointModel(Endpoint("asked", base_url=address)).complete(ASK)
-
-
-async def test_without_the_package_the_message_gives_the_command(monkeypatch):
-    monkeypatch.setitem(sys.modules, "openai", None)
-
-    with pytest.raises(SetupError, match=r"pip install 'webagent-loop\[llm\]'"):
-        await EndpointModel(Endpoint("asked", api_key="key")).complete(ASK)
 
 
 def test_the_key_is_not_shown_when_the_endpoint_is():

@@ -20,13 +20,15 @@ import pytest
 from perf.fakes.tiny_models import causal, llava
 from tasks.task import Task
 from webagent.action.actions import Click
-from webagent.errors import ModelError, PolicyError
+from webagent.errors import ModelError, PolicyError, SetupError
 from webagent.models import (
     SERVERS,
     CannedModel,
     Endpoint,
     EndpointModel,
     Message,
+    Tokens,
+    require_token_ids,
 )
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Node, Observation, Trajectory
@@ -216,6 +218,15 @@ async def test_an_image_is_looked_at(connect):
     seeing = await model.complete([Message("user", "Look.", (file.getvalue(),))], max_tokens=2)
 
     assert seeing.usage["input_tokens"] >= blind.usage["input_tokens"] + 16
+
+
+async def test_what_the_server_cannot_do_is_refused_before_it_is_asked(served, connect):
+    before = served.received
+    with pytest.raises(SetupError, match="acting and judging only"):
+        require_token_ids(connect())
+    with pytest.raises(SetupError, match="not token ids"):
+        await connect().complete(Tokens((1, 2)))
+    assert served.received == before
 
 
 async def test_a_server_declared_to_return_ids_that_knows_of_none_is_named_at_once(connect):

@@ -122,3 +122,18 @@ async def test_a_page_without_end_is_read_where_one_looks(local: LocalWorld) -> 
     assert seen.nodes[-1].name.startswith("out of view: ")
     seen = await local.step(act.Scroll(0, 0, 1_000_000))
     assert any(node.name == "End" for node in seen.nodes)
+
+
+async def test_a_list_without_end_shows_its_first_options_and_takes_any(local: LocalWorld) -> None:
+    seen = await local.show("""<select aria-label=Part></select><button>Next</button><script>
+      for (let i = 0; i < 3000; i++) document.querySelector('select').add(new Option(`Part ${i}`));
+      document.querySelector('select').value = 'Part 2500';
+    </script>""")
+    options = [node for node in seen.nodes if node.role == "option"]
+    assert [node.name for node in options[-2:]] == ["Part 999", "Part 2500"]
+    assert options[-1].states == ("selected",)
+    assert len(options) == 1001
+    assert seen.nodes[-2].name.startswith("1999 more options not listed")
+    seen = await local.step(act.SelectOption(1, "Part 2900"))
+    assert (seen.outcome, seen.nodes[0].value) == ("", "Part 2900")
+    assert any(node.name == "Part 2900" for node in seen.nodes)

@@ -63,9 +63,29 @@ CASES = (
         "button",
         "In custom",
     ),
+    ("<button aria-labelledby=a1>x</button><i id=a1 aria-hidden=true>Open</i>", "button", "Open"),
+    ("<input aria-labelledby=v1><input id=v1 value=Monday>", "textbox", "Monday"),
+    (
+        "<div role=button tabindex=0 aria-owns=o1>Basket</div><span id=o1>full</span>",
+        "button",
+        "Basket full",
+    ),
+    (
+        "<input type=checkbox id=c1><label for=c1>Pin <input type=password value=abc> on</label>",
+        "checkbox",
+        "Pin ••• on",
+    ),
+    (
+        "<input type=checkbox id=c2><label for=c2>At <meter value=3 max=9>x</meter> bars</label>",
+        "checkbox",
+        "At 3 bars",
+    ),
+    ("<a href=#>Two<img alt=by src=x.png>four</a>", "link", "Two by four"),
+    ("<button class=rated>Rate</button>", "button", "star Rate"),
 )
 STYLE = (
-    "<style>.marked::before { content: '» ' } [role=slider] { width: 50px; height: 9px }</style>"
+    "<style>.marked::before { content: '» ' } .rated::before { content: '★' / 'star' }"
+    "[role=slider] { width: 50px; height: 9px }</style>"
 )
 CHROMIUMS = {"DisclosureTriangle": "button", "TextFieldWithComboBox": "combobox"}
 CHROMIUMS |= {"ComboBoxSelect": "combobox", "ComboBoxMenuButton": "combobox"}

@@ -229,7 +229,7 @@ def test_every_action_can_be_said_in_its_canonical_form(name):
         "count": 2, "text": "words", "option": "One", "options": ("One", "Two"), "key": "Control+a",
         "dx": -10, "dy": 9000, "x": 1279, "y": 719, "to_x": 0, "to_y": 10, "path": "/tmp/a.txt",
         "paths": ("/tmp/a.txt",), "reply": "dismiss", "url": "http://x.test/?a=1&b=2", "index": 2,
-        "milliseconds": 99_999, "reason": "cannot",
+        "milliseconds": 99_999, "reason": "cannot", "name": "r.csv", "start": 4000,
     }  # fmt: skip
     cls = ACTIONS[name]
     action = cls(**{field.name: samples[field.name] for field in fields(cls)})

@@ -18,8 +18,8 @@ from webagent.action.actions import (
     SelectOption,
 )
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.policy.builtin import BuiltinPolicy, episode_rng
-from webagent.policy.exploration import Exploration
+from webagent.policy.builtin import BuiltinPolicy
+from webagent.policy.exploration import Exploration, episode_rng
 from webagent.policy.past_actions import action_key, find_tried_actions
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Batcher

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.rules import checks_hold
-from tasks.task import Check, Json, Task
+from tasks.task import Json, Task, TaskCheck
 from webagent.action import Action, Answer
 from webagent.action.actions import Click, Fill
 from webagent.errors import ModelError, PolicyError
@@ -25,7 +25,7 @@ TASK = Task(
     goal='Type "hi" and send it.',
     max_steps=5,
     evidence={"text": "document.body.innerText"},
-    checks=(Check("text", "equals", "Sent: hi"),),
+    checks=(TaskCheck("text", "equals", "Sent: hi"),),
 )
 PAGE = Observation(
     TASK.goal,

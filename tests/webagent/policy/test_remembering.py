@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.fakes.lessons import untrained
 from tests.fakes.orders import episode, link, look_up
 from webagent.action.actions import Answer, Click
-from webagent.memory import Memory
+from webagent.memory import Memory, Proposal
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.policy.remembering import (
@@ -119,3 +120,21 @@ def test_detours_of_a_success_are_not_remembered() -> None:
     lost = episode("s", "Finish.", (page, Click(1)), (other, Click(3)), (page, Click(2)))
     memory = Memory()
     assert remember_judged(memory, [(lost, 1.0)]) == 1
+
+
+@pytest.mark.parametrize(("confidence", "first"), [(0.5, MEMORY), (1e-12, "policy")])
+async def test_proposals_of_memory_and_network_stand_on_one_scale(
+    confidence: float, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, memory = look_up("new", "10050", 70), taught()
+
+    def guess(*given: object) -> list[Proposal]:
+        return [Proposal(Click(70), confidence, (), ())]
+
+    monkeypatch.setattr(Memory, "propose", guess)
+    policy = BuiltinPolicy(untrained(), memory=memory)
+    found = await policy.propose(at(new, 0), new.steps[0].observation, 3)
+    scores = [each.candidates[0].log_prob for each in found]
+    assert found[0].source == first and scores == sorted(scores, reverse=True)
+    network = next(each for each in found if each.source == "policy")
+    assert network.candidates[0].log_prob == pytest.approx(2 * sum(network.log_probs))

@@ -16,6 +16,7 @@ from webagent.records import Decision, Ending, Observation, Provenance, Step, Tr
 from webagent.rollout import (
     INTERRUPTED,
     PlannedEpisode,
+    StepBudget,
     collect,
     episode_id,
     plan_episodes,
@@ -282,6 +283,21 @@ async def test_a_kill_does_not_cost_the_steps_that_it_cut_off(store: Store) -> N
     assert store.count_real_steps() == 2 + 18
     assert seeds(played) == list(range(6))
     assert played[0] == whole
+
+
+async def test_calls_that_share_a_budget_play_together_what_one_would(store: Store) -> None:
+    plan, budget, played = entries(40), StepBudget(32), list[int]()
+    for start in range(0, 40, 4):
+        part = plan[start : start + 4]
+        played += seeds(
+            await collect(part, ScriptedPolicy(), Worlds(), recorder=store, budget_steps=budget)
+        )
+        if budget.is_used_up:
+            break
+    assert played == list(range(10))
+    resumed = StepBudget(32)
+    await collect(plan[:4], ScriptedPolicy(), Worlds(), recorder=store, budget_steps=resumed)
+    assert (resumed.spent, resumed.is_used_up) == (12, False)
 
 
 async def test_imagined_steps_cost_no_real_ones() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
@@ -71,6 +71,57 @@ async def copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
         writer.write_eof()
 
 
+_CONTROL = 8
+"""Opcodes from here on are of frames between those of a message: close, ping, pong."""
+
+
+async def send_messages(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    judge: Callable[[bytes | None], None],
+) -> None:
+    """Pass on the frames that a browser sends by a web socket (RFC 6455), each once `judge` has
+    been shown its message so far, or None for a frame that is too long. It raises what ends this.
+    """
+    message = b""
+    while True:
+        head = await reader.readexactly(2)
+        opcode, is_last, size = head[0] & 15, head[0] & 128, head[1] & 127
+        if extended := {126: 2, 127: 8}.get(size, 0):
+            head += await reader.readexactly(extended)
+            size = int.from_bytes(head[2:])
+        mask = await reader.readexactly(4 if head[1] & 128 else 0)
+        if size > _SHORT:
+            judge(None)
+            writer.write(head + mask)
+            await _send_exactly(reader, writer, size)
+            continue
+        payload = await reader.readexactly(size)
+        plain = _unmask(payload, mask)
+        if opcode >= _CONTROL:
+            judge(plain)
+        else:
+            # What a long message ends with is enough to find a value that lies in two frames.
+            message = (message + plain)[-_SHORT:]
+            judge(message)
+            message = b"" if is_last else message
+        writer.write(head + mask + payload)
+        await writer.drain()
+
+
+def _unmask(payload: bytes, mask: bytes) -> bytes:
+    if not mask:
+        return payload
+    key = (mask * (len(payload) // 4 + 1))[: len(payload)]
+    return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(len(payload))
+
+
+def offers_only_http1(hello: bytes) -> bool:
+    """Return whether the beginning of TLS offers HTTP/1.1 and nothing newer (RFC 7301), as
+    Chromium does for web sockets alone."""
+    return b"\x00\x10\x00\x0b\x00\x09\x08http/1.1" in hello
+
+
 async def relay_both(upwards: Awaitable[None], downwards: Awaitable[None]) -> None:
     """Relay both directions until the answer has ended."""
     up, down = asyncio.ensure_future(upwards), asyncio.ensure_future(downwards)
@@ -89,8 +140,17 @@ async def relay_both(upwards: Awaitable[None], downwards: Awaitable[None]) -> No
 class TrafficGate(Protocol):
     """Who decides what the proxy lets through, and hears of what it did not."""
 
-    def request(self, url: str, method: str, text: str = "") -> GuardVerdict:
-        """Return whether a request whose address and head can be read may pass."""
+    def request(
+        self, url: str, method: str, text: str = "", body: bytes | None = b""
+    ) -> GuardVerdict:
+        """Return whether a request whose address and head can be read may pass; None stands for a
+        body that cannot be searched for secrets."""
+
+    def message(self, url: str, body: bytes | None) -> GuardVerdict:
+        """Return whether a web socket may send this; None stands for what cannot be searched."""
+
+    def is_searched(self, url: str) -> bool:
+        """Return whether there are secrets that must not go to this address."""
 
     def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
         """Return whether a connection may be made of which only host and port can be read."""

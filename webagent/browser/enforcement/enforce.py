@@ -1,6 +1,9 @@
 """The guard at work in a browser: what an episode's pages and actions cannot get around."""
 
+import asyncio
 import re
+import socket
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -14,9 +17,8 @@ from tasks.task import Json
 from webagent.action import Action, format_action, is_final
 from webagent.action import actions as act
 from webagent.browser.enforcement.connections import Dialer, DirectDialer
-from webagent.browser.enforcement.gate import EpisodeGate
-from webagent.browser.enforcement.proxy import GuardProxy
-from webagent.browser.enforcement.tls import (
+from webagent.browser.enforcement.proxy import (
+    GuardProxy,
     PreflightRequest,
     TlsInspector,
     inspector_with,
@@ -25,22 +27,185 @@ from webagent.browser.enforcement.tls import (
 from webagent.browser.page.connection import world_failures
 from webagent.browser.perform import perform
 from webagent.browser.tabs import Tabs
-from webagent.errors import GuardError
-from webagent.guard.actions import (
+from webagent.errors import GuardError, SetupError
+from webagent.guard.address import parse_ip
+from webagent.guard.decide import (
+    ALLOWED,
+    GuardRefusal,
+    GuardVerdict,
     TransferTracker,
     decide_action,
+    decide_download,
+    decide_ip,
+    decide_request,
     decide_secret,
+    decide_server,
     decide_upload,
     is_on,
+    refuse,
     texts_of,
 )
-from webagent.guard.decide import ALLOWED, GuardVerdict, decide_download, refuse
 from webagent.guard.guard import Guard, is_approved, write_question
+from webagent.guard.policy import GuardPolicy, open_for_task
 from webagent.guard.secret import find_placeholders
 from webagent.records import Observation
 
+_KEPT = 200
+_SAID = 3
+_LONGEST = 200
+
+
+class EpisodeGate:
+    """The policy of one episode with the refusals so far. It opens nothing until `begin`."""
+
+    def __init__(self, guard: Guard) -> None:
+        self.policy = GuardPolicy()
+        """The limits, with what the task names opened."""
+        self.reach = self.policy
+        """What the proxy holds connections to: the limits, while probes look with theirs opened."""
+        self._refused_probes: list[str] | None = None
+        self.step = 0
+        self.typed: set[str] = set()
+        """Secrets whose values pages were given."""
+        self._guard = guard
+        self._refusals: list[GuardRefusal] = []
+        self._count = 0
+        self._unsaid: Counter[str] = Counter()
+        self._final = ""
+
+    def begin(self, start_url: str, site: str = "") -> GuardVerdict:
+        """Open what the policy and the task name; return whether the task's own page is open.
+        Rules on the `site` hold for the server of that page."""
+        self.policy = self.reach = open_for_task(self._guard.policy, start_url, site)
+        return decide_request(self.policy, start_url)
+
+    def open_also(self, url: str) -> GuardVerdict:
+        """Open one more page that the task names; return whether it is open then."""
+        self.policy = self.reach = open_for_task(self.policy, url)
+        return decide_request(self.policy, url)
+
+    @contextmanager
+    def probing(self, addresses: Iterable[str]) -> Iterator[list[str]]:
+        """Meanwhile the proxy also reaches the servers of these addresses, each as a task's own.
+        Refusals are listed apart: the agent has no part in them."""
+        refusals: list[str] = []
+        self._refused_probes = refusals
+        for address in addresses:
+            with suppress(SetupError):
+                wider = open_for_task(self.reach, address)
+                known = len(self.reach.sites)
+                new = tuple(replace(rule, web_sockets=False) for rule in wider.sites[known:])
+                self.reach = replace(wider, sites=(*wider.sites[:known], *new))
+        try:
+            yield refusals
+        finally:
+            self._refused_probes, self.reach = None, self.policy
+
+    def request(
+        self,
+        url: str,
+        method: str,
+        text: str = "",
+        body: bytes | None = b"",
+        policy: GuardPolicy | None = None,
+    ) -> GuardVerdict:
+        """Return whether a request may pass, with its fields as text and its body; None stands for
+        one that cannot be searched for secrets. It is held to `policy` where one is given, else to
+        what the proxy reaches."""
+        verdict = decide_request(policy or self.reach, url, method)
+        if not verdict.is_allowed:
+            return verdict
+        verdict = self._decide_carried(url, self._guard.secrets.found_in(f"{url}\n{text}"))
+        if verdict.is_allowed and (body or (body is None and self.typed)):
+            return self.message(url, body)
+        return verdict
+
+    def message(self, url: str, body: bytes | None) -> GuardVerdict:
+        """Return whether this may be sent there; None stands for what cannot be searched."""
+        if body is not None:
+            return self._decide_carried(url, self._guard.secrets.found_in_bytes(body))
+        if self.policy.unsearchable == "allow" or not self.is_searched(url):
+            return ALLOWED
+        return refuse("it cannot be searched for secrets", "unsearchable")
+
+    def is_searched(self, url: str) -> bool:
+        """Return whether there are secrets that must not go to this address."""
+        return any(not is_on(url, secret.sites) for secret in self.policy.secrets.values())
+
+    def _decide_carried(self, url: str, names: Iterable[str]) -> GuardVerdict:
+        for name in names:
+            if not is_on(url, self.policy.secrets[name].sites):
+                rule = f"secrets.{name}.sites"
+                return refuse(f"it carries the secret {name} to another site", rule)
+        return ALLOWED
+
+    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
+        """Return whether a connection may be made of which only host and port can be read."""
+        return decide_server(self.reach, host, port, schemes)
+
+    def ip(self, host: str, port: int, ip: str) -> GuardVerdict:
+        """Return whether the host may be reached at this address and port."""
+        address = parse_ip(ip)
+        if address is None:
+            return refuse(f"{host} has no IP address", "addresses")
+        return decide_ip(self.reach, host, port, address)
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """Return IP addresses of a host, the policy's own first. Raises `OSError`."""
+        if host in self.policy.hosts:
+            return [self.policy.hosts[host]]
+        if self._guard.resolve is not None:
+            return await self._guard.resolve(host, port)
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    def note(self, what: str, verdict: GuardVerdict, where: str = "proxy") -> None:
+        """Keep a refusal, and say it with the next observation."""
+        reason = self._guard.secrets.masked(verdict.reason)
+        if self._refused_probes is not None:
+            self._refused_probes.append(reason)
+            return
+        self.keep(what, verdict, where)
+        self._unsaid[reason] += 1
+
+    def keep(self, what: str, verdict: GuardVerdict, where: str) -> None:
+        """Keep a refusal that is said elsewhere."""
+        self._count += 1
+        if len(self._refusals) < _KEPT:
+            masked = self._guard.secrets.masked
+            what, reason = masked(what)[:_LONGEST], masked(verdict.reason)[:_LONGEST]
+            self._refusals.append(GuardRefusal(what, reason, verdict.rule, where, self.step))
+
+    def must_end(self, reason: str) -> None:
+        """End the episode with the next observation, where the policy wants that."""
+        if self.policy.on_refusal == "end":
+            self._final = self._guard.secrets.masked(reason)
+
+    def take_notes(self) -> list[str]:
+        """Return what was refused since the last call. Raises `GuardError` to end the episode."""
+        final, self._final = self._final, ""
+        said, self._unsaid = self._unsaid, Counter()
+        if final:
+            raise GuardError(final)
+        notes = [
+            f"refused: {reason}" if count == 1 else f"refused {count} requests: {reason}"
+            for reason, count in sorted(said.items())
+        ]
+        more = len(notes) - _SAID
+        return notes if more <= 0 else [*notes[:_SAID], f"{more} more refusals"]
+
+    def evidence(self) -> Mapping[str, Json]:
+        """Return, for the evidence, how many refusals, and what the first of them were."""
+        return {
+            "refused": self._count,
+            "refusals": [refusal.to_json() for refusal in self._refusals],
+        }
+
+
 _SEARCHED = 1_000_000
-"""Bytes of a body that are searched for secrets."""
+"""Bytes of a body that is searched for secrets."""
+_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -71,7 +236,6 @@ class Enforcer:
         self._proxy = GuardProxy(self._gate, self._dial, _inspector(guard))
         self._granted: dict[PreflightRequest, bool] = {}
         self._start = ALLOWED
-        self._typed: set[str] = set()
         self._transfers = TransferTracker()
         self._probe: Page | None = None
         self.context_options: dict[str, Any] = {}
@@ -163,7 +327,7 @@ class Enforcer:
                 verdict = refuse(f"nobody approved of it ({verdict.reason})", verdict.rule)
         if verdict.is_allowed:
             action, verdict = self._decide_files(action)
-        may_carry = self._transfers.may_carry(action) and bool(self._typed)
+        may_carry = self._transfers.may_carry(action) and bool(self._gate.typed)
         if verdict.is_allowed and may_carry:
             verdict = self._decide_carrying(tabs)
         if verdict.is_allowed and not (isinstance(action, act.Fill) or is_final(action)):
@@ -196,7 +360,7 @@ class Enforcer:
     def _decide_carrying(self, tabs: Tabs) -> GuardVerdict:
         """Return whether the page in front may get what was typed of secrets elsewhere."""
         urls = [frame.url for frame in tabs.active.page.frames]
-        for name in self._typed:
+        for name in self._gate.typed:
             sites = self._gate.policy.secrets[name].sites
             if not all(is_on(url, sites) or url.startswith("about:") for url in urls):
                 return refuse(
@@ -218,7 +382,7 @@ class Enforcer:
             verdict = decide_secret(self._gate.policy, name, origins)
             if not verdict.is_allowed:
                 return self._refuse(action, verdict)
-        self._typed |= self._names_in(action.text)
+        self._gate.typed |= self._names_in(action.text)
         text = self.secrets.revealed(action.text)
         answer = await tabs.active.ask_about(action.mark, "typeSecret", text, origins)
         return str(answer.get("error", ""))
@@ -235,15 +399,24 @@ class Enforcer:
             return ALLOWED
         return refuse(f"{question.address.origin} does not take it from {question.origin}", "CORS")
 
+    def _is_read_by_proxy(self, request: Request) -> bool:
+        """Return whether the proxy sees the body, which the browser does not show where it comes
+        from files, blobs or streams."""
+        return self._guard.policy.inspect_tls or not request.url.startswith("https:")
+
     async def _judge(self, route: Route) -> None:
         request, frame = route.request, None
         with suppress(PlaywrightError):  # of a page that is only just being opened, or gone
             frame = request.frame
         is_probe = self._probe is not None and frame is not None and frame.page is self._probe
         policy = self._gate.reach if is_probe else self._gate.policy
-        body = (request.post_data_buffer or b"")[:_SEARCHED].decode("utf-8", errors="replace")
-        carried = "\n".join([*request.headers.values(), body])
-        verdict = self._gate.request(request.url, request.method, carried, policy)
+        body = request.post_data_buffer
+        if body is None and (request.method in _WITHOUT_BODY or self._is_read_by_proxy(request)):
+            body = b""
+        if body and (len(body) > _SEARCHED or "content-encoding" in request.headers):
+            body = None
+        fields = "\n".join(request.headers.values())
+        verdict = self._gate.request(request.url, request.method, fields, body, policy)
         is_navigation = request.is_navigation_request()
         if verdict.is_allowed and not is_navigation:
             verdict = await self._decide_crossing(request)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from webagent.browser.page.scripts import connections_script, timers_script
+from webagent.browser.page.connection import ANSWER_SECONDS, connections_script, timers_script
 from webagent.browser.page.tab import DATA_SECONDS, Tab
 from webagent.errors import WorldError
 
@@ -95,6 +95,8 @@ START_OF_TIME = 1_767_268_800.5
 """What a virtual clock shows at first: 2026-01-01 12:00 UTC, the same for every episode."""
 _ANIMATION_ROUNDS = 5
 _PORTION_MS = 10
+_LOADED_SECONDS = 1.0
+"""So long what is left of a portion may take once the page has loaded."""
 _STILL_MS = 100
 _TIMERS_MS = 1000
 """So long after an action its short timers are waited for; what ticks longer is polling."""
@@ -154,7 +156,7 @@ class VirtualClock:
 
     def __init__(self) -> None:
         self.script = ANIMATION_FRAMES_BY_TIMER + connections_script()
-        self._by_wall = RealClock()
+        self._by_wall = RealClock(slack=_SLOW_SECONDS)
         self._loading = AdaptiveTimeout(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
         self._share = AdaptiveTimeout(1.0, _LEAST_SHARE)
         self._is_paced = False
@@ -218,9 +220,9 @@ class VirtualClock:
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            tab.loading_changed.clear()
-            await tab.advance(_PORTION_MS, within=min(left, DATA_SECONDS))
+            await _grant_while_loading(tab, _PORTION_MS, min(left, DATA_SECONDS))
             if tab.loading:
+                tab.loading_changed.clear()
                 await _changed_within(tab, _PORTION_MS / 1000)
         return True
 
@@ -234,10 +236,15 @@ class VirtualClock:
 
 
 class RealClock:
-    """The wall clock: waits for what an action has set going, as events tell of its end."""
+    """The wall clock: waits for what an action has set going, as events tell of its end.
 
-    def __init__(self) -> None:
-        self.script = timers_script()
+    A page that comes to rest by its own timers and is `slack` seconds late is seen as it is: where
+    virtual time is let pass, a busy page's timers may be slower than the wall clock.
+    """
+
+    def __init__(self, slack: float = ANSWER_SECONDS) -> None:
+        self._slack = slack
+        self.script = timers_script() + connections_script()
         self._requests: WeakKeyDictionary[Tab, PendingRequests] = WeakKeyDictionary()
         self._patience = AdaptiveTimeout(_SETTLE_SECONDS, _LEAST_SETTLE_SECONDS)
         self._loading = AdaptiveTimeout(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
@@ -260,7 +267,11 @@ class RealClock:
                 self._loading.restore(tab)
             left = max(0.001, deadline - time.monotonic())
             resting = tab.ask("rest", _STILL_MS, int(left * 1000), _TIMERS_MS)
-            unrest = await _unless_loading(tab, resting)
+            try:
+                async with asyncio.timeout(left + self._slack):
+                    unrest = await _unless_loading(tab, resting)
+            except TimeoutError:
+                unrest = "slower than the wall clock"
             requests = self._requests.get(tab)
             if unrest == "" and requests and (url := requests.pending()):
                 await requests.change(tab, deadline - time.monotonic())
@@ -324,6 +335,23 @@ async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | Non
         return None
     finally:
         asking.cancel()
+
+
+async def _grant_while_loading(tab: Tab, milliseconds: int, within: float) -> None:
+    """Let so much virtual time pass; where it stands still for data that a page goes on waiting for
+    once it has loaded, as for a live connection's, do not wait with it."""
+    granting = asyncio.ensure_future(tab.advance(milliseconds, within=within))
+    try:
+        while tab.loading and not granting.done():
+            tab.loading_changed.clear()
+            changing = asyncio.ensure_future(tab.loading_changed.wait())
+            await asyncio.wait({granting, changing}, return_when=asyncio.FIRST_COMPLETED)
+            changing.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOADED_SECONDS):
+                await granting
+    finally:
+        granting.cancel()
 
 
 async def _changed_within(tab: Tab, seconds: float) -> None:

@@ -1,12 +1,26 @@
-// Runs in the page's own world before its scripts, with a virtual clock: reports connections that
-// stay open, whose data come by the wall clock.
-(signal) => {
+// Runs in the page's own world before its scripts: reports connections that stay open, whose data
+// come by the wall clock, and closes one that floods the page. Each message is an event for whoever
+// watches the browser, too, so that a flood would keep every other answer waiting.
+(signal, perSecond) => {
   const dispatch = EventTarget.prototype.dispatchEvent;
+  const listen = EventTarget.prototype.addEventListener;
+  const now = performance.now.bind(performance);
+  let since = 0;
+  let messages = 0;
+
+  const isFlood = () => {
+    if (now() - since > 1000) [since, messages] = [now(), 0];
+    return ++messages > perSecond;
+  };
+
   for (const name of ["WebSocket", "EventSource"]) {
+    const close = window[name].prototype.close;
     window[name] = new Proxy(window[name], {
       construct(target, given, made) {
         dispatch.call(document, new CustomEvent(signal));
-        return Reflect.construct(target, given, made);
+        const connection = Reflect.construct(target, given, made);
+        listen.call(connection, "message", () => { if (isFlood()) close.call(connection); });
+        return connection;
       },
     });
   }

@@ -9,8 +9,7 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame as PlaywrightFrame
 
-from webagent.browser.page.connection import write_call
-from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script
+from webagent.browser.page.connection import ISOLATED_WORLD, isolated_script, write_call
 from webagent.observation import FramePath, PageView, insert_frames, number_marks, read_view
 
 _GROUP = "webagent-shadows"

@@ -11,9 +11,16 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 
 from webagent.action.actions import Button
-from webagent.browser.page.connection import Dialogs, PageConnection, Result, world_failures
+from webagent.browser.page.connection import (
+    ISOLATED_WORLD,
+    Dialogs,
+    PageConnection,
+    Result,
+    isolated_script,
+    reporting_script,
+    world_failures,
+)
 from webagent.browser.page.frames import Frames, open_closed
-from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script, reporting_script
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
 
@@ -315,6 +322,11 @@ class Tab:
             answer = await self.send("Page.captureScreenshot", format="png")
         return base64.b64decode(answer["data"])
 
+    async def print_page(self) -> bytes:
+        """Return the page as PDF, backgrounds included. Raises `WorldError`."""
+        answer = await self.send("Page.printToPDF", printBackground=True)
+        return base64.b64decode(answer["data"])
+
     def take_notes(self) -> list[str]:
         """Return the notes so far, which are then forgotten."""
         notes, self.notes = self.notes, []
@@ -381,10 +393,10 @@ class Tab:
         self.on("Runtime.executionContextsCleared", clear_contexts)
         self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
         self.on("Page.javascriptDialogOpening", note_dialog)
-        self.on("Page.javascriptDialogClosed", lambda _: self.dialogs.closed())
         self.on("Page.fileChooserOpened", note_chooser)
         self.on("Page.windowOpen", count_popup)
         self._follow_loading()
+        self._follow_questions()
 
     def _follow_loading(self) -> None:
         """Set `loading` as the top document's navigations begin and end."""
@@ -401,6 +413,23 @@ class Tab:
             self.on(f"Page.{event}", begin)
         for event in ("frameStoppedLoading", "navigatedWithinDocument"):
             self.on(f"Page.{event}", end)
+
+    def _follow_questions(self) -> None:
+        """Forget dialogs as they close, and with "stay here" the navigation that had asked: the
+        browser reports no end of one that it never began."""
+        asks_to_leave = False
+
+        def opened(event: dict[str, Any]) -> None:
+            nonlocal asks_to_leave
+            asks_to_leave = event["type"] == "beforeunload"
+
+        def closed(event: dict[str, Any]) -> None:
+            self.dialogs.closed()
+            if asks_to_leave and not event["result"]:
+                self._set_loading(False)
+
+        self.on("Page.javascriptDialogOpening", opened)
+        self.on("Page.javascriptDialogClosed", closed)
 
     def _set_loading(self, loading: bool) -> None:
         self.loading = loading

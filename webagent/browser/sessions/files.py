@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import os
 import shutil
 import tempfile
@@ -32,6 +33,8 @@ LONGEST_SECONDS = 120.0
 _MOST_AT_ONCE = 20
 _LOOK_SECONDS = 0.1
 _MEGABYTE = 1_000_000
+_LONGEST_READ = 10 * _MEGABYTE
+"""Bytes of a file that is read as text."""
 
 JudgeDownload = Callable[[str, int | None], str]
 """Returns why a file of this name and, once known, size in bytes may not be kept; else nothing."""
@@ -125,6 +128,38 @@ class Downloads:
         for arrived, name in early:
             self._put(arrived, name)
 
+    def keep(self, name: str, content: bytes) -> str:
+        """Put a file beside the downloads; return the reason where it may not be kept."""
+        name, size = safe_name(name), len(content)
+        if reason := self._too_large * (size > self._most * _MEGABYTE) or self._judge(name, size):
+            return f"{name} cannot be kept: {reason}"
+        arrived = self._incoming / name
+        arrived.write_bytes(content)
+        self._notes.append(f"kept {self._put(arrived, name)} ({size} bytes)")
+        return ""
+
+    def read(
+        self, name: str, start: int, most: int, mask: Callable[[str], str] = str
+    ) -> tuple[str, bool]:
+        """Return at most so many characters of one of the episode's files from a place on, under a
+        line that says which; or, and False, why it cannot be read. Its text is masked as a whole,
+        since a part could hold half of a secret."""
+        kept = {path.name: path for path in sorted(self._target.iterdir())} if self._target else {}
+        if name not in kept:
+            here = ", ".join(list(kept)[-_MOST_AT_ONCE:]) or "none"
+            return f"this episode has no file {name[:100]!r}; its files: {here}", False
+        if kept[name].stat().st_size > _LONGEST_READ:
+            return f"{name} is larger than {_LONGEST_READ:,} bytes, too large to be read", False
+        try:
+            text = mask(kept[name].read_text(encoding="utf-8-sig"))
+        except UnicodeDecodeError:
+            return f"{name} is no text in UTF-8 ({kept[name].stat().st_size} bytes)", False
+        if not 0 <= start < max(1, len(text)):
+            return f"{name} has {len(text)} characters; none from {start} on", False
+        end = min(start + most, len(text))
+        more = f"; read on with read_file({json.dumps(name)}, {end})" if end < len(text) else ""
+        return f"{name}, characters {start} to {end} of {len(text)}{more}:\n{text[start:end]}", True
+
     async def close(self) -> None:
         """Stop what is under way; what has arrived stays. Never raises."""
         if self._watching is not None:
@@ -152,6 +187,8 @@ class Downloads:
             return
         del self._under_way[download.guid]
         if event["state"] == "canceled":
+            # The browser removes it too, but later, and the disk may be what ran short.
+            (self._incoming / f"{download.guid}.crdownload").unlink(missing_ok=True)
             why = download.stopping or "the connection broke or the server refused"
         else:
             arrived = self._incoming / download.guid

@@ -1,7 +1,6 @@
 """How a browser presents itself to a site, and what it keeps of an episode there."""
 
 import os
-import tomllib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -22,6 +21,7 @@ from webagent.browser.sessions.login import (
     read_storage_state,
 )
 from webagent.errors import SetupError, WorldError, unknown_name
+from webagent.files import read_toml
 
 Dialogs: TypeAlias = Literal["dismiss", "ask"]
 ColorScheme: TypeAlias = Literal["light", "dark", "no-preference"]
@@ -111,12 +111,7 @@ def read_profile(file: Path, site: str) -> Profile:
 
 
 def _table(file: Path, site: str) -> dict[str, Any]:
-    try:
-        sites = tomllib.loads(file.read_text(encoding="utf-8")).get("sites", {})
-    except OSError as error:
-        raise SetupError(f"{file} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SetupError(f"{file} is not TOML: {error}") from error
+    sites = read_toml(file).get("sites", {})
     if not isinstance(sites, dict) or site not in sites:
         raise unknown_name(f"site in {file}", site, sites if isinstance(sites, dict) else ())
     if not isinstance(sites[site], dict):

@@ -74,7 +74,7 @@ class PromptLine(NamedTuple):
     """Keys of the name's words, cut off or not in the prompt."""
 
 
-class PastAction(NamedTuple):
+class ToldAction(NamedTuple):
     """What was done before, as far as the prompt tells it."""
 
     op: str
@@ -88,7 +88,7 @@ class PromptLayout:
     """A prompt of T tokens in the making, with what relations and features are found from."""
 
     observation: Observation
-    past: list[PastAction]
+    past: list[ToldAction]
     """All that was done before, oldest first."""
     previous: Observation | None
     """The page before the last action."""
@@ -137,7 +137,7 @@ def lay_out_prompt(
     return out
 
 
-def past_action_of(action: Action, observation: Observation) -> PastAction:
+def past_action_of(action: Action, observation: Observation) -> ToldAction:
     """Return how an action done on a page is remembered."""
     mark = getattr(action, "mark", getattr(action, "source", 0))
     node = observation.node(mark)
@@ -145,7 +145,7 @@ def past_action_of(action: Action, observation: Observation) -> PastAction:
     target = observation.node(getattr(action, "target", 0))
     if target is not None:
         texts.append(target.name)
-    return PastAction(
+    return ToldAction(
         op_of(action), mark, node.name if node else "", " ".join(t for t in texts if t)
     )
 
@@ -160,7 +160,7 @@ def _add_words(out: PromptLayout, words: Sequence[Word], field: PromptField, lin
         out.tokens.append(PromptToken(word.key, field, _clamp(place), line, word))
 
 
-def _add_past(out: PromptLayout, past: PastAction, field: PromptField, number: int) -> None:
+def _add_past(out: PromptLayout, past: ToldAction, field: PromptField, number: int) -> None:
     out.acted.append((len(out.tokens), past.mark))
     out.tokens.append(PromptToken(f"op:{past.op}", field, _clamp(number), 0))
     _add_words(out, split(past.name, _PAST_NAME_WORDS), field, 0)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from webagent.action import ACTIONS, Action
+from webagent.action import Action
+from webagent.action.actions import ACTION_NAMES
 
 _PIECE = re.compile(r"[^\W_]+|[^\w\s]|_")
 _WORDS_A_TEXT = 48
@@ -179,9 +180,7 @@ FIXED: tuple[str, ...] = (
     "outcome:problem",
 )
 
-_OPS = {cls: name for name, cls in ACTIONS.items()}
-
 
 def op_of(action: Action) -> str:
     """Return the name of the operation: `click`."""
-    return _OPS[type(action)]
+    return ACTION_NAMES[type(action)]

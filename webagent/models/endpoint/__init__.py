@@ -1,6 +1,7 @@
 """Any OpenAI-compatible server as a `Model`: hosted, or vLLM, SGLang, llama.cpp close by."""
 
 from webagent.models.endpoint.model import EndpointModel
+from webagent.models.endpoint.providers import PROVIDERS
 from webagent.models.endpoint.settings import (
     SERVERS,
     Endpoint,
@@ -10,6 +11,7 @@ from webagent.models.endpoint.settings import (
 )
 
 __all__ = [
+    "PROVIDERS",
     "SERVERS",
     "Endpoint",
     "EndpointModel",

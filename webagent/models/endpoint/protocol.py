@@ -224,32 +224,51 @@ def _require_declared(
         )
 
 
+def clean_text(text: str) -> str:
+    """Return text that JSON in UTF-8 can hold: a page may have lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def image_type(image: bytes) -> str:
+    """Return `png`, `jpeg` or `webp`, by how the file begins."""
+    if image.startswith(b"\xff\xd8\xff"):
+        return "jpeg"
+    return "webp" if image[:4] == b"RIFF" and image[8:12] == b"WEBP" else "png"
+
+
 def _format_message(message: Message) -> dict[str, Any]:
     """Return the message as the protocol writes it; images travel as data URLs."""
-    # A page may hold lone surrogates, which JSON in UTF-8 cannot.
-    text = message.text.encode("utf-8", "replace").decode("utf-8")
+    text = clean_text(message.text)
     if not message.images:
         return {"role": message.role, "content": text}
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
     for image in message.images:
-        kind = "png"
-        if image.startswith(b"\xff\xd8\xff"):
-            kind = "jpeg"
-        elif image[:4] == b"RIFF" and image[8:12] == b"WEBP":
-            kind = "webp"
-        url = f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
+        url = f"data:image/{image_type(image)};base64,{base64.b64encode(image).decode('ascii')}"
         parts.append({"type": "image_url", "image_url": {"url": url}})
     return {"role": message.role, "content": parts}
 
 
-class _ResponseMessage(BaseModel):
-    content: str | None = None
+class ResponseMessage(BaseModel):
+    """What the model says, and what it thought and called beside it."""
+
+    content: str | list[dict[str, Any]] | None = None
+    """Text, or parts of it as Mistral writes them."""
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: Any = None
+
+    @property
+    def text(self) -> str:
+        """The text of all parts."""
+        if isinstance(self.content, list):
+            return "".join(str(part.get("text", "")) for part in self.content)
+        return self.content or ""
 
 
 class ResponseChoice(BaseModel):
     """One reply of a chat completion or of a completion; ids are looked at where declared."""
 
-    message: _ResponseMessage | None = None
+    message: ResponseMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
     token_ids: Any = None
@@ -268,6 +287,15 @@ class ResponseUsage(BaseModel):
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    prompt_tokens_details: dict[str, Any] | None = None
+    prompt_cache_hit_tokens: int = 0
+    """As DeepSeek writes them."""
+
+    @property
+    def cached(self) -> int:
+        """The part of the prompt that was read from a cache."""
+        details = (self.prompt_tokens_details or {}).get("cached_tokens")
+        return details if isinstance(details, int) else self.prompt_cache_hit_tokens
 
 
 class ResponseBody(BaseModel):
@@ -326,7 +354,8 @@ def read_prompt_ids(
 def _read_reply(
     choice: ResponseChoice, request: EndpointRequest, endpoint: Endpoint, where: str
 ) -> Reply:
-    text = (choice.message.content if choice.message is not None else choice.text) or ""
+    message = choice.message or ResponseMessage(content=choice.text)
+    text, thought = message.text, message.reasoning_content or message.reasoning or ""
     finish_reason = choice.finish_reason or "stop"
     if request.constraint is not None:
         if endpoint.server.dialect == "json_schema":
@@ -338,7 +367,7 @@ def _read_reply(
                 f" {text[:120]!r}; check the server's structured output, or declare dialect = ''"
             )
     if not endpoint.server.token_ids:
-        return Reply(text, finish_reason)
+        return Reply(text, finish_reason, reasoning=thought)
     ids = _read_ids(choice.token_ids, "the reply's ids (token_ids)", where)
     log_probs = _read_log_probs(choice.logprobs, where)
     if len(ids) != len(log_probs):
@@ -346,7 +375,7 @@ def _read_reply(
             f"{where}: the reply has {len(ids)} token ids and {len(log_probs)} log-probabilities,"
             f" one each was expected; {_ACTING_ONLY}"
         )
-    return Reply(text, finish_reason, ids, log_probs)
+    return Reply(text, finish_reason, ids, log_probs, thought)
 
 
 def _read_log_probs(found: Any, where: str) -> tuple[float, ...]:

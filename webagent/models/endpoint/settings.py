@@ -39,6 +39,8 @@ class Server:
     """May give more than one reply to a request; each is asked for singly otherwise."""
     prefix_cache: bool = False
     """Does not read a prompt's beginning anew that it has just read."""
+    protocol: Literal["chat", "messages"] = "chat"
+    """How it is spoken to: `chat` is OpenAI's chat completions, `messages` Anthropic's."""
     cache_salt: bool = False
     """Keeps prefixes apart by `cache_salt`, so that new weights do not go on from old ones."""
 
@@ -61,6 +63,8 @@ SERVERS: Mapping[str, Server] = MappingProxyType(
             Server("transformers", several=False),
             Server("openai", dialect="json_schema", prefix_cache=True),
             Server("anthropic", several=False),
+            Server("anthropic-messages", protocol="messages", several=False),
+            Server("ollama", several=False, prefix_cache=True),
             Server("gemini", dialect="json_schema", several=False),
         )
     }
@@ -73,7 +77,8 @@ class Endpoint:
     """Where the model is, and how patient to be with it."""
 
     model: str
-    """The name the server knows the weights by."""
+    """The name the server knows the weights by; `anthropic/NAME`, `ollama/NAME` and so on say where
+    they are, too (`PROVIDERS`)."""
     base_url: str = ""
     """Empty: `OPENAI_BASE_URL`, and without that OpenAI's own."""
     api_key: str = field(default="", repr=False)
@@ -87,6 +92,8 @@ class Endpoint:
     first_pause: Annotated[float, Field(ge=0)] = 0.5
     """Seconds; the pause doubles with every attempt, and a random half of it is taken off."""
     longest_pause: Annotated[float, Field(ge=0)] = 30.0
+    requests_per_minute: Annotated[float, Field(ge=0)] = 0.0
+    """At most so many are begun; 0: as many as the server takes."""
     images: bool = True
     """Whether the model looks at images."""
     api_key_variable: str = "OPENAI_API_KEY"

@@ -37,6 +37,8 @@ action; here one request holds both, once for each action."""
 
 _WHERE = ("on a line of its own between thought and action", "at the end of your thought")
 """Where plans and notes are written: freely, or where a reply is held to two lines."""
+_OUTCOME, _EARLIER_OUTCOME = 4_000, 400
+"""Characters that are shown of what came of the last action, and of those before."""
 _LEFT_OUT = "(left out; it was shown at this turn)"
 _TURNS_BESIDE_NOTES = 3
 """Turns that are listed although notes stand for them."""
@@ -195,7 +197,9 @@ class PromptBuilder:
     ) -> dict[str, str]:
         """Return the page of a turn, what it came of and what is said beside it, by slot."""
         page = seen[turn]
-        outcome = f"Outcome of your action: {shorten(page.outcome)}\n\n" if page.outcome else ""
+        outcome = (
+            f"Outcome of your action: {shorten(page.outcome, _OUTCOME)}\n\n" if page.outcome else ""
+        )
         images = ", also as the attached screenshot" if shown else ""
         slots = {"images": self.pages.variant.words + images, "outcome": outcome}
         if whole:
@@ -286,7 +290,10 @@ def format_history(
     written: dict[int, str] = {}
     for number in range(len(steps), first, -1):
         step, led_to = steps[number - 1], after[number - 1]
-        words = pruned.get(number) or _format_turn(number, step.decision, led_to, settings)
+        longest = _OUTCOME if number == len(steps) else _EARLIER_OUTCOME
+        words = pruned.get(number) or _format_turn(
+            number, step.decision, shorten(led_to.outcome, longest), settings
+        )
         if len(written) == settings.turns or not take(words):
             break
         written[number] = words
@@ -330,7 +337,7 @@ def _find_pruned_turns(trajectory: Trajectory) -> dict[int, str]:
     }
 
 
-def _format_turn(number: int, decision: Decision, led_to: Observation, settings: Prompting) -> str:
+def _format_turn(number: int, decision: Decision, came: str, settings: Prompting) -> str:
     thought = decision.thought
     if settings.plan:
         thought = remove_plans(thought)
@@ -339,5 +346,5 @@ def _format_turn(number: int, decision: Decision, led_to: Observation, settings:
     is_full = settings.thoughts == "full"
     thought = "\n     ".join(thought.splitlines()) if is_full else shorten(thought)
     words = f"Thought: {thought}\n   " if thought else ""
-    outcome = f"\n   Outcome: {shorten(led_to.outcome)}" if led_to.outcome else ""
+    outcome = f"\n   Outcome: {came}" if came else ""
     return f"{number}. {words}Action: {format_action(decision.action)}{outcome}"

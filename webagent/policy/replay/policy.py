@@ -3,10 +3,11 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from webagent.action import Action, Answer, Wait, format_action, is_final
 from webagent.errors import PolicyError
+from webagent.policy.policy import propose_certain
 from webagent.policy.replay.elements import GOOD, STRICT
 from webagent.policy.replay.goals import ValueMapping
 from webagent.policy.replay.steps import (
@@ -15,7 +16,7 @@ from webagent.policy.replay.steps import (
     list_recorded_texts,
     replay_step,
 )
-from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
+from webagent.records import Decision, Ending, Observation, Trajectory
 
 SOURCE, WAITING = "replay", "replay waits"
 PATIENCE = 3
@@ -67,9 +68,7 @@ class ReplayPolicy:
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
         """Return the one action that was recorded."""
-        decision = await self.act(trajectory, observation)
-        certain = Candidate(format_action(decision.action), log_prob=0.0)
-        return [replace(decision, candidates=(certain,))][:n]
+        return propose_certain(await self.act(trajectory, observation), n)
 
     def _replay_next(
         self, done: int, trajectory: Trajectory, page: Observation

@@ -16,6 +16,8 @@ from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
 
 NOTHING = "no change"
+OVER = "the task is over"
+"""What is written where the page ends the episode."""
 _HEAD = re.compile(r"@(\d+) -(\d+)")
 
 
@@ -92,7 +94,9 @@ def page_text(observation: Observation) -> str:
 
 
 def page_changes(before: Observation, after: Observation) -> str:
-    """Return only the lines that are different."""
+    """Return only the lines that are different, or that the page ends the episode."""
+    if after.over:
+        return OVER
     return line_changes(page_text(before), page_text(after))
 
 

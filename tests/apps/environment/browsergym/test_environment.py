@@ -10,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 
 import apps.environment
 from apps.environment.browsergym import BrowserGymEnv
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 from webagent.errors import SetupError
 
 gymnasium.register_envs(apps.environment)
@@ -168,7 +168,9 @@ def test_the_agent_can_talk_and_give_up(env: BrowserGymEnv) -> None:
 def test_a_task_that_asks_for_an_answer_ends_with_the_message(
     page_task: Callable[..., Task],
 ) -> None:
-    task = page_task("form", goal="Answer 42.", checks=(Check("episode.answer", "equals", "42"),))
+    task = page_task(
+        "form", goal="Answer 42.", checks=(TaskCheck("episode.answer", "equals", "42"),)
+    )
     env = gymnasium.make("webagent/browsergym.Task-v1", task=task)
     env.reset(seed=0)
     assert env.step("send_msg_to_user('42')")[1:3] == (1.0, True)

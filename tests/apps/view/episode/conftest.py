@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.miniwob import tasks as miniwob
+from benchmarks.oracles import OraclePolicy
 from benchmarks.rules import checks_hold
 from loop.folder import RunFolder
-from loop.policies import ScriptedSolutions
 from tasks.task import Task
 from tests.fakes.lessons import page as made_page
 from tests.fakes.toy import blank_world
@@ -44,7 +44,7 @@ class Empty:
 class Telling:
     """A policy that says what it thinks and what else it considered."""
 
-    policy: ScriptedSolutions | ScriptedPolicy
+    policy: OraclePolicy | ScriptedPolicy
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """As the policy, with a thought, candidates and tokens."""
@@ -74,7 +74,7 @@ async def played(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = RunFolder.create(runs / "played", Empty(), ("improve",))
     task = miniwob.load().task("login-user", 3)
     with folder.store() as store:
-        good = await _play(browser, store, task, ScriptedSolutions(), "self")
+        good = await _play(browser, store, task, OraclePolicy(), "self")
         wrong = ScriptedPolicy(play_actions([Fill(1, "nobody"), Fill(2, "nothing"), Click(3)]))
         bad = await _play(browser, store, task, wrong, "none")
         for each in (good, bad):
@@ -106,7 +106,7 @@ def at(played: Path, view: Callable[[Path], str]) -> Callable[[str], str]:
 
 
 async def _play(
-    browser: Browser, store: Store, task: Task, policy: ScriptedSolutions | ScriptedPolicy, arm: str
+    browser: Browser, store: Store, task: Task, policy: OraclePolicy | ScriptedPolicy, arm: str
 ) -> Trajectory:
     world = await browser.world(store.images.add)
     try:

@@ -100,6 +100,8 @@ async def test_the_step_where_it_went_wrong_is_named_and_marked(
     at: At, ids: tuple[str, str], page: Page
 ) -> None:
     await page.goto(at(ids[1]))
+    await expect(page.locator("#scene")).to_contain_text("Here it went wrong")
+    await page.goto(f"{at(ids[1])}?step=last")
     cause = page.locator(".cause")
     await expect(cause).to_contain_text("✗ grounding")
     link = cause.get_by_role("link")
@@ -205,10 +207,13 @@ async def test_an_episode_under_way_is_followed_to_its_end(
 ) -> None:
     shutil.copytree(played / "played", tmp_path / "runs" / "live")
     await page.goto(f"{view(tmp_path / 'runs')}/run/live/episode/running?step=last")
-    await expect(page.locator("h1")).to_contain_text("under way")
+    await expect(page.locator("h1")).to_contain_text("interrupted")
     await expect(page.locator(".frame")).to_have_count(1)
     await expect(page.locator("#labels")).to_contain_text("once it is over")
     with Store.open(tmp_path / "runs" / "live") as store:
+        store.put_state("at", "work")
+        await page.reload()
+        await expect(page.locator("h1")).to_contain_text("under way")
         bad = store.load(ids[1])
         assert bad is not None
         store.add_step("running", 1, bad.steps[1])

@@ -1,5 +1,6 @@
 """Labels given in the viewer: by form and keys, by several people, used by `webagent judge`."""
 
+import html
 import json
 import shutil
 from collections.abc import Callable
@@ -121,7 +122,7 @@ async def test_a_label_that_is_not_right_is_refused_with_the_reason(
         }
         answer = await page.request.post(f"{place}/label", form={**form, **change})
         assert answer.status == status
-        assert said in (await answer.text()).replace("&#x27;", "'")
+        assert said in html.unescape(await answer.text())
     assert not (labelled / "played" / "labels.jsonl").exists()
 
 

@@ -17,7 +17,7 @@ from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click, Fill, MouseDrag
 from webagent.models.spending import Price, Prices
 from webagent.records import Node, Observation, Provenance, Score
-from worldmodel.model import Outcome
+from worldmodel.prediction import Outcome
 
 FORM = page("Say hi", node(1, "textbox", "Name"), node(2, "button", "Send"), node(0, "text", "Hi"))
 SURE = Outcome(0.1, 0.2, 0.7)

@@ -11,8 +11,8 @@ import pytest
 from benchmarks.rules import RULES, checks_hold
 from benchmarks.webarena.rules.corrected import differences
 from benchmarks.webarena.schema import Setup
-from evaluators.rules.rule import Rule
-from tasks.task import Check, Json, Task
+from evaluators.rules.checks import Rule
+from tasks.task import Json, Task, TaskCheck
 from tests.benchmarks.webarena.published import ADDRESSES, BENCHMARKS, read
 from webagent.action import Answer, GiveUp
 from webagent.action.actions import Action
@@ -159,7 +159,7 @@ async def test_what_is_no_text_or_was_not_captured_abstains(rule: str) -> None:
         not rule.endswith(("exact_match", "match_corrected", "url_match")) and "url" not in rule
     )
     expected: Json = ["< 5"] if listed else "x"
-    task = Task("t@1", "", checks=(Check("it", rule, expected),))
+    task = Task("t@1", "", checks=(TaskCheck("it", rule, expected),))
 
     for evidence in ({}, {"it": None}, {"uncaptured": {"it": "the page answered 500"}}):
         score = await checks_hold()(episode(task, **evidence))
@@ -167,21 +167,23 @@ async def test_what_is_no_text_or_was_not_captured_abstains(rule: str) -> None:
 
 
 async def test_what_is_missing_is_said() -> None:
-    task = Task("t@1", "", checks=(Check("episode.said", "webarena_must_include", ["a", "b"]),))
+    task = Task("t@1", "", checks=(TaskCheck("episode.said", "webarena_must_include", ["a", "b"]),))
     assert (await checks_hold()(episode(task, "just A"))).reason.endswith("fails: without 'b'")
 
 
 async def test_shares_are_multiplied_and_a_failed_check_decides() -> None:
-    half = Check("episode.said", "webchorearena_must_include", ["red", "blue"])
+    half = TaskCheck("episode.said", "webchorearena_must_include", ["red", "blue"])
     task = Task("t@1", "", checks=(half, half))
 
     assert (await checks_hold()(episode(task, "red"))).value == 0.25
-    failed = replace(task, checks=(half, Check("episode.url", "webarena_url_match", "http://b/")))
+    failed = replace(
+        task, checks=(half, TaskCheck("episode.url", "webarena_url_match", "http://b/"))
+    )
     assert (await checks_hold()(episode(failed, "red"))).value == 0.0
 
 
 async def test_giving_up_says_that_it_cannot_be_done() -> None:
-    task = Task("t@1", "", checks=(Check("episode.said", "webarena_exact_match", "N/A"),))
+    task = Task("t@1", "", checks=(TaskCheck("episode.said", "webarena_exact_match", "N/A"),))
     assert (await checks_hold()(episode(task, action=GiveUp("no such shop")))).value == 1.0
 
 
@@ -209,7 +211,7 @@ async def test_a_stored_episode_is_scored_again_from_what_was_kept(
     assert "the page answered 500" in score.reason
 
 
-def _right(check: Check) -> Json:
+def _right(check: TaskCheck) -> Json:
     """What a page would hold on which the check holds."""
     if isinstance(check.expected, list):
         return " ".join(str(item).split(" |OR| ")[0] for item in check.expected)

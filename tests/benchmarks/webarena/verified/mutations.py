@@ -1,4 +1,4 @@
-"""Requests for WebArena-Verified's tasks: as expected, and with something changed."""
+"""Answers and requests for WebArena-Verified's tasks: as expected, and with something changed."""
 
 import copy
 import json
@@ -43,6 +43,16 @@ def request(method: str, url: str, headers: Mapping[str, str], status: int = 200
 SOMETHING = [request("GET", "http://localhost:7780/admin", {})]
 
 
+def answers(tasks: list[Task], seed: int, count: int) -> Iterator[Job]:
+    """For each task that asks for data `count` answers, for the others one."""
+    dice = random.Random(seed)
+    for task in tasks:
+        expected = _response(task)["expected"]
+        for _ in range(count if expected["task_type"] == "retrieve" else 1):
+            text = _worded(_changed_answer(expected, dice), dice)
+            yield {"task": task["task_id"], "answer": text, "entries": SOMETHING}
+
+
 def traffic(tasks: list[Task], seed: int, count: int) -> Iterator[Job]:
     """For each task with network checks the expected requests, and `count` changed ones."""
     dice = random.Random(seed)
@@ -59,6 +69,96 @@ def traffic(tasks: list[Task], seed: int, count: int) -> Iterator[Job]:
 
 def _response(task: Task) -> Any:
     return next(one for one in task["eval"] if one["evaluator"] == "AgentResponseEvaluator")
+
+
+def _changed_answer(expected: Task, dice: random.Random) -> Any:
+    data = copy.deepcopy(expected.get("retrieved_data"))
+    if isinstance(data, list):
+        data = [dice.choice(one) if isinstance(one, list) else one for one in data]
+    said = {"task_type": expected["task_type"], "status": expected["status"]}
+    said["retrieved_data"] = _changed_data(data, dice)
+    odds = dice.random()
+    if odds < 0.03:
+        wrong = ["success", "FAILURE", "NOT_FOUND_ERROR", '"SUCCESS".', "^.*$", "", None, 5]
+        said["status"] = dice.choice(wrong)
+    elif odds < 0.06:
+        said["task_type"] = dice.choice(["RETRIEVE", "navigate", " mutate ", "Retrieve.", None])
+    elif odds < 0.08:
+        said["performed_operation"] = said.pop("task_type")
+    elif odds < 0.10:
+        said.pop(dice.choice(list(said)))
+    elif odds < 0.12:
+        said["error_details"] = "none"
+    return said
+
+
+def _changed_data(data: Any, dice: random.Random) -> Any:
+    if not isinstance(data, list) or not data:
+        return _changed(data, dice) if dice.random() < 0.5 else data
+    at, odds = dice.randrange(len(data)), dice.random()
+    if odds < 0.6:
+        data[at] = _changed(data[at], dice)
+    elif odds < 0.65:
+        dice.shuffle(data)
+    elif odds < 0.7:
+        data.append(dice.choice(data))
+    elif odds < 0.73:
+        data.pop()
+    elif odds < 0.8:
+        return dice.choice([data[0], json.dumps(data), {"items": data}])
+    return data
+
+
+def _changed(value: Any, dice: random.Random) -> Any:
+    if isinstance(value, bool):
+        return dice.choice([value, not value, str(value), "yes", "no", 1, 0, "y", None])
+    if isinstance(value, int | float):
+        return dice.choice(_other_numbers(value))
+    if isinstance(value, str):
+        return dice.choice(_other_texts(value))
+    if isinstance(value, dict):
+        changed = {
+            key: _changed(one, dice) if dice.random() < 0.5 else one for key, one in value.items()
+        }
+        others = [changed, changed, {**changed, "extra": 1}, json.dumps(changed), [changed], {}]
+        return dice.choice(others)
+    return dice.choice([None, [], "", 0, "nothing"])
+
+
+def _other_numbers(value: float) -> list[Any]:
+    return [
+        value, value + 1, value + 0.05, value - 0.11, -value, str(value), f"${value}",
+        f"{value:,} USD", f"USD {value}", f"{value:.2f}", f"{value}%", f"€ {value}",
+        str(value).replace(".", ","), f"about {value}", "free", "twelve", "one hundred twenty",
+        "none", f" {value} ",
+        [value, value], [value], {}, True, f"({value})", f"{value} items",
+    ]  # fmt: skip
+
+
+def _other_texts(value: str) -> list[Any]:
+    return [
+        value, value.upper(), value.lower(), f" {value}  ", f"{value}.", f'"{value}"', f"{value}x",
+        value[:-1], value.replace(" ", "  "), value.replace("-", " "), value.replace("-", "–"),
+        f"the {value}", " ".join(value.split()[::-1]), value.replace("é", "e"),
+        value.replace(" and ", " & "), [value], [value, "other"], {"x": value}, 5, None, True,
+        "^.*$", f"^{re.escape(value)}$", value.replace("e", "é"), f"{value}™",
+        value.replace("'", "’"), f"“{value}”", value.replace(":", "h ", 1) + "m",
+        re.sub(r"\d+", lambda found: str(int(found[0]) + 1), value, count=1),
+        re.sub(r"(\d+)", r"\1 ", value), value.replace("km", " kilometers"),
+        value.replace("min", " minutes"), value.replace("h ", " hours, "), f"{value} {value}",
+        value.replace("/", "-"), value.title(), json.dumps([value]),
+        ",".join(reversed(value.split(","))), "N/A", "", "null", value.replace(",", ""),
+        f"{value} (approx)", f"~{value}", value.replace(".", ","),
+    ]  # fmt: skip
+
+
+def _worded(said: Any, dice: random.Random) -> str:
+    text = json.dumps(said, ensure_ascii=False, indent=dice.choice([None, 2]))
+    ways = [text] * 10 + [
+        f"```json\n{text}\n```", f"Here:\n```\n{text}\n```\nbye", f"Here: {text}", f"[{text}]",
+        f"  {text}\n", "",
+    ]  # fmt: skip
+    return dice.choice(ways)
 
 
 def _concrete(pattern: str) -> str:

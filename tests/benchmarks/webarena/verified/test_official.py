@@ -98,6 +98,13 @@ def test_the_demo_logs_are_scored_as_the_package_scores_them(scorer, dataset):
     assert differences(scorer, jobs, scores) == []
 
 
+def test_changed_answers_are_scored_as_the_package_scores_them(scorer, dataset, raw_tasks):
+    jobs = list(mutations.answers(raw_tasks, seed=3, count=3))
+
+    assert len(jobs) > 1000
+    assert differences(scorer, jobs, ours(dataset, jobs)) == []
+
+
 def test_changed_requests_are_scored_as_the_package_scores_them(scorer, dataset, raw_tasks):
     jobs = list(mutations.traffic(raw_tasks, seed=4, count=2))
     scores = ours(dataset, jobs)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.rules import RULES, checks_hold
-from tasks.task import Check, Task
+from tasks.task import Task, TaskCheck
 from webagent.action.actions import Answer
 from webagent.records import Decision, Ending, Observation, Step, Trajectory
 
@@ -155,7 +155,7 @@ def test_a_check_that_is_not_as_published_cannot_be_compared(expected):
 
 async def test_the_checks_of_a_task_read_the_answer_of_the_episode():
     task = Task(
-        "w/1@1", "http://shop.test", checks=(Check("episode.answer", "agent_response", BASE),)
+        "w/1@1", "http://shop.test", checks=(TaskCheck("episode.answer", "agent_response", BASE),)
     )
     page = Observation("", "http://shop.test", "Shop", ())
     step = Step(page, Decision(Answer(json.dumps(said()))))

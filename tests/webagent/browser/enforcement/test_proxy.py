@@ -21,11 +21,24 @@ class Gate:
         self.closed_ips: set[str] = set()
         self.asked: list[str] = []
         self.refused: list[str] = []
+        self.messages: list[bytes | None] = []
 
-    def request(self, url: str, method: str, text: str = "") -> GuardVerdict:
+    def request(
+        self, url: str, method: str, text: str = "", body: bytes | None = b""
+    ) -> GuardVerdict:
         """Everything but paths that say no."""
         self.asked.append(f"{method} {url}")
-        return refuse("no means no") if "/no" in url or "/no" in text else ALLOWED
+        is_no = "/no" in url or "/no" in text or b"/no" in (body or b"")
+        return refuse("no means no") if is_no else ALLOWED
+
+    def message(self, url: str, body: bytes | None) -> GuardVerdict:
+        """Everything that can be read and does not say no."""
+        self.messages.append(body)
+        return refuse("no means no") if body is None or b"/no" in body else ALLOWED
+
+    def is_searched(self, url: str) -> bool:
+        """Everything."""
+        return True
 
     def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
         """`tls.test` for TLS, `plain.test` for anything else."""
@@ -202,7 +215,7 @@ async def test_the_proxy_is_no_site_of_its_own(wall: Wall) -> None:
 
 
 async def test_a_tunnel_for_tls_passes_its_bytes_unchanged(wall: Wall) -> None:
-    hello = b"\x16\x03\x01 and so on"
+    hello = b"\x16\x03\x01\x00\x09and so on"
     async with wall.talk() as (reader, writer), asyncio.timeout(5):
         writer.write(wall.connect("tls.test"))
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
@@ -235,6 +248,55 @@ async def test_a_web_socket_passes_a_plain_tunnel_and_is_judged_by_its_address(w
     assert reply.endswith(b"hi")
     assert wall.upstream.received == [opening]
     assert wall.gate.asked == [f"GET ws://plain.test:{wall.gate.port}/live"]
+
+
+def frame(text: bytes, opcode: int = 1, is_last: bool = True) -> bytes:
+    """A web socket's frame as browsers send them."""
+    size = bytes([128 + len(text)]) if len(text) < 126 else b"\xfe" + len(text).to_bytes(2)
+    mask = b"mask"
+    masked = bytes(each ^ mask[n % 4] for n, each in enumerate(text))
+    return bytes([opcode + (128 if is_last else 0)]) + size + mask + masked
+
+
+@pytest.mark.parametrize(
+    ("frames", "passed"),
+    [
+        ([frame(b"hello"), frame(b"x" * 300), frame(b"", 9)], 3),
+        ([frame(b"hello"), frame(b"say /no"), frame(b"more")], 1),
+        ([frame(b"say /", is_last=False), frame(b"", 9), frame(b"no", 0)], 2),
+        ([frame(b"say /"), frame(b"no")], 2),
+        ([frame(b"/no", 9)], 0),
+        ([b"\x81\xff" + (1_000_001).to_bytes(8) + b"maskwords"], 0),
+    ],
+)
+async def test_the_messages_of_a_web_socket_are_judged_before_they_pass(
+    wall: Wall, frames: list[bytes], passed: int
+) -> None:
+    wall.upstream.reply, wall.upstream.stays_open = b"", True
+    opening = b"GET /live HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
+    offer = b"\r\nSec-WebSocket-Extensions: permessage-deflate\r\n"
+    async with wall.talk() as (reader, writer), asyncio.timeout(5):
+        sent = opening.replace(b"\r\n\r\n", offer + b"\r\n")
+        writer.write(wall.connect("plain.test") + sent + b"".join(frames))
+        await reader.readuntil(b"\r\n\r\n")
+        expected = opening + b"".join(frames[:passed])
+        while wall.upstream.received != [expected] or len(wall.gate.messages) < passed:
+            await asyncio.sleep(0.01)
+        if passed < len(frames):
+            assert await reader.read(-1) == b""
+    assert wall.upstream.received == [expected]
+    assert len(wall.gate.refused) == (passed < len(frames))
+
+
+async def test_a_web_socket_inside_tls_is_known_by_what_it_offers(wall: Wall) -> None:
+    for offered, is_passed in ((b"\x02h2\x08http/1.1", True), (b"\x08http/1.1", False)):
+        names = len(offered).to_bytes(2) + offered
+        hello = b"\x00\x10" + len(names).to_bytes(2) + names + b"more"
+        record = b"\x16\x03\x01" + len(hello).to_bytes(2) + hello
+        wall.upstream.received.clear()
+        reply = await wall.answer(wall.connect("tls.test") + record)
+        assert reply.endswith(b"hi") == is_passed
+        assert b"".join(wall.upstream.received) == (record if is_passed else b"")
 
 
 async def test_a_closed_tunnel_is_refused_before_a_connection_is_made(wall: Wall) -> None:

@@ -13,7 +13,7 @@ from tests.local_pages import mark_of
 from webagent.action import Action
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
-from webagent.browser.evidence import capture
+from webagent.browser.evidence import probes
 from webagent.browser.sessions.profile import Profile
 from webagent.records import Observation
 
@@ -162,7 +162,7 @@ async def test_what_opens_a_dialog_was_acted_on(browser: Browser, tmp_path: Path
 async def test_more_elements_than_are_kept_are_none(
     world: BrowserWorld, shop: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capture, "MOST_ELEMENTS", 1)
+    monkeypatch.setattr(probes, "MOST_ELEMENTS", 1)
     page = await world.reset(shop)
     for _ in range(2):
         page = await world.step(act.Hover(mark_of(page, "First")))

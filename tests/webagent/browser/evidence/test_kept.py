@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.rules import checks_hold
 from perf.fakes.site import Site
-from tasks.task import Check, Probe
+from tasks.task import Probe, TaskCheck
 from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser
@@ -39,7 +39,7 @@ async def test_a_big_log_and_pictures_are_scored_again_from_the_run_folder(
             Probe("title", script="document.title"),
             Probe("dot", "pictures", script="document.images"),
         ),
-        checks=(Check("title", "equals", "\ufffd"),),
+        checks=(TaskCheck("title", "equals", "\ufffd"),),
     )
     with Store.open(tmp_path / "run", create=True) as store:
         world = await browser.world(keep_picture=store.images.add)

@@ -12,7 +12,7 @@ from tasks.task import Json, Probe
 from tests.local_pages import MakeTask
 from webagent.browser import Browser
 from webagent.browser.evidence import probe_page as pictures
-from webagent.store.images import ImageFolder
+from webagent.store.database import ImageFolder
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.rules import checks_hold
-from tasks.task import Check, Probe
+from tasks.task import Probe, TaskCheck
 from tests.local_pages import mark_of
 from tests.webagent.browser.evidence.shop import Shop, probe
 from tests.webagent.browser.test_failures import newest_main
@@ -205,7 +205,7 @@ async def test_a_browser_that_dies_while_its_pages_are_probed_fails_the_world(sh
 
 
 async def test_a_check_whose_probe_found_nothing_abstains_and_says_why(shop: Shop) -> None:
-    checks = (Check("title", "equals", "Account"),)
+    checks = (TaskCheck("title", "equals", "Account"),)
     task = shop.task(probes=(probe("title", shop.url("/broken")),), checks=checks)
     policy = ScriptedPolicy(play_actions([act.Answer("done")]))
     verdict = await checks_hold()(await run_episode(task, policy, shop.world))

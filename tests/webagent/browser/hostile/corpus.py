@@ -19,7 +19,10 @@ class Hostile:
     path: str = ""
     """Address on the server that misbehaves by itself; empty for a page made of `html`."""
     may_fail: bool = False
-    """Whether the world may give the page up; everywhere else the episode must be played out."""
+    """Whether the world may give the page up; everywhere else the episode must be played out.
+
+    Of `alerts without end`, too: to a dialog that opens in the moment between two pages Chromium
+    takes no answer ("Not attached to an active page"), neither Playwright's nor ours."""
     seconds: float = SECONDS
 
     def __str__(self) -> str:

@@ -10,8 +10,8 @@ import pytest
 from tasks.task import Task
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
-from webagent.browser.page.captcha import Handover
 from webagent.browser.sessions.profile import Profile
+from webagent.browser.tabs import Handover
 from webagent.errors import CaptchaError
 from webagent.policy.policy import ScriptedPolicy
 from webagent.records import Ending

@@ -220,6 +220,24 @@ async def test_a_live_connection_takes_a_page_to_the_wall_clock(
     assert "chimed" in render(await world.step(Wait(500))) or "chimed" in render(chimed)
 
 
+STREAM = """<!DOCTYPE html><title>Stream</title><button>Go</button><p id=said></p><script>
+  const feed = new EventSource("data:text/event-stream," + "data: x%0A%0A".repeat(MESSAGES));
+  let count = 0;
+  feed.onmessage = () => { said.textContent = `${++count} came, state ${feed.readyState}`; };
+</script>"""
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+@pytest.mark.parametrize(("messages", "said"), [(900, "900 came, state 1"), (3000, "state 2")])
+async def test_a_connection_that_floods_the_page_is_closed(
+    world: BrowserWorld, tmp_path: Path, clock: str, messages: int, said: str
+) -> None:
+    (tmp_path / "stream.html").write_text(STREAM.replace("MESSAGES", str(messages)))
+    url = (tmp_path / "stream.html").as_uri()
+    await world.reset(Task(id="page/stream@1", start_url=url, clock=clock))
+    assert said in render(await world.step(Wait(300)))
+
+
 async def test_data_that_never_come_take_a_page_to_the_wall_clock(
     world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +250,34 @@ async def test_data_that_never_come_take_a_page_to_the_wall_clock(
     seen = await world.step(Wait(600))
     assert "chimed" in render(seen)
     assert time.monotonic() - started < 8
+
+
+BORN = """<!DOCTYPE html><title>Born</title><script>const born = Date.now();</script>
+<p id=said></p><script>
+  const feed = LIVE;
+  const tell = () => { said.textContent = `${born}, ${Math.round(performance.now())} ms, `; };
+  addEventListener("load", tell);
+  setTimeout(() => { said.textContent += `${Date.now() - born} ms later`; }, 1000);
+</script>"""
+
+
+async def test_the_first_page_has_the_time_of_the_episode_from_its_first_script_on(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    (tmp_path / "born.html").write_text(BORN.replace("LIVE", "null"))
+    task = Task(id="page/born@1", start_url=(tmp_path / "born.html").as_uri())
+    first, second = [render(await world.reset(task)) for _ in range(2)]
+    assert "1767268800500, " in first and "1000 ms later" in first
+    assert first == second
+
+
+async def test_a_first_page_with_a_live_connection_is_not_waited_for(
+    world: BrowserWorld, url: str, tmp_path: Path
+) -> None:
+    (tmp_path / "born.html").write_text(BORN.replace("LIVE", f"new EventSource('{url}events')"))
+    started = time.monotonic()
+    await world.reset(Task(id="page/born@1", start_url=(tmp_path / "born.html").as_uri()))
+    assert time.monotonic() - started < 9, "data are waited for 10 s"
 
 
 SOFT = """

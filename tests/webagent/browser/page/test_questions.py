@@ -78,14 +78,24 @@ async def test_a_dialog_in_the_middle_of_typing_is_shown(asked: LocalWorld) -> N
 
 
 @pytest.mark.parametrize(("reply", "title"), [("accept", "Second"), ("dismiss", "Questions")])
+@pytest.mark.parametrize("clock", ["virtual", "real"])
 async def test_leaving_a_page_with_unsaved_work_is_asked(
-    asked: LocalWorld, reply: act.Reply, title: str
+    asked: LocalWorld, reply: act.Reply, title: str, clock: str
 ) -> None:
-    page = await asked.open("questions")
+    page = await asked.open("questions", clock=clock)
     await asked.step(act.Click(mark_of(page, "Edit")))
     question = await asked.step(act.Click(mark_of(page, "Leave")))
     assert "leave this page and lose what was not saved?" in render(question)
-    assert (await asked.step(act.AnswerDialog(reply))).title == title
+    answered = await asked.step(act.AnswerDialog(reply))
+    assert (answered.title, answered.outcome) == (title, "")
+
+
+async def test_an_address_asked_for_is_not_waited_for_once_one_stays(asked: LocalWorld) -> None:
+    page = await asked.open("questions")
+    await asked.step(act.Click(mark_of(page, "Edit")))
+    await asked.step(act.Goto(page.url.replace("questions", "second")))
+    stayed = await asked.step(act.AnswerDialog("dismiss"))
+    assert (stayed.title, stayed.outcome) == ("Questions", "")
 
 
 async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer(

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from webagent.browser.page.scripts import isolated_script
+from webagent.browser.page.connection import isolated_script
 
 
 def test_no_two_functions_of_the_isolated_world_have_one_name() -> None:

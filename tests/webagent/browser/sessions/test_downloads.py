@@ -2,15 +2,16 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from playwright.async_api import CDPSession
 
 from perf.fakes.site import Reply, Site, serving
 from tasks.task import Task
 from tests.local_pages import mark_of
 from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld
+from webagent.browser import Browser, BrowserWorld, perform
 from webagent.browser.sessions import files
 from webagent.browser.sessions.files import safe_name
 from webagent.browser.sessions.profile import Profile
@@ -145,3 +146,67 @@ async def test_without_a_folder_a_download_is_refused_and_said(
 )
 def test_a_suggested_name_never_leaves_its_folder(suggested: str, safe: str) -> None:
     assert safe_name(suggested) == safe
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_downloaded_file_is_read_in_parts(
+    keeping: BrowserWorld, site: Site, clock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(perform, "LONGEST_RESULT", 3)
+    page = await keeping.reset(files_task(site, clock=clock))
+    early = await keeping.step(act.ReadFile("_r.csv"))
+    assert early.outcome == "this episode has no file '_r.csv'; its files: none"
+    await keeping.step(act.Click(mark_of(page, "Report")))
+    first = await keeping.step(act.ReadFile("_r.csv"))
+    said = '_r.csv, characters 0 to 3 of 5; read on with read_file("_r.csv", 3):\na,b'
+    assert (first.outcome, keeping.refusal) == (said, "")
+    assert (await keeping.step(act.ReadFile("_r.csv", 3))).outcome.endswith("3 to 5 of 5:\n,c")
+    assert "none from 5 on" in (await keeping.step(act.ReadFile("_r.csv", 5))).outcome
+
+
+async def test_only_the_files_of_the_episode_are_read(
+    keeping: BrowserWorld, site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.txt").write_text("of another")
+    page = await keeping.reset(files_task(site))
+    await keeping.step(act.Click(mark_of(page, "Small")))
+    for name in ("../mine.txt", str(tmp_path / "mine.txt"), "..", ""):
+        seen = await keeping.step(act.ReadFile(name))
+        assert "its files: small.txt" in seen.outcome
+        assert keeping.refusal == seen.outcome
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_page_is_printed_into_the_folder_of_the_episode(
+    keeping: BrowserWorld, site: Site, tmp_path: Path, clock: str
+) -> None:
+    await keeping.reset(files_task(site, clock=clock))
+    seen = await keeping.step(act.PrintPage())
+    [(name, size)] = files_in(tmp_path).items()
+    assert (name, seen.outcome) == ("files-0/Files.pdf", f"kept Files.pdf ({size} bytes)")
+    assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
+    seen = await keeping.step(act.ReadFile("Files.pdf"))
+    assert seen.outcome == f"Files.pdf is no text in UTF-8 ({size} bytes)"
+
+
+async def test_without_a_folder_no_file_is_read_or_printed(world: BrowserWorld, site: Site) -> None:
+    await world.reset(files_task(site))
+    for action in (act.ReadFile("r.csv"), act.PrintPage()):
+        assert "the setting downloads" in (await world.step(action)).outcome
+
+
+def test_a_secret_in_a_file_is_masked_before_the_file_is_cut(tmp_path: Path) -> None:
+    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
+    kept.begin("episode")
+    assert kept.keep("key.txt", b"key=abcdefgh") == ""
+    for start in (0, 6):
+        said, _ = kept.read("key.txt", start, 6, lambda text: text.replace("abcdefgh", "***"))
+        assert "abc" not in said and "efgh" not in said
+
+
+def test_a_file_that_is_too_large_is_not_kept(tmp_path: Path) -> None:
+    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
+    kept.begin("episode")
+    reason = kept.keep("../page.pdf", b"x" * 1_000_001)
+    assert reason == "page.pdf cannot be kept: it is larger than 1 MB"
+    assert files_in(tmp_path) == {}

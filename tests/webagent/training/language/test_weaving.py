@@ -20,7 +20,7 @@ from transformers import (
 from perf.fakes.tiny_models import llava
 from tests.webagent.training.language.small import SIZES, Bigram, llama, row
 from webagent.errors import ModelError
-from webagent.store.images import ImageFolder
+from webagent.store.database import ImageFolder
 from webagent.training.language.config import LoraSettings, TrainConfig
 from webagent.training.language.likelihood import (
     ForwardOptions,

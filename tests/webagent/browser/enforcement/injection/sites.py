@@ -1,6 +1,8 @@
 """Sites that listen on addresses of their own, so that whatever leaves a browser is counted."""
 
 import asyncio
+import base64
+import hashlib
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -43,6 +45,7 @@ class Sites:
         """What stands for the sites in the pages of the corpus."""
         return {
             "SHOP": f"http://{SHOP}:{self.port}",
+            "OTHER_HOST": f"{OTHER}:{self.port}",
             "OTHER": f"http://{OTHER}:{self.port}",
             "EVIL_HOST": f"{EVIL}:{self.port}",
             "EVIL": f"http://{EVIL}:{self.port}",
@@ -76,8 +79,28 @@ class Sites:
         lengths = [int(line[15:]) for line in lines if line.lower()[:15] == "content-length:"]
         body = (await reader.readexactly(sum(lengths[:1]))).decode("latin-1")
         self.arrivals.append(Arrival(site, port, method, path, head + body))
+        key = next((line[19:] for line in lines if line.lower()[:18] == "sec-websocket-key:"), "")
+        if key and path.startswith("/live"):
+            await self._talk(reader, writer, key)
         writer.write(self.answer(site, path))
         await writer.drain()
+
+    async def _talk(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str
+    ) -> None:
+        """Take the messages of a web socket, of less than 126 bytes each."""
+        site, port = writer.get_extra_info("sockname")[:2]
+        accept = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode())
+        writer.write(
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Accept: " + base64.b64encode(accept.digest()) + b"\r\n\r\n"
+        )
+        while True:
+            size = (await reader.readexactly(2))[1] & 127
+            mask = await reader.readexactly(4)
+            data = bytes(a ^ mask[n % 4] for n, a in enumerate(await reader.readexactly(size)))
+            self.arrivals.append(Arrival(site, port, "MESSAGE", "/live", data.decode("latin-1")))
+            writer.write(b"\x81\x02ok")
 
     def answer(self, site: str, path: str) -> bytes:
         """Redirects where the path says so; the page under test at the shop; else a little page."""

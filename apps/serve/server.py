@@ -1,0 +1,227 @@
+"""The server: its routes, who may ask, one session for each WebSocket."""
+
+import asyncio
+import errno
+import json
+import socket
+from base64 import b64decode
+from binascii import Error as NotBase64
+from hmac import compare_digest
+from importlib.metadata import version
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from apps.serve.sessions import ServedSession, Stage
+from apps.serve.wire import (
+    ErrorCode,
+    MessageError,
+    list_tools,
+    read_message,
+    schemas,
+    write_error,
+    write_turn,
+)
+from webagent.errors import SetupError, WorldError
+
+_GRACE_SECONDS = 2
+_LARGEST_MESSAGE = 1 << 20
+_OPEN = "/health"
+"""Answered without a token, for whoever waits until the server is there."""
+
+
+def make_app(stage: Stage) -> ASGIApp:
+    """Return the application: `/ws` for sessions, and what clients ask for by HTTP."""
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "healthy"})
+
+    async def metadata(_: Request) -> Response:
+        return JSONResponse(_describe(stage))
+
+    async def schema(_: Request) -> Response:
+        return JSONResponse(schemas())
+
+    async def tools(_: Request) -> Response:
+        return JSONResponse({"tools": list_tools()})
+
+    async def sessions(_: Request) -> Response:
+        return JSONResponse(
+            {
+                "active_sessions": stage.places,
+                "max_sessions": stage.config.max_sessions,
+                "episodes": stage.episodes,
+                "failures": stage.failures,
+            }
+        )
+
+    async def by_socket(request: Request) -> Response:
+        reason = f"POST {request.url.path} has no session; open a WebSocket at /ws, as EnvClient of"
+        return JSONResponse({"detail": f"{reason} openenv-core does"}, 405)
+
+    async def session(websocket: WebSocket) -> None:
+        await _serve_session(stage, websocket)
+
+    answers = {
+        "/health": health,
+        "/metadata": metadata,
+        "/schema": schema,
+        "/tools": tools,
+        "/sessions": sessions,
+    }
+    routes = [
+        *(Route(path, answer) for path, answer in answers.items()),
+        *(Route(path, by_socket, methods=["POST"]) for path in ("/reset", "/step", "/mcp")),
+        WebSocketRoute("/ws", session),
+    ]
+    return ClientFilter(Starlette(routes=routes), stage.config.token())
+
+
+def _describe(stage: Stage) -> dict[str, Any]:
+    chosen = stage.chosen
+    return {
+        "name": "webagent",
+        "description": f"{len(chosen.names)} tasks of {chosen.suite.id} in a real browser",
+        "version": version("webagent-loop"),
+        "suite": chosen.suite.id,
+        "is_seeded": chosen.suite.is_seeded,
+        "split": stage.config.split,
+        "tasks": list(chosen.names),
+    }
+
+
+async def _serve_session(stage: Stage, websocket: WebSocket) -> None:
+    """Answer one client until it goes; what it held is given back."""
+    await websocket.accept()
+    session = ServedSession(stage)
+    try:
+        while (text := await _next_message(stage, session, websocket)) is not None:
+            reply = await _answer(stage, session, text)
+            if reply is None:
+                break
+            await websocket.send_text(json.dumps(reply, ensure_ascii=False, allow_nan=False))
+    except WebSocketDisconnect:
+        return
+    finally:
+        await asyncio.shield(session.leave())
+
+
+async def _next_message(stage: Stage, session: ServedSession, websocket: WebSocket) -> str | None:
+    """Return what the client sends; where the lease ends before, wait on without the place."""
+    seconds = 60 * stage.config.lease_minutes
+    try:
+        async with asyncio.timeout(seconds if session.has_place else None):
+            message = await websocket.receive()
+    except TimeoutError:
+        minutes = f"{stage.config.lease_minutes:g}"
+        await session.leave(f"the lease of {minutes} minutes expired, as nothing was asked for")
+        message = await websocket.receive()
+    if message["type"] == "websocket.disconnect":
+        return None
+    text: str | None = message.get("text")
+    return "bytes" if text is None else text
+
+
+async def _answer(stage: Stage, session: ServedSession, text: str) -> dict[str, Any] | None:
+    """Return the answer to one message; None where the client closes."""
+    try:
+        asked = read_message(text)
+        if asked.type == "close":
+            return None
+        if asked.type == "state":
+            return {"type": "state", "data": session.state()}
+        if asked.type == "reset":
+            return write_turn(await session.reset(asked.data))
+        if asked.data.type == "list_tools":
+            return session.tools()
+        return write_turn(await session.step(asked.data))
+    except MessageError as error:
+        facts = {}
+        if error.code is ErrorCode.CAPACITY_REACHED:
+            facts = {"active_sessions": stage.places, "max_sessions": stage.config.max_sessions}
+        return write_error(error.code, str(error), **facts)
+    except WorldError as error:
+        return write_error(ErrorCode.EXECUTION_ERROR, str(error))
+
+
+class ClientFilter:
+    """Lets through programs that show the token, and no page of a browser."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse pages of web sites, which could reach this machine, and strangers."""
+        if scope["type"] in ("http", "websocket"):
+            status, reason = self._refusal(scope["path"], Headers(scope=scope))
+            if reason:
+                refusal = JSONResponse({"detail": reason}, status)
+                if scope["type"] == "websocket":
+                    await WebSocket(scope, receive, send).send_denial_response(refusal)
+                else:
+                    await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, path: str, headers: Headers) -> tuple[int, str]:
+        if origin := headers.get("origin"):
+            return 403, f"a page of {origin} may not play here; clients are programs"
+        if self._token and path != _OPEN and not self._shows_token(headers):
+            how = "http://client:TOKEN@HOST:PORT as the address, or Authorization: Bearer TOKEN"
+            return 401, f"this server asks for its token: {how}"
+        return 0, ""
+
+    def _shows_token(self, headers: Headers) -> bool:
+        kind, _, shown = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "basic":
+            try:
+                shown = b64decode(shown, validate=True).decode("ascii").partition(":")[2]
+            except (NotBase64, UnicodeDecodeError):
+                return False
+        return compare_digest(shown.encode(), self._token.encode())
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises `SetupError` where the port is taken."""
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(1024)
+        return made
+    except OSError as error:
+        made.close()
+        taken = "is in use" if error.errno == errno.EADDRINUSE else "cannot be listened at"
+        raise SetupError(
+            f"port {port} of {host} {taken} ({error.strerror or error}); name another with --port,"
+            " or 0 for any free one"
+        ) from error
+
+
+def configure(stage: Stage) -> uvicorn.Config:
+    """Return how uvicorn is to serve."""
+    return uvicorn.Config(
+        make_app(stage),
+        ws="wsproto",
+        ws_max_size=_LARGEST_MESSAGE,
+        # A client that generates for a minute in the thread of its socket answers no ping; leases
+        # end what is left behind.
+        ws_ping_interval=None,
+        ws_per_message_deflate=False,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+
+
+async def serve(stage: Stage, listening: socket.socket) -> None:
+    """Serve until the process is told to end."""
+    await uvicorn.Server(configure(stage)).serve(sockets=[listening])

@@ -1,0 +1,189 @@
+"""The first page: all runs with what each was for and came to, searched and sorted."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from apps.view.contents import Contents, EpisodeOutcome, Run
+from apps.view.episodes import SortableColumn
+from apps.view.figures import benchmark_of, read_settings
+from apps.view.outcome import RunOutcome, outcome_of
+from apps.view.pages import Pages, moment
+from evaluators.statistics import wilson
+from webagent.errors import StoreError
+
+_PATIENCE = 0.6
+"""Seconds for reading runs that were not read before; the rest follows while the page is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatestSuccess:
+    """How often the arm that counts succeeds, after its last round."""
+
+    arm: str
+    round: int
+    success: float
+    low: float
+    high: float
+    episodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in the list of runs."""
+
+    run: Run
+    state: dict[str, str]
+    outcome: RunOutcome
+    contents: Contents | None
+    """None while it has not been read, or where it cannot be."""
+    problem: str = ""
+
+    @property
+    def standing(self) -> LatestSuccess | None:
+        """None where nothing was measured."""
+        return standing(self.contents) if self.contents else None
+
+    @property
+    def broken(self) -> int:
+        """Episodes that say nothing of the policy, where there are others."""
+        counts = self.contents.counts if self.contents else {}
+        found = counts.get(EpisodeOutcome.BROKEN, 0)
+        return found if self.contents and found < len(self.contents.of_policy) else 0
+
+    @property
+    def benchmark(self) -> str:
+        """What was played."""
+        found = benchmark_of(self.contents) if self.contents else ""
+        return "one task" if found.startswith("live@") else found
+
+    @property
+    def arms(self) -> str:
+        """The arms there are, baselines apart."""
+        lines = self.contents.of_policy if self.contents else ()
+        return ", ".join(sorted({line.entry.arm for line in lines if line.entry.arm}))
+
+    @property
+    def steps(self) -> int:
+        """All that the policy took."""
+        return sum(line.entry.steps for line in self.contents.of_policy) if self.contents else 0
+
+    @property
+    def episodes(self) -> int:
+        """All that the policy played."""
+        return len(self.contents.of_policy) if self.contents else 0
+
+    @property
+    def began(self) -> float:
+        """When the first episode began, in seconds since 1970; 0 where none did."""
+        lines = self.contents.lines if self.contents else ()
+        return min((line.entry.started for line in lines), default=0.0)
+
+    @property
+    def begun(self) -> str:
+        """The same for people."""
+        return moment(self.began) if self.began else ""
+
+    def has(self, words: list[str]) -> bool:
+        """Return whether all these words stand in what the list says of it."""
+        told = (self.run.title, self.outcome.goal, self.outcome.word, self.benchmark, self.arms)
+        text = " ".join((*told, self.problem)).casefold()
+        return all(word in text for word in words)
+
+
+_KEYS: Mapping[str, Callable[[RunRow], Any]] = {
+    "run": lambda row: row.run.title.casefold(),
+    "outcome": lambda row: (row.outcome.word, -row.run.changed()),
+    "benchmark": lambda row: row.benchmark,
+    "success %, last round": lambda row: row.standing.success if row.standing else -1.0,
+    "episodes": lambda row: row.episodes,
+    "steps": lambda row: row.steps,
+    "arms": lambda row: row.arms,
+    "begun": lambda row: row.began,
+}
+"""What each column is sorted by."""
+_KINDS = {
+    "run": "words task",
+    "outcome": "words",
+    "success %, last round": "words",
+    "benchmark": "words spare",
+    "arms": "words spare",
+    "episodes": "spare",
+    "steps": "spare",
+    "begun": "spare",
+}
+_MOST_FIRST = ("success %, last round", "episodes", "steps", "begun")
+"""Columns whose first sort has the greatest on top."""
+
+
+def routes(pages: Pages) -> list[BaseRoute]:
+    """Return `/?q=…&sort=-steps`."""
+
+    def runs(request: Request) -> Response:
+        request.state.version = pages.all_runs()["version"]
+        asked = dict(request.query_params)
+        until = time.monotonic() + _PATIENCE
+        rows = [_read_row(pages, run, until) for run in pages.archive.runs()]
+        words = asked.get("q", "").casefold().split()
+        chosen = [row for row in rows if row.has(words)]
+        by = asked.get("sort", "")
+        if key := _KEYS.get(by.lstrip("-")):
+            chosen.sort(key=key, reverse=by.startswith("-"))
+        return pages.show(
+            request,
+            "runs.html",
+            rows=chosen,
+            total=len(rows),
+            text=asked.get("q", ""),
+            columns=_list_columns(asked),
+            folder=pages.archive.folder.resolve(),
+        )
+
+    return [Route("/", runs)]
+
+
+def standing(contents: Contents) -> LatestSuccess | None:
+    """Return the last round of the arm `self`, else of the last arm that was measured."""
+    measured = [line for line in contents.lines if line.is_measured]
+    arms = [line.entry.arm for line in measured]
+    if not arms:
+        return None
+    arm = "self" if "self" in arms else max(arms)
+    number = max(line.entry.round for line in measured if line.entry.arm == arm)
+    own = [line for line in measured if (line.entry.arm, line.entry.round) == (arm, number)]
+    good = sum(line.outcome is EpisodeOutcome.SUCCEEDED for line in own)
+    return LatestSuccess(arm, number, good / len(own), *wilson(good, len(own)), len(own))
+
+
+def _read_row(pages: Pages, run: Run, until: float) -> RunRow:
+    state = pages.state(run)
+    settings, _ = read_settings(run)
+    contents, problem = None, ""
+    try:
+        if pages.contents.has(run) or time.monotonic() <= until:
+            contents = pages.contents.contents(run)
+        else:
+            pages.read_later(run)
+    except StoreError as error:
+        problem = str(error)
+    outcome = outcome_of(run, settings, contents, is_live=state["kind"] == "running")
+    return RunRow(run, state, outcome, contents, problem)
+
+
+def _list_columns(asked: Mapping[str, str]) -> list[SortableColumn]:
+    by = asked.get("sort", "")
+    columns = []
+    for name in _KEYS:
+        is_up, is_down = by == name, by == f"-{name}"
+        other = f"-{name}" if is_up or (name in _MOST_FIRST and not is_down) else name
+        order = "descending" if is_down else "ascending" if is_up else "none"
+        values = {"q": asked.get("q", ""), "sort": other}
+        link = f"/?{urlencode({key: value for key, value in values.items() if value})}"
+        columns.append(SortableColumn(name, link, order, _KINDS[name]))
+    return columns

@@ -1,0 +1,134 @@
+"""Published recipes as settings of `webagent improve`, each with what it lacks here.
+
+docs/presets.md says of each what is as published, what differs and why.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from loop.policies import ModelChoice
+from loop.settings import ImproveConfig
+from loop.training.settings import WeightSettings
+from loop.worlds import WorldChoice
+from webagent.errors import UsageError
+from webagent.training.language.config import TrainConfig
+
+_WEIGHTS = partial(
+    ImproveConfig,
+    asked=ModelChoice("local:"),  # whose weights, the reader says
+    arms=("none", "self"),
+    curriculum="uniform",
+    demonstrations=0,
+)
+
+PRESETS = {
+    "demo": ImproveConfig(
+        preset="demo",
+        rounds=2,
+        steps=600,
+        base_tokens=150_000,
+        round_tokens=100_000,
+        evaluate=15,
+        evaluate_between=3,
+    ),
+    "webevolver": ImproveConfig(
+        preset="webevolver",
+        arms=("none", "control", "self", "imagined", "lookahead", "both"),
+        curriculum="uniform",
+        rounds=3,
+        judge="judge:agentrewardbench",
+        judge_images=False,
+        horizon=7,
+        imagined_share=0.5,
+        ahead=WorldChoice("builtin", depth=2),
+    ),
+    "pae": _WEIGHTS(
+        preset="pae",
+        observation="set-of-marks",
+        images=True,
+        judge="judge:pae",
+        proposer="endpoint",
+        steps=10_240,
+        how=WeightSettings(objective="sft", lora=16),
+        train=TrainConfig(learning_rate=2e-5),
+    ),
+    "webrl": _WEIGHTS(
+        preset="webrl",
+        arms=("none", "control", "self"),
+        curriculum="on",
+        observation="html",
+        demonstrations=3,
+        proposer="failures",
+        proposals_solved_by="policy",
+        how=WeightSettings(objective="webrl"),
+        train=TrainConfig(learning_rate=1e-6),
+    ),
+    "dreamgym": ImproveConfig(
+        preset="dreamgym",
+        arms=("none", "control", "self", "imagined"),
+        horizon=15,
+        dreams=400,
+        imagined_share=0.8,
+    ),
+    "go-browse": _WEIGHTS(
+        preset="go-browse",
+        rounds=1,
+        proposer="exploration",
+        how=WeightSettings(objective="sft"),
+        images=False,
+    ),
+    "early-experience": _WEIGHTS(preset="early-experience", demonstrations=3),
+}
+
+_BUILTIN = "policy and world model are the built-in networks: language models do not dream here yet"
+LACKING: Mapping[str, tuple[str, ...]] = {
+    "webevolver": (
+        _BUILTIN,
+        "dreams begin on real pages, and no world model is told to let a task succeed",
+    ),
+    "pae": ("tasks are proposed from pages that were visited, ten a round unless --propose says",),
+    "webrl": (
+        "no critic tells which new tasks are worth trying: the policy has to solve them in one of"
+        " three tries",
+        "steps of earlier rounds are not replayed by their perplexity: that is --replay of webagent"
+        " train",
+        "no outcome reward model is part of it: name one with --judge reward:FOLDER, else checks"
+        " are gone by",
+    ),
+    "dreamgym": (
+        _BUILTIN,
+        "dreams believed to be successes are imitated: there is no policy gradient on them",
+        "the world model neither reasons nor reads retrieved steps, and no task is invented",
+    ),
+    "go-browse": (
+        "pages are explored without a model, and what that did is the proof of a task",
+        "nothing is learnt from a stronger model unless its run is named with --demonstrated",
+    ),
+    "early-experience": (
+        "no objective predicts what the model's own action leads to (implicit world modelling)",
+        "no alternatives are branched off and reflected on at demonstrated states",
+    ),
+}
+"""What of the published system is not here, by preset, in sentences that the summary repeats."""
+_REFUSED = ("early-experience",)
+"""Presets without the very part that makes them what they are."""
+
+
+def check_preset(config: ImproveConfig) -> None:
+    """Raise `UsageError` for a preset that has nothing of what it is named after yet."""
+    if config.preset in _REFUSED:
+        raise UsageError(
+            f"--preset {config.preset} cannot be run yet: {'; '.join(LACKING[config.preset])}."
+            " docs/presets.md says what there is"
+        )
+
+
+def describe_lacking(config: ImproveConfig) -> list[str]:
+    """Return what a run's preset lacks, a sentence each; none for one that lacks nothing."""
+    lacking = list(LACKING.get(config.preset, ()))
+    if config.preset and config.learner == "endpoint":
+        lacking.append(
+            "nobody here can train the weights behind an endpoint: the policy is told examples and"
+            f" rules in place of --objective {config.how.objective}"
+        )
+    return [f"preset {config.preset}: {sentence}" for sentence in lacking]

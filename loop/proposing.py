@@ -1,0 +1,253 @@
+"""Proposing within the loop: before a round new tasks are made, sifted, proven and put to be drawn.
+
+After PAE (arXiv 2412.13194), WebRL (2411.02337) and Go-Browse (2506.03533); `webagent propose` does
+the work, in a folder of its own below the run's.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from benchmarks.sites.described import find_site
+from loop.folder import PROPOSED, RunFolder
+from loop.judges import CHECKS
+from loop.learners import ArmState
+from loop.proposers.records import ProposalRecord, count_reasons
+from loop.proposers.session import BorrowedParts, ProposalRun
+from loop.proposers.settings import NOBODY, ProposeConfig
+from loop.proposers.site import ProposalSite, describe_address, describe_site
+from loop.session import Session
+from loop.settings import ImproveConfig
+from loop.task_split import find_leak, list_held_out
+from tasks.suite import Suite
+from tasks.task import UNTRIED, Json, Refusal, Task
+from webagent.errors import UsageError
+from webagent.serialize import from_json, to_json
+from webagent.store import Store
+
+SOURCES: Mapping[str, str] = {
+    "failures": "failures",
+    "exploration": "exploration",
+    "endpoint": "pages",
+}
+"""The source of `webagent propose` by the name of the proposer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalPlace:
+    """A site of the tasks that are learnt on, or the address that they begin at."""
+
+    site: str
+    """Empty where pages are wherever their addresses say."""
+    address: str
+    """Where it begins then."""
+    clock: str
+    logins: tuple[str, ...]
+    """Of the tasks there, the commonest first."""
+
+    def holds(self, task: Task) -> bool:
+        """Return whether a task is of this place."""
+        address = "" if task.site else _find_root(task.start_url)
+        return (task.site, address) == (self.site, self.address)
+
+
+async def propose(session: Session, state: ArmState, round: int) -> None:
+    """Add new tasks to those that are drawn from this round on, or take up those that a killed
+    session had added. Raises `ModelError`, `WorldError` or `SetupError` where none can be made."""
+    if session.config.proposer == "none":
+        return
+    key = f"{PROPOSED}:{session.arm.name}:{session.repeat}:{round}"
+    noted = session.store.get_state(key)
+    if not isinstance(noted, dict):
+        noted = await _propose(session, state, round)
+        session.store.put_state(key, noted)
+    kept = noted["tasks"]
+    for each in kept if isinstance(kept, list) else ():
+        task = from_json(Task, each)
+        session.proposed[task.name] = task
+    told = f"{noted['made']} made, {len(session.proposed)} drawn from in all"
+    session.say("propose", 1.0, told)
+
+
+async def _propose(session: Session, state: ArmState, round: int) -> dict[str, Json]:
+    """Have tasks proposed for each place; return what came of it."""
+    config, started = session.config, time.monotonic()
+    places = list_places(session.suite, session.split.learning)
+    held_out = list_held_out(config, session.split)
+    records: list[ProposalRecord] = []
+    unreadable = steps = 0
+    for number, place in enumerate(places[: config.propose]):
+        share, more = divmod(config.propose, len(places))
+        login = place.logins[(round - 1) % len(place.logins)]
+        seed = 1000 * session.repeat + round
+        asked = build_settings(config, share + (number < more), login, seed)
+        path = session.folder.path / PROPOSED / f"{session.arm.name}-{session.repeat}"
+        path /= f"{round}-{number}"
+        is_begun = (path / "run.json").exists()
+        folder = RunFolder.open(path) if is_begun else RunFolder.create(path, asked, ["webagent"])
+        with folder.store() as store:
+            borrowed = _lend(session, state, store, place, login, held_out)
+            run = ProposalRun(asked, folder, store, borrowed)
+            await run.work()
+        lines = run.lines[: asked.count]  # an exploration finds what it finds
+        records += map(_take_untried, lines) if session.has_named_judge else lines
+        unreadable, steps = unreadable + len(run.problems), steps + run.steps
+    refusals = [record.proposal.refusals for record in records]
+    return {
+        "proposer": config.proposer,
+        "made": len(records),
+        "unreadable": unreadable,
+        "refused": dict(Counter(each[0].filter for each in refusals if each)),
+        "reasons": dict(count_reasons(records)),
+        "tasks": [
+            # A parent would make the curriculum take it for a variant of a task it draws.
+            to_json(replace(record.proposal.task, parent=""))
+            for record in records
+            if record.is_taken
+        ],
+        "steps": steps,
+        "seconds": time.monotonic() - started,
+    }
+
+
+def _lend(
+    session: Session,
+    state: ArmState,
+    store: Store,
+    place: ProposalPlace,
+    login: str,
+    held_out: Sequence[Task],
+) -> BorrowedParts:
+    """What the run that proposes for a place is lent by the session."""
+    own = session.config.proposals_solved_by == "policy"
+    believed = session.judges.believed
+    there = [one for one in state.experience if place.holds(one.task)]
+
+    def refuse(task: Task) -> Refusal | None:
+        if task.name in session.names:
+            return Refusal("novelty", "a task of the run has its name")
+        leak = find_leak(task, held_out)
+        return Refusal("held out", leak) if leak else None
+
+    return BorrowedParts(
+        _open_place(session, store, place, login),
+        session.ledger,
+        [(one, state.succeeded(one)) for one in there if state.success.get(one.id) is not None],
+        [session.suite.task(name, 0) for name in session.names],
+        refuse,
+        state.learner.policy("collect") if own else None,
+        believed.evaluator if believed else None,
+    )
+
+
+@asynccontextmanager
+async def _open_place(
+    session: Session, store: Store, place: ProposalPlace, login: str
+) -> AsyncIterator[ProposalSite]:
+    """Yield the place with the session's browser and sites. Raises `SetupError`."""
+
+    def keep(picture: bytes) -> str:
+        store.images.add(picture)
+        return session.store.images.add(picture)
+
+    most = max(session.suite.task(name, 0).max_steps for name in session.split.learning)
+    if place.site:
+        site = find_site(place.site, session.config.sites)
+        scope = await asyncio.to_thread(describe_site, site, most)
+        start = Task("proposed/visit@1", scope.address, site=site.id, login=login)
+    else:
+        scope = describe_address(place.address, most)
+        start = Task("proposed/visit@1", scope.address, login=login, clock=place.clock)
+    await session.hosting.prepare([start])
+    yield ProposalSite(scope, start, session.worlds(keep))
+
+
+def _take_untried(record: ProposalRecord) -> ProposalRecord:
+    """Return a proposal that passed but that nobody tried as one to take, without checks that
+    nobody proved: the judge that the loop goes by tells of it."""
+    proposal = record.proposal
+    if [(each.filter, each.reason) for each in proposal.refusals] != [("feasibility", UNTRIED)]:
+        return record
+    task = replace(proposal.task, checks=(), queries={})
+    return replace(record, proposal=replace(proposal, task=task, refusals=()))
+
+
+def build_settings(
+    config: ImproveConfig, count: int, login: str = "", seed: int = 0
+) -> ProposeConfig:
+    """Return the settings of the run that proposes."""
+    model = config.proposing
+    return ProposeConfig(
+        source=(SOURCES[config.proposer],),
+        count=count,
+        login=login,
+        asked=model,
+        solver=model.policy if config.proposals_solved_by == "proposer" else NOBODY,
+        explore_steps=config.explore_steps,
+        guard=config.guard,
+        concurrency=config.concurrency,
+        seed=seed,
+    )
+
+
+def list_places(suite: Suite, names: Sequence[str]) -> list[ProposalPlace]:
+    """Return the sites of tasks, the commonest first; none for pages that write their own goals."""
+    logins: dict[tuple[str, str, str], Counter[str]] = {}
+    for name in names:
+        task = suite.task(name, 0)
+        if task.hooks.goal:
+            continue
+        address = "" if task.site else _find_root(task.start_url)
+        logins.setdefault((task.site, address, task.clock), Counter())[task.login] += 1
+    places = sorted(logins, key=lambda place: -logins[place].total())
+    return [
+        ProposalPlace(*place, tuple(login for login, _ in logins[place].most_common()))
+        for place in places
+    ]
+
+
+def _find_root(url: str) -> str:
+    """Return where the site of an address begins; of a file its folder."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/" if parts.netloc else url[: url.rfind("/") + 1]
+
+
+def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) -> None:
+    """Find what is wrong with the settings of who proposes. Raises `SetupError`."""
+    if config.proposer == "none":
+        return
+    if config.propose < 1 or config.explore_steps < 1:
+        raise UsageError(
+            f"--propose {config.propose} --explore-steps {config.explore_steps}: at least 1 of each"
+            " is needed; leave --proposer out to have no tasks proposed"
+        )
+    places = list_places(suite, names)
+    if not places:
+        raise UsageError(
+            f"--proposer {config.proposer}: the tasks of {suite.id} begin on pages that give their"
+            " own goals, so that no other task can be told there; name a benchmark on a site, as"
+            " --benchmark fossil, or your own with --benchmark own"
+        )
+    if config.proposer == "exploration":
+        if config.guard is None and not all(place.site for place in places):
+            raise UsageError(
+                "--proposer exploration fills in forms and sends them; on a site that is not reset"
+                " it needs limits, give them with --guard"
+            )
+    elif config.proposals_solved_by == "nobody" and config.judge in CHECKS:
+        raise UsageError(
+            f"--proposer {config.proposer}: the checks that a model writes are gone by only when"
+            " the task was solved; have it solved with --proposals-solved-by policy, or name a"
+            " judge with --judge, as judge:evidence"
+        )
+    if config.proposer != "exploration" or config.proposals_solved_by == "proposer":
+        if not config.proposing.is_named and config.proposing.policy == "endpoint":
+            raise UsageError(
+                f"--proposer {config.proposer} asks a model; name it with --proposer-model, or give"
+                " --proposer-policy local:FOLDER"
+            )
+        config.proposing.contestant().check()

@@ -1,0 +1,66 @@
+"""The student of a run: how it is asked for, and where it is kept."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from webagent.errors import SetupError, UsageError
+from webagent.store import Store
+
+if TYPE_CHECKING:  # numpy is not loaded for settings
+    from webagent.policy.student import Student
+
+BUILTIN = "builtin"
+STUDENT_STATE = "student"
+"""Under it a run's store keeps how sure its student has to be."""
+
+
+@dataclass(frozen=True)
+class StudentChoice:
+    """A small model in front of a large one."""
+
+    student: str = ""
+    """A small model in front of the policy, which acts where it is sure and learns from every
+    answer of the large one: `builtin` to begin with nothing, or the folder of one
+    (docs/howto/student.md)."""
+    student_sure: float = 0.8
+    """Probability of being right from which the student acts."""
+    student_audit: float = 0.05
+    """Share of the steps it is sure of on which the large model is asked all the same, to tell
+    whether it still may be."""
+
+    def check(self, policy: str, *, is_kept: bool = False) -> None:
+        """Find what is wrong with it; `is_kept` allows a folder that is not there yet, and one that
+        has learnt nothing. Raises `SetupError`, and `StoreError` for a broken folder."""
+        if not self.student:
+            return
+        if policy.partition(":")[0] in ("builtin", "model"):
+            raise UsageError(
+                f"--student {self.student} goes in front of a large model, and --policy {policy} is"
+                " the built-in one itself; name another policy, or leave --student out"
+            )
+        if not 0 < self.student_sure <= 1 or not 0 <= self.student_audit < 1:
+            raise UsageError(
+                f"--student-sure {self.student_sure:g} --student-audit {self.student_audit:g}: the"
+                " first lies above 0 and at most at 1, the second at 0 or between 0 and 1"
+            )
+        if self.student == BUILTIN or (is_kept and not Path(self.student).exists()):
+            return
+        if not len(self.open().memory) and not is_kept:
+            raise SetupError(
+                f"--student {self.student}: it has learnt from no episode yet and would never act;"
+                " let it learn first, with webagent collect --student builtin"
+            )
+
+    def open(self) -> "Student":
+        """Return the student. Raises `SetupError` or `StoreError`."""
+        from webagent.policy.student import Student
+
+        if self.student == BUILTIN:
+            return Student(sure=self.student_sure, audit=self.student_audit)
+        return Student.load(Path(self.student), self.student_sure, self.student_audit)
+
+
+def note_student(store: Store, student: "Student") -> None:
+    """Note in a run's store that it has a student, so that its summary tells of it."""
+    store.put_state(STUDENT_STATE, {"sure": student.sure})

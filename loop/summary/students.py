@@ -1,0 +1,135 @@
+"""What a small model in front of a large one took over in a run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from statistics import fmean
+
+from loop.costs import RunPrices
+from loop.student import STUDENT_STATE
+from loop.summary.schema import StudentRow
+from webagent.policy.calibration import calibration_error
+from webagent.policy.past_actions import find_detours
+from webagent.policy.student import AGREED, ASKED, STUDENT, SURE
+from webagent.records import Decision, Score, Trajectory
+from webagent.store import Store
+
+
+def summarize_students(store: Store, judge: str = "") -> list[StudentRow]:
+    """Return what students took over, by phase, arm and round; none for a run without one.
+
+    `judge` is how the id of the evaluator begins whose verdicts count; empty for any.
+    """
+    state = store.get_state(STUDENT_STATE)
+    if not isinstance(state, dict):
+        return []
+    sure, prices = float(str(state["sure"])), RunPrices.of(store)
+    phases = ["collect", "evaluate"]
+    scores = store.scores(phase=phases)
+    verdicts = {episode: _verdict(said, judge) for episode, said in scores.items()}
+
+    def place(episode: Trajectory) -> tuple[str, str, int]:
+        return episode.provenance.phase, episode.provenance.arm, episode.provenance.round
+
+    found = []
+    for where, episodes in groupby(sorted(store.trajectories(phase=phases), key=place), place):
+        row = _summarize(where, list(episodes), verdicts, sure, prices)
+        if row["steps_of_student"] or row["calls"]:
+            found.append(row)
+    return found
+
+
+def _verdict(scores: Sequence[Score], judge: str) -> float | None:
+    named = [s for s in scores if s.name == "success" and s.evaluator.startswith(judge)]
+    return named[0].value if named else None
+
+
+def _summarize(
+    where: tuple[str, str, int],
+    episodes: Sequence[Trajectory],
+    verdicts: Mapping[str, float | None],
+    sure: float,
+    prices: RunPrices,
+) -> StudentRow:
+    decisions = [step.decision for episode in episodes for step in episode.steps]
+    acted = [each for each in decisions if each.source == STUDENT]
+    asked = [each for each in decisions if ASKED in each.usage]
+    money = [prices.step(each)[0] for each in asked]
+    known = [each for each in money if each is not None]
+    cost = fmean(known) if known and len(known) == len(money) else None
+    counts = ("input_tokens", "output_tokens")
+    tokens = sum(each.usage.get(name, 0) for each in asked for name in counts)
+    alone = [e for e in episodes if all(s.decision.source == STUDENT for s in e.steps)]
+    rest = [e for e in episodes if e not in alone]
+    # What was undone was a mistake of the large model: such steps are not learnt from, either.
+    nowhere = {episode.id: find_detours(episode.steps) for episode in episodes}
+    judged = [
+        step.decision
+        for episode in episodes
+        if (verdicts.get(episode.id) or 0.0) >= 0.5 or verdicts.get(episode.id) is None
+        for place, step in enumerate(episode.steps)
+        if step.decision.usage.get(SURE) and ASKED in step.decision.usage
+        if place not in nowhere[episode.id]
+    ]
+    phase, arm, round = where
+    return StudentRow(
+        phase=phase,
+        arm=arm,
+        round=round,
+        steps=len(decisions),
+        steps_of_student=len(acted),
+        calls=len(asked),
+        audits=sum(each.usage[SURE] >= 1000 * sure for each in asked),
+        tokens_saved=len(acted) * tokens / max(1, len(asked)),
+        money_saved=None if cost is None else len(acted) * cost,
+        money_spent=None if cost is None else len(asked) * cost,
+        success=_mean(verdicts, episodes),
+        episodes_alone=len(alone),
+        success_alone=_mean(verdicts, alone),
+        success_others=_mean(verdicts, rest),
+        compared=len(judged),
+        calibration_error=_calibration_error(judged, sure, len(acted)),
+    )
+
+
+def _mean(verdicts: Mapping[str, float | None], episodes: Iterable[Trajectory]) -> float | None:
+    values = [value for each in episodes if (value := verdicts.get(each.id)) is not None]
+    return fmean(values) if values else None
+
+
+def _calibration_error(judged: Sequence[Decision], sure: float, acted: int) -> float | None:
+    """Where the student was sure it was compared on a sample only: each of those stands for the
+    steps that it took alone, too."""
+    pairs = [(each.usage[SURE] / 1000, bool(each.usage[AGREED])) for each in judged]
+    audited = [pair for pair in pairs if pair[0] >= sure]
+    weight = 1 + acted / len(audited) if audited else 1.0
+    weights = [weight if pair[0] >= sure else 1.0 for pair in pairs]
+    return calibration_error(pairs, weights) if pairs else None
+
+
+def format_student(row: StudentRow) -> str:
+    """Return a row in words."""
+    steps, own = row["steps"], row["steps_of_student"]
+    where = f"{row['arm']}, round {row['round']}" if row["round"] else row["arm"]
+    told = [
+        f"{where}: the student took {own:,} of {steps:,} steps ({own / steps:.1%}) and the large"
+        f" model was asked {row['calls']:,} times, {row['audits']:,} of them to check on it"
+    ]
+    if row["tokens_saved"]:
+        told.append(f"about {row['tokens_saved']:,.0f} tokens saved")
+    if row["money_saved"] is not None:
+        told.append(f"{row['money_spent']:.4g} spent and about {row['money_saved']:.4g} saved")
+    if row["success"] is not None:
+        alone = f" of {row['episodes_alone']:,} episodes it did alone"
+        rates = {alone: row["success_alone"], " of the others": row["success_others"]}
+        parts = [f"{rate:.1%}{of}" for of, rate in rates.items() if rate is not None]
+        told.append(f"success {row['success']:.1%}: {', '.join(parts)}")
+    if not own:
+        told.append(
+            f"it was never sure: it has been compared with {row['compared']:,} answers; let it"
+            " learn from more episodes"
+        )
+    elif row["calibration_error"] is not None:
+        told.append(
+            f"calibration error {row['calibration_error']:.3f} on {row['compared']:,} answers"
+        )
+    return "; ".join(told)

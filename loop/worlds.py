@@ -1,0 +1,276 @@
+"""The world model of a command: how it is asked for, and how it is put together."""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loop.judging.specification import EvaluatorBuilder, parse_evaluator
+from loop.policies import ModelChoice
+from tasks.suite import split_of
+from webagent.agent.actor import check_place, language_model
+from webagent.errors import SetupError, UsageError, unknown_name
+from webagent.models.endpoint import EndpointModel
+from webagent.models.model import Model
+from webagent.models.spending import Ledger, MeteredModel
+from webagent.models.weight_notes import check_role
+from webagent.policy.policy import Policy, WrapPolicy
+from webagent.records import Trajectory
+from webagent.store import Store
+
+if TYPE_CHECKING:  # torch and numpy are not loaded for settings
+    from worldmodel.prediction import WorldModel
+    from worldmodel.recall import RememberedWorld
+
+WORLDS = ("none", "map", "builtin", "local:FOLDER", "endpoint")
+_WORLD = "world"
+"""The role of a world model's weights, and the name of their folder in a run."""
+
+
+@dataclass(frozen=True)
+class WorldChoice:
+    """What expects what actions do, and how it is asked before acting."""
+
+    world: str = "none"
+    """World model that is asked before acting: `map`, the memory of a run's real steps; behind that
+    memory `builtin`, the run's own network, `local:FOLDER`, a language model of `webagent train
+    --role world`, or `endpoint`; `none` for none (docs/worldmodel.md)."""
+    world_model: str = ""
+    """Name of the model behind the endpoint."""
+    world_endpoint: Path | None = None
+    """File whose table [endpoint] says where that server is."""
+    world_run: Path | None = None
+    """Folder of the run whose real steps are remembered, those on test seeds aside."""
+    world_samples: int = 1
+    """Replies that a language model gives to each question; how many agree is how sure it is."""
+    lookahead_by: str = ""
+    """Who scores what is imagined: any evaluator of `webagent judge --with`, as `reward:FOLDER`, or
+    `judge:evidence`, which asks the language model of --world; the world model's P(success) without
+    it. With --world none it scores stopping after each candidate."""
+    candidates: int = 3
+    """Actions that look-ahead and its controls compare."""
+    margin: float = 2.0
+    """Nats by which the likeliest of them has to lead for nobody to be asked."""
+    depth: int = 1
+    """Steps that look-ahead imagines."""
+
+    @property
+    def kind(self) -> str:
+        """What stands before the colon."""
+        return self.world.partition(":")[0]
+
+    @property
+    def place(self) -> str:
+        """The folder after the colon."""
+        return self.world.partition(":")[2]
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether anything is asked before acting."""
+        return self.world != "none" or bool(self.lookahead_by)
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether a language model is asked."""
+        return self.kind in ("local", "endpoint")
+
+    @property
+    def paid(self) -> str:
+        """What the server calls the model that is paid for; empty where none is."""
+        return self._asked.paid if self.kind == "endpoint" else ""
+
+    @property
+    def _asked(self) -> ModelChoice:
+        return ModelChoice(self.world, self.world_model, self.world_endpoint)
+
+    def label(self) -> list[str]:
+        """What is added to a policy's name in tables."""
+        said = "world" if not self.asks_a_model else self.paid or Path(self.place).name
+        if self.kind in ("map", "builtin"):
+            said = self.kind
+        by = f" by {self.lookahead_by}" * bool(self.lookahead_by)
+        return [f"lookahead={said if self.world != 'none' else 'none'}{by}"] * self.looks_ahead
+
+    def check(self, *, remembers: bool = False) -> None:
+        """Find what is wrong with it, nothing loaded and nobody asked; `remembers` where the run
+        itself has the real steps. Raises `SetupError` and `StoreError`."""
+        if self.kind not in {name.partition(":")[0] for name in WORLDS}:
+            raise unknown_name("world", self.world, WORLDS)
+        if self.candidates < 2 or self.depth < 1 or self.world_samples < 1 or self.margin < 0:
+            raise UsageError(
+                f"--candidates {self.candidates} --depth {self.depth} --world-samples"
+                f" {self.world_samples} --margin {self.margin:g}: at least 2, 1, 1 and 0"
+            )
+        if self.kind == "local":
+            if not self.place:
+                raise UsageError("--world local: names no weights; give local:FOLDER")
+            check_place(self.place)
+            check_role(Path(self.place), [_WORLD], f"--world {self.world}")
+        if self.kind == "endpoint" and not self._asked.contestant().served:
+            raise UsageError("--world endpoint asks a server for a model; name it --world-model")
+        self._check_sources(remembers)
+
+    def _check_sources(self, remembers: bool) -> None:
+        """Check the run that is remembered, and who scores."""
+        if remembers and self.world_run is not None:
+            raise UsageError(
+                f"--world-run {self.world_run}: the arms remember their own real steps; leave it"
+                " out, and have that run's successes shown with --demonstrated RUN"
+            )
+        if self.kind in ("map", "builtin") and self.world_run is None and not remembers:
+            raise UsageError(
+                f"--world {self.world} remembers real steps; name their run with --world-run RUN"
+            )
+        if self.world_run is not None:
+            with Store.look(self.world_run):
+                pass
+            if self.kind == "builtin":
+                find_network(self.world_run)
+        if self.lookahead_by:
+            asks = parse_evaluator(self.lookahead_by).asks_a_model
+            if asks and not self.asks_a_model:
+                raise UsageError(
+                    f"--lookahead-by {self.lookahead_by} asks a language model; name it as the"
+                    " world: --world endpoint --world-model NAME, or --world local:FOLDER"
+                )
+
+    def load_model(self) -> Model | None:
+        """Return the language model that is asked, if one is. Raises `SetupError`."""
+        if self.kind == "local":
+            return language_model(self.place, [_WORLD])
+        return self._asked.contestant().language_model() if self.kind == "endpoint" else None
+
+
+def find_network(run: Path) -> Path:
+    """Return the folder of a run's newest built-in world model. Raises `SetupError`."""
+    found = [file.parent for file in run.glob(f"weights/*/*/{_WORLD}/config.json")]
+    if not found:
+        raise SetupError(
+            f"{run} has no built-in world model; train one with webagent dream {run} --count 0, or"
+            " ask its memory alone with --world map"
+        )
+    return max(found, key=lambda folder: (folder / "config.json").stat().st_mtime)
+
+
+def remember_run(run: Path | None) -> "RememberedWorld":
+    """Return the memory of a run's real steps, those on test seeds aside, with the rules that a
+    person wrote into its map; an empty one for none. Raises `StoreError`."""
+    from worldmodel.map import read_rules
+    from worldmodel.recall import RememberedWorld
+    from worldmodel.transitions import transitions
+
+    memory = RememberedWorld()
+    if run is None:
+        return memory
+    with Store.look(run) as store:
+        success = read_success(store)
+        for trajectory in store.trajectories():
+            if split_of(trajectory.task.seed) != "test":
+                memory.learn(transitions([trajectory], success))
+    memory.rules = read_rules(run, memory.cases)
+    return memory
+
+
+def read_success(store: Store) -> dict[str, float | None]:
+    """Return how well each episode of a run went; None where nobody has said. What was shown by a
+    demonstrator counts as a success where nobody has."""
+    found: dict[str, float | None] = dict.fromkeys(store.ids("any"))
+    found |= dict.fromkeys(store.ids("any", phase="demonstrate"), 1.0)
+    for episode, scores in store.scores().items():
+        values = [s.value for s in scores if s.name == "success" and s.value is not None]
+        if values:
+            found[episode] = max(values)
+    return found
+
+
+@asynccontextmanager
+async def open_world(
+    choice: WorldChoice, known: "WorldModel | None" = None
+) -> "AsyncIterator[tuple[WorldModel, Model | None]]":
+    """Yield the world model and the language model in it, if any; what it holds is given back at
+    the end. `known` is the memory of a run under way, with or without its network; without it
+    that of `--world-run` is read. Raises `SetupError`, `ModelError` and `StoreError`."""
+    from worldmodel.layers import LayeredWorld
+    from worldmodel.recall import RememberedWorld
+
+    model = choice.load_model()
+    try:
+        network: WorldModel | None = None
+        if isinstance(known, LayeredWorld):
+            memory, network = known.memory, known.model
+        elif isinstance(known, RememberedWorld):
+            memory = known
+        else:
+            memory = remember_run(choice.world_run)
+        world: WorldModel = memory
+        if model is not None:
+            from worldmodel.prompted import PromptedWorld
+
+            examples = 0 if choice.kind == "local" else 3
+            world = LayeredWorld(
+                memory, PromptedWorld(model, memory, examples, choice.world_samples)
+            )
+        elif choice.kind == "builtin":
+            if network is None and choice.world_run is not None:
+                from worldmodel.network import NetworkWorld
+
+                network = NetworkWorld.load(find_network(choice.world_run))
+            world = LayeredWorld(memory, network) if network is not None else memory
+        yield world, model
+    finally:
+        if model is not None:
+            await model.close()
+
+
+@asynccontextmanager
+async def open_lookahead(
+    choice: WorldChoice,
+    images: Callable[[str], bytes] | None,
+    known: "WorldModel | None" = None,
+    *,
+    imagines: bool = True,
+) -> AsyncIterator[WrapPolicy | None]:
+    """Yield what puts look-ahead around a policy, None where none is asked for. `images` gives a
+    judge its screenshots; what models are asked is booked in the ledger that comes with the policy.
+    `known` is as for `open_world`; without `imagines` the evaluator scores stopping after each
+    candidate.
+
+    Raises `SetupError`, `ModelError` and `StoreError`.
+    """
+    if not choice.looks_ahead:
+        yield None
+        return
+    from worldmodel.lookahead import Gate, LookAhead
+
+    gate = Gate(choice.candidates, choice.margin)
+    async with open_world(choice, known) as (world, model):
+        asks = world if imagines and choice.world != "none" else None
+
+        def put_around(policy: Policy, ledger: Ledger) -> Policy:
+            evaluator = None
+            if choice.lookahead_by:
+                spec = parse_evaluator(choice.lookahead_by)
+                # A verdict of yes or no cannot order candidates; how likely it is, can.
+                spec = replace(spec, kind="chance") if spec.kind == "reward" else spec
+                asked = MeteredModel(model, ledger, "lookahead") if model is not None else None
+                evaluator = EvaluatorBuilder(asked, images).evaluator(spec)
+            return LookAhead(asks, gate, choice.depth, evaluator)(policy, ledger)
+
+        yield put_around
+
+
+def check_world(choice: WorldChoice, *, remembers: bool = False) -> None:
+    """Check as `WorldChoice.check`, and that there is an address to ask at. Raises `SetupError`."""
+    choice.check(remembers=remembers)
+    if choice.kind == "endpoint" and isinstance(model := choice.load_model(), EndpointModel):
+        model.check()
+
+
+def describe_lookahead(choice: WorldChoice, episodes: Iterable[Trajectory]) -> str:
+    """Return a sentence on what look-ahead did in episodes; empty without it."""
+    if not choice.looks_ahead:
+        return ""
+    from worldmodel.lookahead import format_lookahead
+
+    return format_lookahead(episodes)

@@ -1,0 +1,163 @@
+"""Published recipes played end to end on fossil, killed once and resumed: docs/presets.md.
+
+    python perf/presets.py --runs runs/presets
+    python perf/presets.py --runs runs/presets --only pae webrl
+
+Policy, judge and proposer are models behind a real server on this machine that replies from a
+script; where a preset trains weights it is played once more with a tiny model of random weights.
+Each run is small, is killed with -9 in the middle of a round and goes on with --resume.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loop.summary.learning import format_learning
+from loop.summary.schema import LearningRow
+from perf.fakes import tiny_models
+from perf.fakes.chat_server import ChatServer
+from perf.fakes.roles import play_roles
+from webagent.models.fresh import ModelShape, create_model
+from webagent.store import Store
+
+SMALL = """--benchmark fossil --tasks ticket-read-field ticket-find-field --steps 24 --evaluate 1
+--evaluate-between 1 --trials 1 --concurrency 2 --judge judge:pae --judge-model judge
+--proposer-model proposer --propose 2 --explore-steps 30 --max-tokens 128 --base-tokens 2000
+--round-tokens 2000"""
+BUILTIN = """--rounds 2 --demonstrations 1 --world-tokens 2000 --reward-tokens 1000 --dreams 3
+--belief 0.05 --trusted 0.0 --proposer endpoint --workers 1"""
+SERVED = "--policy endpoint --model policy"
+OWN = "--policy local:{weights} --prompt brief --prompting.constrained --prompting.thought-tokens 0"
+PLAYED = {
+    "webevolver": f"--preset webevolver {BUILTIN} --judge judge:agentrewardbench",
+    "dreamgym": f"--preset dreamgym {BUILTIN}",
+    "pae": f"--preset pae --rounds 2 {SERVED}",
+    "webrl": f"--preset webrl --rounds 2 {SERVED}",
+    "go-browse": f"--preset go-browse {SERVED}",
+    "pae, own weights": f"--preset pae --rounds 2 {OWN} --lora 0",
+    "webrl, own weights": f"--preset webrl --rounds 2 {OWN} --observation text",
+    "go-browse, own weights": f"--preset go-browse {OWN}",
+}
+_TEXTS = (
+    '[12] link "Ticket"',
+    "Action: click(12)",
+    'Action: answer("done")',
+    "http://fossil.test/",
+)
+_SECONDS = 900
+"""Longest time that any part of one run may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedPreset:
+    """What became of a preset that was killed and resumed."""
+
+    run: Path
+    minutes: float
+    killed_at: int
+    """Episodes that had ended."""
+    kept: bool
+    """Whether each of them was as before at the end."""
+    rows: list[LearningRow]
+
+
+def play_preset(name: str, runs: Path, server: str) -> PlayedPreset:
+    """Run a preset, kill it once it has collected, resume it. Raises `CalledProcessError`."""
+    run = runs / name.replace(", ", "-").replace(" ", "-")
+    words = PLAYED[name]
+    if "{weights}" in words:
+        words = words.format(weights=_make_weights(name, runs))
+    settings = ["--runs", str(runs), "--name", run.name, *shlex.split(f"{SMALL} {words}")]
+    environment = {**os.environ, "OPENAI_BASE_URL": server, "OPENAI_API_KEY": "none"}
+    program = [sys.executable, "-m", "recipes.cli", "improve"]
+    started, log = time.monotonic(), run.with_suffix(".log")
+    with log.open("w", encoding="utf-8") as said:
+        going = {"env": environment, "stdout": said, "stderr": subprocess.STDOUT}
+        process = subprocess.Popen([*program, *settings], **going)  # type: ignore[call-overload]
+        try:
+            _wait_for_a_collected_episode(process, run, log)
+        finally:
+            process.kill()
+            process.wait()
+        before = _read_actions(run)
+        more = [*program, "--resume", str(run)]
+        subprocess.run(more, check=True, timeout=_SECONDS, **going)  # type: ignore[call-overload]
+    after = _read_actions(run)
+    summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
+    return PlayedPreset(
+        run,
+        (time.monotonic() - started) / 60,
+        len(before),
+        all(after.get(each) == actions for each, actions in before.items()),
+        summary["learning"],
+    )
+
+
+def _make_weights(name: str, runs: Path) -> Path:
+    folder = runs / f"weights-{name.split(',')[0]}"
+    if folder.exists():
+        return folder
+    if name.startswith("pae"):  # it is shown screenshots
+        return tiny_models.llava(folder)
+    create_model(folder, _TEXTS, ModelShape(width=32, layers=1, heads=2, context=16_384))
+    return folder
+
+
+def _wait_for_a_collected_episode(process: "subprocess.Popen[bytes]", run: Path, log: Path) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"{run.name} ended before it could be killed:\n{log.read_text()}")
+        if (run / "run.sqlite").exists():
+            with Store.look(run) as store:
+                if any(store.entries("finished", phase="collect")):
+                    return
+        time.sleep(0.1)
+    raise TimeoutError(f"{run.name} collected nothing in {_SECONDS} s:\n{log.read_text()}")
+
+
+def _read_actions(run: Path) -> dict[str, list[str]]:
+    with Store.look(run) as store:
+        found = store.trajectories("finished")
+        return {one.id: [repr(step.decision.action) for step in one.steps] for one in found}
+
+
+def serve() -> ChatServer:
+    """Return the models' server, listening in a thread."""
+    server = ChatServer()
+    server.will(play_roles())
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Play them one after the other, and print what each round was made of."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--runs", type=Path, default=Path("runs/presets"))
+    parser.add_argument("--only", nargs="*", default=list(PLAYED))
+    options = parser.parse_args(argv)
+    options.runs.mkdir(parents=True, exist_ok=True)
+    server = serve()
+    for name in options.only:
+        played = play_preset(name, options.runs.resolve(), server.url)
+        print(
+            f"{name}: {played.minutes:.1f} minutes, killed after {played.killed_at} episodes,"
+            f" {'all' if played.kept else 'NOT ALL'} as before",
+            flush=True,
+        )
+        for row in played.rows:
+            print(f"  {format_learning(row)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The forms of the viewer: commands whose settings, helps and defaults are those of their lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from apps.view.launcher import FormSetting, StartableCommand
+from recipes.commands import COMMANDS, Command, load
+from recipes.completion import FILES, values_of
+from recipes.settings import Option, options_of, resolve
+
+_FIRST: Mapping[str, tuple[str, ...]] = {
+    "run": ("task", "url", "model", "policy", "headed", "max-steps", "guard"),
+    "benchmark": ("benchmark", "tasks", "seeds", "split", "policy", "model", "judge"),
+    "improve": ("preset", "benchmark", "tasks", "policy", "model", "arms", "rounds"),
+}
+"""Commands that can be started from the page, with the settings that are asked for first."""
+_ELSEWHERE = frozenset(("name", "runs", "resume", "preview"))
+"""Settings that say which run; the page asks for the name, and the rest is its own."""
+
+
+def startable_commands() -> list[StartableCommand]:
+    """Return the commands with their forms, filled in as the environment and TOML say.
+
+    Raises `SetupError` where those cannot be read.
+    """
+    return [_make_startable(COMMANDS[name], first) for name, first in _FIRST.items()]
+
+
+def _make_startable(command: Command, first: Sequence[str]) -> StartableCommand:
+    config = load(command.settings)
+    base = _resolve(command, [])
+    options = [each for each in options_of(config, base=base) if each.name not in _ELSEWHERE]
+    options.sort(key=lambda each: first.index(each.name) if each.name in first else len(first))
+    settings = tuple(_describe(command, each, each.name in first) for each in options)
+    return StartableCommand(command.name, command.summary, settings, partial(_resolve, command))
+
+
+def _resolve(command: Command, words: Sequence[str]) -> Any:
+    presets = load(command.presets) if command.presets else {}
+    return resolve(load(command.settings), command.name, words, presets)
+
+
+def _describe(command: Command, option: Option, is_first: bool) -> FormSetting:
+    """Return the field of a form that asks for a setting."""
+    kind: Literal["text", "switch", "choice", "words"] = "text"
+    if option.type is bool:
+        kind = "switch"
+    elif get_origin(option.type) is Literal:
+        kind = "choice"
+    elif get_origin(option.type) in (tuple, list):
+        kind = "words"
+    named = map(str, get_args(option.type)) if kind == "choice" else _names(command, option)
+    return FormSetting(
+        option.name,
+        kind,
+        option.doc,
+        _write(option.default),
+        tuple(named),
+        option.is_positional,
+        is_first,
+    )
+
+
+def _names(command: Command, option: Option) -> Iterator[str]:
+    return (word for word in values_of(command, option) if word != FILES)
+
+
+def _write(value: object) -> str:
+    """Return a default as it would be typed."""
+    if value is None or value is False:
+        return ""
+    if value is True:
+        return "on"
+    if isinstance(value, tuple | list):
+        return " ".join(map(_write, value))
+    return str(value) if not isinstance(value, Path) else value.as_posix()

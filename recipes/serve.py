@@ -1,0 +1,56 @@
+"""`webagent serve`: tasks for trainers and evaluators, until a signal comes."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from apps.serve.settings import LOOPBACK, ServeConfig
+from loop.console.output import CommandResult, emit, run_until_stopped
+from loop.measurement.selection import TaskSelection
+from loop.measurement.worlds import check_environment
+from recipes.settings import resolve
+from webagent.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class TasksServed:
+    """What is served and where; told at once."""
+
+    address: str
+    """What clients are given as `base_url`."""
+    suite: str
+    tasks: list[str]
+    max_sessions: int
+
+
+def main(argv: Sequence[str]) -> CommandResult:
+    """Serve until a signal; raises `SetupError` where something is missing, `Stopped` after one."""
+    config = resolve(ServeConfig, "serve", argv)
+    config.check()
+    chosen = TaskSelection.of(config.played)
+    check_environment(config.played, chosen)
+    from apps.serve.server import listen, serve
+    from apps.serve.sessions import find_unscored, open_stage
+
+    if name := find_unscored(config, chosen):
+        raise UsageError(
+            f"{name} has no checks, so nobody can give its reward; name a judge with --judge, as"
+            " judge:webvoyager, or give the task an answer"
+        )
+    with listen(config.host, config.port) as listening:
+        address = _address(config.host, listening.getsockname()[1])
+        served = TasksServed(address, chosen.suite.id, list(chosen.names), config.max_sessions)
+
+        async def work() -> None:
+            async with open_stage(config, chosen) as stage:
+                emit(asdict(served))
+                print(f"{address}  (Ctrl-C ends it)", flush=True)
+                if config.host not in LOOPBACK:
+                    print("whoever has the token can play; nothing is encrypted", flush=True)
+                await serve(stage, listening)
+
+        run_until_stopped(work(), "nothing is kept of the episodes")
+    return CommandResult(served)
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,129 @@
+"""`webagent show`: an episode step by step, with what the model was sent and said."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tyro.conf import Positional
+
+from loop.console.output import CommandResult
+from recipes.settings import resolve
+from webagent.action import format_action
+from webagent.errors import UsageError
+from webagent.exchange import Exchange, format_exchange
+from webagent.models.prompt import shorten
+from webagent.records import Trajectory
+from webagent.store import Store
+
+
+@dataclass(frozen=True)
+class ShowConfig:
+    """Print an episode: every step, with what the model was sent, said and was asked again."""
+
+    run: Positional[Path] = Path()
+    """The run folder; this one when none is named."""
+    episode: Positional[str] = ""
+    """Id of an episode, or its beginning; may be left out where the run has only one."""
+    step: int = 0
+    """Number of the one step to show whole, from 1; 0 for all in short. The number after the last
+    step is for what gave none: unreadable replies, a server that failed."""
+    full: bool = False
+    """Show every step whole."""
+    raw: bool = False
+    """Add the server's responses as they came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """One step, or what came after the last one."""
+
+    step: int
+    url: str
+    thought: str
+    action: str
+    """Empty where none came."""
+    outcome: str
+    """What came of the action; empty when it took effect."""
+    exchanges: list[dict[str, Any]]
+    """With models: `messages`, `replies`, `attempts`, `usage`, `seconds`, `error` and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An episode."""
+
+    episode: str
+    goal: str
+    ending: str
+    error: str
+    steps: list[ShownStep]
+
+
+def main(argv: Sequence[str]) -> CommandResult:
+    """Print the episode. Raises `UsageError` where none or several are meant."""
+    config = resolve(ShowConfig, "show", argv)
+    with Store.look(config.run) as store:
+        found = [each for each in store.ids("any") if each.startswith(config.episode)]
+        if len(found) != 1:
+            raise UsageError(
+                f"{len(found)} episodes of {config.run} have an id that begins with"
+                f" {config.episode!r}; expected one. webagent view lists them"
+            )
+        trajectory, exchanges = store.load(found[0]), store.exchanges(found[0])
+    assert trajectory is not None
+    ending = str(trajectory.ending or "under way")
+    print(f"{trajectory.id}  {trajectory.goal}")
+    steps = []
+    for step in _steps(trajectory, exchanges):
+        if config.step in (0, step.step):
+            steps.append(step)
+            _print_step(step, exchanges.get(step.step - 1, ()), config)
+    if not steps:
+        raise UsageError(f"--step {config.step}: the episode has {len(trajectory.steps)} steps")
+    print(f"{ending}{': ' if trajectory.error else ''}{trajectory.error}")
+    if not exchanges:
+        print("This run kept nothing of what a model was sent and said.")
+    return CommandResult(Shown(trajectory.id, trajectory.goal, ending, trajectory.error, steps))
+
+
+def _steps(
+    trajectory: Trajectory, exchanges: Mapping[int, tuple[Exchange, ...]]
+) -> Iterator[ShownStep]:
+    """Yield the steps, and what was asked after the last one."""
+    for position in range(max(len(trajectory.steps), *(n + 1 for n in exchanges), 0)):
+        said = [asdict(each) for each in exchanges.get(position, ())]
+        if position >= len(trajectory.steps):
+            url = trajectory.last.url if trajectory.last else ""
+            yield ShownStep(position + 1, url, "", "", "", said)
+            continue
+        step, after = trajectory.steps[position], trajectory.page_after(position)
+        yield ShownStep(
+            position + 1,
+            step.observation.url,
+            step.decision.thought,
+            format_action(step.decision.action),
+            after.outcome if after else "",
+            said,
+        )
+
+
+def _print_step(step: ShownStep, exchanges: Sequence[Exchange], config: ShowConfig) -> None:
+    """Print a step: in short what was done and what went wrong on the way, or whole."""
+    print(f"\n{step.step}  {step.url}")
+    if step.thought:
+        print(f"   {shorten(step.thought)}")
+    print(f"   {step.action or 'no action'}{f' → {step.outcome}' if step.outcome else ''}")
+    for exchange in exchanges:
+        if config.step or config.full or config.raw:
+            print(format_exchange(exchange, raw=config.raw))
+            continue
+        tokens = exchange.usage.get("input_tokens", 0), exchange.usage.get("output_tokens", 0)
+        print(
+            f"   {exchange.role} {exchange.model}: {tokens[0]:,} tokens read, {tokens[1]:,} written"
+        )
+        for attempt in exchange.attempts:
+            if attempt.problem:
+                print(f"     {shorten(attempt.problem)}; waited {attempt.waited:.1f} s")
+        if not step.action:
+            print(f"     {shorten(exchange.error or exchange.replies[0].text)}")

@@ -1,0 +1,178 @@
+"""Episodes through the server: as in process, failures told as errors, sessions bounded."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from apps.serve.client import ServedClient
+from apps.serve.server import listen
+from benchmarks.miniwob import tasks as miniwob
+from benchmarks.oracles import OraclePolicy
+from benchmarks.rules import checks_hold
+from tests.apps.serve.conftest import RunningServer, Serve
+from webagent.action import format_action
+from webagent.browser import Browser
+from webagent.errors import CallError, SetupError, WorldError
+from webagent.observation import render
+from webagent.rollout import run_episode
+
+pytestmark = pytest.mark.browser
+TWENTY = miniwob.load().groups["twenty"]
+CASES = [(name, seed) for name in TWENTY for seed in range(10)]
+
+
+@pytest.mark.sample(40)
+@pytest.mark.parametrize(("name", "seed"), CASES)
+async def test_an_episode_is_the_same_as_in_process(
+    served: RunningServer, browser: Browser, name: str, seed: int
+) -> None:
+    world = await browser.world()
+    whole = await run_episode(miniwob.task(name, seed, "train"), OraclePolicy(), world)
+    await world.close()
+    pages = [(step.observation, format_action(step.decision.action)) for step in whole.steps]
+    with served.client() as env:
+        turn = env.reset(task=name, seed=seed)
+        assert turn["reward"] is None
+        for page, action in pages:
+            seen = turn["observation"]
+            assert (seen["goal"], seen["page"]) == (page.goal, render(page, 2000))
+            assert (seen["url"], seen["outcome"], turn["done"]) == (page.url, page.outcome, False)
+            turn = env.step(action)
+    assert turn["done"] and turn["observation"]["ending"] == whole.ending
+    assert turn["reward"] == (await checks_hold()(whole)).value == 1.0
+
+
+def test_the_exchange_of_the_real_client_is_answered_as_it_was(served: RunningServer) -> None:
+    """Recorded from GenericEnvClient of openenv-core 0.3.0 with every message and answer kept."""
+    exchange = json.loads(Path(__file__).with_name("openenv_exchange.json").read_text())
+    with served.client() as env:
+        for sent, expected in exchange:
+            try:
+                answer: Any = env._ask(sent)
+            except CallError as error:
+                answer = str(error)
+            assert mask(answer) == mask(expected), sent
+
+
+def mask(answer: Any) -> Any:
+    """Without what differs from machine to machine, and the actions that there are by now."""
+    if isinstance(answer, dict) and "observation" in answer:
+        outcome = str(answer["observation"].get("outcome", "")).partition("; known:")[0]
+        seen = answer["observation"] | {"url": "", "outcome": outcome}
+        return {**answer, "observation": seen}
+    if isinstance(answer, dict):
+        return {name: value for name, value in answer.items() if name != "episode_id"}
+    return answer
+
+
+def test_a_call_of_a_tool_is_the_same_action_and_what_is_none_costs_a_step(
+    served: RunningServer,
+) -> None:
+    with served.client() as env:
+        env.reset(task="click-test-2", seed=1)
+        turn = env.step("clik(1)")
+        assert "clik" in turn["observation"]["outcome"] and turn["observation"]["step"] == 1
+        assert (turn["reward"], turn["done"]) == (0.0, False)
+        assert env.call("click", {"mark": 1})["reward"] == 1.0
+        env.reset(task="click-test-2", seed=1)
+        assert env.step("give_up('no')")["reward"] == 0.0
+
+
+def test_a_seed_goes_through_the_tasks_in_turn(served: RunningServer) -> None:
+    names = served.stage.chosen.names
+    with served.client() as env:
+        seen = env.reset(seed=len(names) + 1)["observation"]
+    assert (seen["task"], seen["seed"]) == (f"miniwob/{names[1]}@1", 1)
+
+
+@pytest.mark.slow
+def test_a_killed_browser_is_an_error_and_no_reward(served: RunningServer) -> None:
+    with served.client() as env, served.client() as other:
+        for each in (env, other):
+            each.reset(task="click-test-2", seed=1)
+        served.kill_browser()
+        for each in (env, other):
+            with pytest.raises(WorldError, match=r"EXECUTION_ERROR: .* says nothing of the agent"):
+                each.step("click(1)")
+            with pytest.raises(WorldError, match="SESSION_ERROR: no episode is under way; the las"):
+                each.step("click(1)")
+        env.reset(task="click-test-2", seed=1)
+        assert env.step("click(1)")["reward"] == 1.0
+
+
+@pytest.mark.slow
+def test_one_session_more_than_allowed_is_told_and_finds_a_place_later(serve: Serve) -> None:
+    with (
+        serve(max_sessions=1, tasks=("click-test-2",)) as server,
+        server.client() as first,
+        server.client() as second,
+    ):
+        first.reset()
+        with pytest.raises(WorldError, match="CAPACITY_REACHED: 1 sessions play"):
+            second.reset()
+        first.close()
+        wait_for(lambda: server.stage.places == 0)
+        second.reset(seed=1)
+        assert second.step("click(1)")["done"]
+
+
+@pytest.mark.slow
+def test_a_session_left_open_gives_its_place_back(serve: Serve) -> None:
+    with (
+        serve(max_sessions=1, tasks=("click-test-2",), lease_minutes=0.01) as server,
+        server.client() as first,
+        server.client() as second,
+    ):
+        first.reset()
+        wait_for(lambda: server.stage.places == 0)
+        second.reset()
+        with pytest.raises(WorldError, match=r"SESSION_ERROR: .*lease of 0.01 minutes expired"):
+            first.step("click(1)")
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    """Until it holds; the test's own time limit ends the wait."""
+    while not holds():
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+def test_a_server_that_ends_is_an_error_and_no_reward(serve: Serve) -> None:
+    with serve(tasks=("click-test-2",)) as server:
+        env = server.client()
+        env.reset(seed=1)
+    with pytest.raises(WorldError, match="is gone"):
+        env.step("click(1)")
+    with pytest.raises(WorldError, match="is gone"):
+        env.reset(seed=1)
+    env.close()
+
+
+@pytest.mark.slow
+async def test_strangers_and_pages_are_not_let_in(serve: Serve, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("0123456789abcdef")
+    with serve(token_file=file, tasks=("click-test-2",)) as server:
+        async with httpx2.AsyncClient() as http:
+            assert (await http.get(f"{server.url}/health")).status_code == 200
+            assert (await http.get(f"{server.url}/schema")).status_code == 401
+            shown = {"authorization": "Bearer 0123456789abcdef"}
+            assert (await http.get(f"{server.url}/schema", headers=shown)).status_code == 200
+            page = shown | {"origin": "https://evil.example"}
+            assert (await http.get(f"{server.url}/schema", headers=page)).status_code == 403
+            refused = await http.post(f"{server.url}/reset", headers=shown)
+            assert (refused.status_code, "WebSocket" in refused.text) == (405, True)
+        with pytest.raises(SetupError, match=r"lets this client not in: it answers 401 .*token"):
+            server.client().reset()
+        with ServedClient(server.url.replace("//", "//client:0123456789abcdef@")) as env:
+            assert env.reset()["observation"]["goal"]
+
+
+def test_a_port_in_use_is_told() -> None:
+    with listen("127.0.0.1", 0) as taken, pytest.raises(SetupError, match="is in use"):
+        listen("127.0.0.1", taken.getsockname()[1])

@@ -1,0 +1,183 @@
+"""The list of runs says what each was for and came to; a task's page opens on its answer."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from apps.view.contents import Archive
+from apps.view.episode.film import changed_lines
+from apps.view.pages import Pages
+from loop.folder import RunFolder
+from perf.fakes.run import episode, measure
+from webagent.records import Ending, Node, Observation, Provenance, Score
+from webagent.store import Store
+
+View = Callable[[Path], str]
+PLACE = Provenance(phase="run", arm="big-1")
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """As `webagent run` writes them, as far as the viewer reads them."""
+
+    task: str
+    max_steps: int = 3
+
+
+@dataclass(frozen=True)
+class ResumableSettings:
+    """As `webagent benchmark` writes them, as far as the viewer reads them."""
+
+    benchmark: str = "miniwob"
+    tasks: tuple[str, ...] = ("click-link",)
+    resume: Path | None = None
+
+
+def task_run(runs: Path, name: str, ending: Ending, answer: str = "") -> Path:
+    """A run of one task that ended so."""
+    folder = RunFolder.create(runs / name, TaskSettings(f"Buy <b>{name}</b>"), ["webagent", "run"])
+    with folder.store() as store:
+        store.add(replace(episode(PLACE, "buy", 1, True), ending=ending, error="no server"))
+    said = {"outcome": ending, "answer": answer, "tokens": 1234, "cost": 0.5, "currency": "EUR"}
+    folder.write_json("result.json", {**said, "reason": "" if answer else "no server"})
+    return folder.path
+
+
+def measured_run(runs: Path, name: str, *, is_over: bool) -> Path:
+    """A measurement of two episodes, finished or stopped."""
+    command = ["webagent", "benchmark"]
+    folder = RunFolder.create(runs / name, ResumableSettings(), command)
+    with folder.store() as store:
+        for seed in (1, 2):
+            measure(store, Provenance(phase="evaluate", arm="a"), "click-link", seed, seed == 1)
+    if is_over:
+        folder.write_json("summary.json", {})
+    return folder.path
+
+
+def get(address: str) -> str:
+    """The text of a page."""
+    with urlopen(address) as response:
+        return str(response.read().decode())
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Runs of every outcome."""
+    folder = tmp_path / "runs"
+    task_run(folder, "kayak", Ending.ANSWERED, "It costs 420")
+    task_run(folder, "deaf", Ending.MODEL_FAILED)
+    task_run(folder, "lost", Ending.STEP_LIMIT)
+    measured_run(folder, "whole", is_over=True)
+    measured_run(folder, "half", is_over=False)
+    return folder
+
+
+def test_the_list_tells_a_failed_model_from_success_and_says_the_goal(
+    runs: Path, view: View
+) -> None:
+    text = get(view(runs))
+    for name, tone, word in (
+        ("kayak", "good", "answered"),
+        ("deaf", "warn", "model failed"),
+        ("lost", "bad", "step limit"),
+        ("whole", "", "finished"),
+        ("half", "warn", "interrupted"),
+    ):
+        row = text.partition(f'href="/run/{name}"')[2].partition("</tr>")[0]
+        assert f'<span class="pill {tone}">{word}</span>' in row, name
+    assert "Buy &lt;b&gt;kayak" in text and "benchmark miniwob click-link" in text
+
+
+def test_the_list_is_searched_and_sorted(runs: Path, view: View) -> None:
+    address = view(runs)
+    found = get(f"{address}/?q=BUY+answered")
+    assert 'href="/run/kayak"' in found and 'href="/run/deaf"' not in found
+    assert "1 of 5 runs have these words" in found
+    names = ["deaf", "half", "kayak", "lost", "whole"]
+    for sort, expected in (("run", names), ("-run", names[::-1])):
+        text = get(f"{address}/?sort={sort}")
+        places = [text.index(f'href="/run/{name}"') for name in expected]
+        assert places == sorted(places)
+    assert "0 of 5 runs" in get(f"{address}/?q=nothing+of+that&sort=wrong")
+
+
+def test_a_task_opens_on_its_answer_and_hands_out_its_files_alone(runs: Path, view: View) -> None:
+    (runs / "kayak" / "film.gif").write_bytes(b"GIF89a")
+    for name in ("trace/one.zip", "downloads/a b.html"):
+        (runs / "kayak" / name).parent.mkdir()
+        (runs / "kayak" / name).write_text("<script>alert(1)</script>")
+    (runs / "kayak" / "downloads" / "link").symlink_to(runs / "kayak" / "run.json")
+    address = view(runs)
+    text = get(f"{address}/run/kayak")
+    assert "It costs 420" in text and "0.5 EUR" in text and "1,234" in text
+    assert "Step by step" in text and "Nothing has been measured" not in text
+    for name, kind in (
+        ("film.gif", "inline"),
+        ("trace/one.zip", "attachment"),
+        ("downloads/a%20b.html", "attachment"),
+    ):
+        assert f"/run/kayak/file/{name}" in text
+        with urlopen(f"{address}/run/kayak/file/{name}") as response:
+            assert response.headers["content-disposition"].startswith(kind)
+    for name in ("run.json", "run.sqlite", "downloads/link", "trace/..%2Frun.json", "downloads/"):
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"{address}/run/kayak/file/{name}")
+    assert "no server" in get(f"{address}/run/deaf")
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_nothing_is_under_way(
+    runs: Path, view: View
+) -> None:
+    with Store.open(runs / "half") as store:
+        begun = episode(Provenance(phase="evaluate", arm="a", index=9), "click-link", 9, True)
+        store.begin(replace(begun, steps=(), last=None, ending=None))
+    address = view(runs)
+    text = get(f"{address}/run/half")
+    assert "webagent benchmark --resume" in text and "runs/half</code>" in text
+    assert "under way" not in text and "<dt>interrupted</dt><dd>1</dd>" in text
+    assert "--resume" not in get(f"{address}/run/whole")
+    assert "interrupted</span>" in get(f"{address}/run/half/episodes?q=running")
+
+
+def test_judging_a_run_that_is_over_does_not_make_it_live(runs: Path) -> None:
+    pages = Pages.of(Archive(runs))
+    run = pages.archive.run("whole")
+    before = time.time() + 1
+    os.utime(run.path / "summary.json", (before, before))
+    with Store.open(run.path) as store:
+        store.score(store.ids("any")[0], Score("success", 0.0, "it does not hold", "other@1"))
+        later = before + 30
+        os.utime(run.path / "run.sqlite", (later, later))
+        assert run.is_over() and not run.is_finished()
+        assert pages.state(run)["kind"] == "rest"
+
+
+def test_a_run_at_work_is_live(runs: Path) -> None:
+    pages = Pages.of(Archive(runs))
+    with Store.open(runs / "half") as store:
+        store.put_state("at", "work")
+        assert pages.state(pages.archive.run("half"))["kind"] == "running"
+    assert json.loads((runs / "half" / "run.json").read_text())["command"][1] == "benchmark"
+    assert pages.state(pages.archive.run("half"))["kind"] == "rest"
+
+
+def test_elements_that_only_got_other_marks_have_not_changed() -> None:
+    before = Observation(
+        "g", "http://p/", "", (Node(1, "button", "Go"), Node(2, "textbox", "Name", "Ada"))
+    )
+    after = replace(
+        before,
+        nodes=(Node(1, "alert", "Saved"), Node(2, "button", "Go"), Node(3, "textbox", "Name", "B")),
+    )
+    said = changed_lines(before, after)
+    assert ("+", '[1] alert "Saved"') in said
+    assert not any("button" in line for _, line in said)
+    assert [sign for sign, line in said if "Name" in line] != []

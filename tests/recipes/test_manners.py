@@ -1,0 +1,98 @@
+"""Small things a person meets: names, addresses, folders that are not there, signals."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recipes import cli
+from webagent.agent.actor import check_place
+from webagent.agent.agent import check_address
+from webagent.errors import UsageError
+
+ROOT = Path(__file__).parents[2]
+TASKS = """[tasks.hello]
+url = "http://127.0.0.1:9/"
+goal = "Say hello"
+answer = "hello"
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    Path("tasks.toml").write_text(TASKS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("url", "meant"),
+    [
+        ("127.0.0.1:8123", "http://127.0.0.1:8123"),
+        ("localhost/shop", "http://localhost/shop"),
+        ("shop.example:8080/a", "http://shop.example:8080/a"),
+        ("shop.example/a", "https://shop.example/a"),
+    ],
+)
+def test_an_address_without_a_scheme_is_told_with_the_likely_one(url: str, meant: str) -> None:
+    with pytest.raises(UsageError, match=f"did you mean {meant}"):
+        check_address(url)
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "/tmp/x", "a/b", "..", ".hidden"])
+def test_a_name_stays_among_the_runs(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["benchmark", "own", "--files", "tasks.toml", "--policy", "endpoint", "--model"]
+    assert cli.main([*line, "ollama/m", "--name", name]) == 2
+    assert "is no name of a folder" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["tasks.toml"]
+
+
+def test_a_start_without_a_key_leaves_no_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    line = ["benchmark", "own", "--files", "tasks.toml", "--policy", "endpoint", "--model"]
+    assert cli.main([*line, "groq/m", "--name", "b"]) == 3
+    assert "set GROQ_API_KEY" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["tasks.toml"]
+
+
+@pytest.mark.parametrize("place", ["./weights", "/no/such/weights", "runs/r/trained", "a/b/c"])
+def test_a_folder_that_is_missing_is_not_sought_on_a_hub(place: str) -> None:
+    with pytest.raises(UsageError, match="no such folder"):
+        check_place(place)
+    check_place("Qwen/Qwen3-0.6B")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_command_that_a_script_started_behind_it() -> None:
+    """A shell without job control has such commands ignore SIGINT."""
+    code = (
+        "import time, sys; from recipes import cli\n"
+        "class Wait:\n"
+        "    @staticmethod\n"
+        "    def load():\n"
+        "        def main(words):\n"
+        "            print('ready', flush=True); time.sleep(30)\n"
+        "        return main\n"
+        "    line = staticmethod(list)\n"
+        "cli.COMMANDS['wait'] = Wait; sys.argv = ['webagent', 'wait']; sys.exit(cli.main())"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    process.stdout.close()

@@ -1,0 +1,44 @@
+"""`webagent map`: the map of a run's site is kept, printed and drawn."""
+
+from pathlib import Path
+
+import pytest
+
+from recipes import cli
+from tests.fakes.orders import ORDERS, look_up
+from webagent.records import Score
+from webagent.store import Store
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run with three demonstrations."""
+    with Store.open(tmp_path / "run", create=True) as store:
+        for i, order in enumerate(ORDERS):
+            episode = look_up(f"e{i}", order, 10 * i + 1)
+            store.add(episode)
+            store.score(episode.id, Score("success", 1.0, "found", "rules"))
+    return tmp_path / "run"
+
+
+def test_a_map_is_built_kept_and_drawn(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["map", str(run), "--draw", str(run / "map.html")]) == 0
+    told = capsys.readouterr().out
+    assert "kinds of pages" in told and "transitions" in told
+    assert (run / "map" / "1.json").exists()
+    assert "<svg" in (run / "map.html").read_text()
+
+
+def test_words_that_stand_on_no_page_are_an_error(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["map", str(run), "--to", "zebra crossing"]) == 2
+    assert "is known to hold 'zebra crossing'" in capsys.readouterr().err
+
+
+def test_a_run_without_steps_says_how_to_collect_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Store.open(tmp_path / "run", create=True).close()
+    assert cli.main(["map", str(tmp_path / "run")]) != 0
+    assert "webagent collect" in capsys.readouterr().err

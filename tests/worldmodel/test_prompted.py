@@ -1,0 +1,74 @@
+"""A language model as a world: shown the like, read strictly, unknown where it writes nonsense."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.worldmodel.test_recall import KNOWN, LISTING, came, product, taught
+from webagent.action.actions import Answer, Click
+from webagent.errors import ModelError
+from webagent.models.canned import CannedModel
+from webagent.models.model import Reply
+from webagent.training.language.texts import page_changes
+from worldmodel.layers import LayeredWorld
+from worldmodel.lines import is_unknown
+from worldmodel.prediction import Effect, Source, expect
+from worldmodel.prompted import PromptedWorld
+from worldmodel.transitions import Situation
+
+PEN = product("Pen", "£1.00", 10)
+ASKED = Situation(LISTING, (), Click(6))
+
+
+async def test_the_changes_that_a_model_writes_are_the_next_page() -> None:
+    model = CannedModel([page_changes(LISTING, PEN)])
+    [told] = await PromptedWorld(model, taught(*KNOWN)).expect([ASKED])
+    assert (told.page.url, told.page.title) == (PEN.url, PEN.title)
+    assert [n.name for n in told.page.nodes] == [n.name for n in PEN.nodes]
+    assert (told.effect, told.source) == (Effect.GOES, Source.MODELLED)
+    shown = model.requests[0].messages[-1].text
+    assert "Pan - Shop" in shown and shown.index("Pan - Shop") < shown.rindex("click(6)")
+
+
+async def test_what_the_model_leaves_open_is_marked_as_unknown() -> None:
+    priced = replace(PEN.nodes[-2], name="£…")
+    page = replace(PEN, nodes=(*PEN.nodes[:-2], priced, PEN.nodes[-1]))
+    model = CannedModel([page_changes(LISTING, page)])
+    [told] = await PromptedWorld(model).expect([ASKED])
+    assert [is_unknown(node) for node in told.page.nodes].count(True) == 1
+
+
+async def test_nonsense_is_asked_for_again_and_then_unknown() -> None:
+    model = CannedModel(["I cannot say.", "Still no idea."])
+    [told] = await PromptedWorld(model).expect([ASKED])
+    assert (told.source, told.confidence, told.page.nodes) == (Source.UNKNOWN, 0.0, LISTING.nodes)
+    assert len(model.requests) == 2 and "cannot be used" in model.requests[1].messages[-1].text
+
+
+async def test_samples_that_agree_are_how_sure_it_is_and_the_end_is_told() -> None:
+    model = CannedModel(["the task is over", "the task is over", "no change", "???"])
+    [told] = await PromptedWorld(model, samples=4).expect([ASKED])
+    assert told.page.over and told.effect is Effect.ENDS
+    assert told.confidence == 0.5 and told.outcome.ends == pytest.approx(2 / 3)
+
+
+async def test_one_reply_is_as_sure_as_its_tokens_were_likely() -> None:
+    model = CannedModel([Reply("no change", log_probs=(-0.1, -0.3))])
+    [told] = await PromptedWorld(model).expect([ASKED])
+    assert told.confidence == pytest.approx(2.718281828**-0.2)
+
+
+async def test_what_is_ruled_and_what_memory_is_sure_of_is_not_asked_about() -> None:
+    memory = taught(*KNOWN, came(LISTING, Click(5), KNOWN[1].after, "c"))
+    model = CannedModel([])
+    world = LayeredWorld(memory, PromptedWorld(model, memory))
+    ends, recalled = await expect(
+        world, [Situation(LISTING, (), Answer("3")), Situation(LISTING, (), Click(5))]
+    )
+    assert ends.effect is Effect.ENDS and recalled.source is Source.REMEMBERED
+    assert not model.requests
+
+
+async def test_a_server_that_fails_is_an_error_and_no_prediction() -> None:
+    with pytest.raises(ModelError):
+        await PromptedWorld(CannedModel([])).expect([ASKED])

@@ -1,0 +1,109 @@
+"""How sure a small model may be: its own confidence, corrected by how often it turned out right."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LATEST = 3000
+"""Answers that the correction is fitted to, at most: what is remembered changes, and with it how
+much a confidence is worth."""
+_PRIOR = np.array([-1.5, 1.0, 0.0])
+"""Intercept, slope of the confidence, slope of the number of episodes: a small model that was never
+compared with anybody is believed less than it says."""
+_PULL = np.array([0.5, 4.0, 4.0])
+"""How strongly each is held to that."""
+_PULL_OF_KIND = 1.0
+"""How strongly the goals of one kind are held to all others."""
+_NEWTON_STEPS = 8
+_MOST_EPISODES = 20
+"""Episodes of a kind that are told apart from more of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAnswer:
+    """What a small model would have done beside what the large one did."""
+
+    kind: str
+    """Of the goal."""
+    template: str
+    """Of the goal, the words that other goals of the kind may have otherwise."""
+    confidence: float
+    """What the small one said itself."""
+    episodes: int
+    """Of this kind, that it had learnt from then."""
+    agreed: bool
+
+
+class Calibration:
+    """Logistic regression from confidence and experience to agreement, with a term for each kind of
+    goal and one for each template, both pulled to none."""
+
+    def __init__(self, answers: Sequence[ComparedAnswer] = ()) -> None:
+        self.answers = list(answers)
+        self._weights, self._terms = _PRIOR, dict[str, float]()
+        self.fit()
+
+    def probability(self, kind: str, template: str, confidence: float, episodes: int) -> float:
+        """Return how likely the small model is right, from 0 to 1."""
+        logit = float(_features(confidence, episodes) @ self._weights)
+        logit += sum(self._terms.get(name, 0.0) for name in _names(kind, template))
+        return 1 / (1 + math.exp(-logit))
+
+    def fit(self) -> None:
+        """Fit to the latest answers by Newton's method."""
+        answers = self.answers[-_LATEST:]
+        if not answers:
+            return
+        named = dict.fromkeys(name for a in answers for name in _names(a.kind, a.template))
+        places = {name: 3 + i for i, name in enumerate(named)}
+        inputs = np.zeros((len(answers), 3 + len(places)))
+        for row, answer in enumerate(answers):
+            inputs[row, :3] = _features(answer.confidence, answer.episodes)
+            for name in _names(answer.kind, answer.template):
+                inputs[row, places[name]] = 1.0
+        agreed = np.array([float(answer.agreed) for answer in answers])
+        prior = np.concatenate([_PRIOR, np.zeros(len(places))])
+        pull = np.concatenate([_PULL, np.full(len(places), _PULL_OF_KIND)])
+        weights = prior.copy()
+
+        def cost(tried: NDArray[np.float64]) -> float:
+            logits = inputs @ tried
+            missed = np.logaddexp(0.0, logits).sum() - agreed @ logits
+            return float(missed + 0.5 * pull @ (tried - prior) ** 2)
+
+        for _ in range(_NEWTON_STEPS):
+            likely = 1 / (1 + np.exp(-np.clip(inputs @ weights, -30, 30)))
+            gradient = inputs.T @ (agreed - likely) - pull * (weights - prior)
+            spread = (inputs * (likely * (1 - likely))[:, None]).T @ inputs + np.diag(pull)
+            step = np.linalg.solve(spread, gradient)
+            while cost(weights + step) > cost(weights) + 1e-9:  # a whole step can go too far
+                step = step / 2
+            weights = weights + step
+        self._weights = weights[:3]
+        self._terms = {name: float(weights[place]) for name, place in places.items()}
+
+
+def calibration_error(
+    pairs: Sequence[tuple[float, bool]], weights: Sequence[float] = (), bins: int = 10
+) -> float:
+    """Return the expected calibration error of probabilities and what came of them: the mean over
+    all, in bins of equal width, of how far a bin's mean is from its share. 0 for none."""
+    gaps, total = [0.0] * bins, 0.0
+    for place, (said, was) in enumerate(pairs):
+        weight = weights[place] if weights else 1.0
+        gaps[min(int(said * bins), bins - 1)] += weight * (said - was)
+        total += weight
+    return sum(map(abs, gaps)) / total if total else 0.0
+
+
+def _names(kind: str, template: str) -> tuple[str, str]:
+    return f"kind {kind}", f"template {template}"
+
+
+def _features(confidence: float, episodes: int) -> NDArray[np.float64]:
+    likely = min(max(confidence, 1e-3), 1 - 1e-3)
+    known = math.log1p(min(episodes, _MOST_EPISODES))
+    return np.array([1.0, math.log(likely / (1 - likely)), known])

@@ -1,0 +1,127 @@
+"""Baselines of memory, and the figures of world models on a run's episodes, with intervals."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from tasks.task import Json
+from webagent.records import Ending
+from worldmodel.accuracy import (
+    CopyPage,
+    KnowableLines,
+    Tally,
+    predict_all,
+    summarize,
+)
+from worldmodel.cases import Occasion
+from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel
+from worldmodel.recall import RememberedWorld, levels
+from worldmodel.transitions import Situation, Transition
+
+FIGURES = (
+    *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
+    *("address", "ends", "brier", "brier_skill", "ece", "failure_called_success"),
+    *("success_called_success", "failure_called_success_even", "success_called_success_even"),
+    "confidence_ece",
+)
+_RESAMPLES = 100
+
+
+@dataclass(slots=True)
+class NearestPage:
+    """The baseline: the page that the likest remembered action led to, as it was."""
+
+    memory: RememberedWorld
+
+    def learn(self, transitions: Iterable[Transition]) -> None:
+        """Remember transitions."""
+        self.memory.learn(transitions)
+
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return what came of the likest."""
+        found = ((each, self.memory.recall(Occasion(each))) for each in situations)
+        return [_came(each, cases[0][2].transition if cases else None) for each, cases in found]
+
+
+@dataclass(slots=True)
+class MostFrequentPage:
+    """The baseline: the page most often reached by such an action from such a page, as it was."""
+
+    memory: RememberedWorld
+
+    def learn(self, transitions: Iterable[Transition]) -> None:
+        """Remember transitions."""
+        self.memory.learn(transitions)
+
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return the most frequent."""
+        groups: defaultdict[tuple[str, ...], list[Transition]] = defaultdict(list)
+        for case in self.memory.cases:
+            groups[levels(case)[4]].append(case.transition)
+        told = []
+        for situation in situations:
+            known = groups.get(levels(Occasion(situation))[4], [])
+            urls = Counter(each.after.url for each in known)
+            most = urls.most_common(1)[0][0] if urls else ""
+            told.append(_came(situation, next((t for t in known if t.after.url == most), None)))
+        return told
+
+
+def _came(situation: Situation, seen: Transition | None) -> Prediction:
+    page = situation.observation
+    if seen is None:
+        outcome = Outcome(0.0, 0.5, 0.5)
+        return Prediction(page, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN)
+    after = replace(seen.after, goal=page.goal)
+    ending = seen.ending or (Ending.TASK_OVER if seen.after.over else None)
+    effect = Effect.ENDS if seen.ends else Effect.GOES if after.url != page.url else Effect.STAYS
+    outcome = Outcome(float(seen.ends), float(after.nodes == page.nodes), float(seen.succeeded))
+    return Prediction(after, outcome, effect, ending, 0.5, Source.REMEMBERED)
+
+
+def compare_models(
+    learnt: Sequence[Transition], held: Sequence[Transition]
+) -> dict[str, list[dict[str, Json]]]:
+    """Return for memory and its baselines the rows of their figures on transitions not learnt.
+
+    A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
+    """
+    memory, knowledge = RememberedWorld(), KnowableLines()
+    memory.learn(learnt)
+    knowledge.learn(learnt)
+    models: Mapping[str, WorldModel] = {
+        "remembered": memory,
+        "nearest": NearestPage(memory),
+        "most frequent": MostFrequentPage(memory),
+        "copying": CopyPage.most_frequent(learnt),
+    }
+    return {
+        name: count_rows([one.tally(knowledge) for one in predict_all(model, held)])
+        for name, model in models.items()
+    }
+
+
+def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:
+    """Return the rows of all figures, with intervals from episodes drawn again and again."""
+    whole = asdict(summarize(tallies))
+    episodes: defaultdict[str, list[Tally]] = defaultdict(list)
+    for one in tallies:
+        episodes[one.episode].append(one)
+    names, rng = list(episodes), np.random.default_rng(0)
+    drawn: defaultdict[str, list[float]] = defaultdict(list)
+    for _ in range(_RESAMPLES):
+        picked = rng.integers(len(names), size=len(names))
+        sample = [one for i in picked for one in episodes[names[int(i)]]]
+        for figure, value in asdict(summarize(sample)).items():
+            if isinstance(value, float):
+                drawn[figure].append(value)
+    rows: list[dict[str, Json]] = []
+    for figure in FIGURES:
+        value, values = whole[figure], drawn[figure]
+        low, high = np.quantile(values, (0.025, 0.975)) if values else (None, None)
+        row = {"value": value, "low": low, "high": high}
+        told = {k: None if each is None else round(float(each), 4) for k, each in row.items()}
+        rows.append({"figure": figure, **told})
+    return rows

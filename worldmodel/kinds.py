@@ -1,0 +1,33 @@
+"""Kinds of pages: addresses with what differs from thing to thing masked."""
+
+import re
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+GAP = "…"
+"""Stands for a part of a text or an address that is not known."""
+_VARIABLE = re.compile(rf"\d|%|\+|{GAP}|^.{{31,}}$|^[0-9a-f]{{8,}}$")
+
+
+@lru_cache(65536)
+def mask_address(url: str) -> str:
+    """Return the address with what differs from thing to thing as `*`: `/catalogue/*?page=*`.
+
+    Files of this machine are told by their last part.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return "/" + parts.path.rsplit("/", 1)[-1]
+    segments = ["*" if _VARIABLE.search(part) else part for part in parts.path.split("/")]
+    keys = sorted({key for key, _ in parse_qsl(parts.query, keep_blank_values=True)})
+    query = "&".join(f"{key}=*" for key in keys)
+    return "/".join(segments).rstrip("/") + (f"?{query}" if query else "") or "/"
+
+
+def hide_things(url: str) -> str:
+    """Return the address with a gap for whatever differs from thing to thing."""
+    parts = urlsplit(url)
+    path = "/".join(GAP if _VARIABLE.search(each) else each for each in parts.path.split("/"))
+    keys = (key for key, _ in parse_qsl(parts.query, keep_blank_values=True))
+    query = "&".join(f"{key}={GAP}" for key in keys)
+    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))

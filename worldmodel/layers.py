@@ -1,0 +1,55 @@
+"""World models in layers: the first that is sure enough answers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from webagent.models.spending import Ledger
+from worldmodel.prediction import Prediction, Source, WorldModel, charge, expect
+from worldmodel.recall import RememberedWorld
+from worldmodel.transitions import Situation, Transition
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredWorld:
+    """Asks memory first, and a model where memory is not sure. Implements `WorldModel`."""
+
+    memory: RememberedWorld
+    model: WorldModel
+    least: float = 0.3
+    """Confidence below which the model is asked for the page, too."""
+
+    def learn(self, transitions: Iterable[Transition]) -> None:
+        """Have memory take them in; the model is trained apart."""
+        self.memory.learn(transitions)
+
+    def charged_to(self, ledger: Ledger) -> "LayeredWorld":
+        """Return the same with the model's requests booked in a ledger."""
+        return replace(self, model=charge(self.model, ledger))
+
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return what memory says, or the model; P(success) is memory's."""
+        remembered = self.memory.predict(situations)
+        unsure = [place for place, told in enumerate(remembered) if not self._is_sure(told)]
+        modelled = self.model.predict([situations[place] for place in unsure]) if unsure else []
+        return self._join(remembered, unsure, modelled)
+
+    async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return the same where an event loop runs. Raises `ModelError`."""
+        remembered = self.memory.predict(situations)
+        unsure = [place for place, told in enumerate(remembered) if not self._is_sure(told)]
+        asked = [situations[place] for place in unsure]
+        return self._join(remembered, unsure, await expect(self.model, asked) if asked else [])
+
+    def _is_sure(self, told: Prediction) -> bool:
+        return told.source is Source.RULED or told.confidence >= self.least
+
+    def _join(
+        self, remembered: list[Prediction], unsure: list[int], modelled: list[Prediction]
+    ) -> list[Prediction]:
+        told = list(remembered)
+        for place, other in zip(unsure, modelled, strict=True):
+            first = remembered[place]
+            if other.confidence >= max(self.least, first.confidence):
+                outcome = replace(other.outcome, succeeds=first.outcome.succeeds)
+                told[place] = replace(other, outcome=outcome)
+        return told

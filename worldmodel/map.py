@@ -1,0 +1,338 @@
+"""The map of a site: kinds of pages, what leads where, and the rules that are certain."""
+
+import json
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from webagent.errors import StoreError
+from worldmodel.cases import Occasion, TransitionCase
+from worldmodel.kinds import mask_address
+from worldmodel.lines import mask
+
+VERSION = 1
+FOLDER = "map"
+"""In a run folder: a file for each version, the newest counts."""
+_CERTAIN = 3
+"""Times from which on what always happened is taken for a rule."""
+_LIST = 4
+"""Names from which on elements that do the same are told as one, by `*`."""
+_SHARED = 0.8
+_LINES = 12
+_EXAMPLES = 3
+_OFFERS = ("link", "button", "tab", "checkbox", "radio", "combobox", "textbox", "menuitem")
+
+
+@dataclass(slots=True)
+class MapPage:
+    """A kind of page."""
+
+    kind: str
+    url: str
+    """An address of the kind."""
+    title: str
+    visits: int = 0
+    addresses: list[str] = field(default_factory=list)
+    """A few of those that were seen."""
+    different: int = 0
+    """How many were seen."""
+    lines: list[str] = field(default_factory=list)
+    """Beginnings of the first lines that the pages of the kind share."""
+    unexplored: list[str] = field(default_factory=list)
+    """What is offered and was never tried."""
+
+
+@dataclass(slots=True)
+class MapEdge:
+    """What can be done on a kind of page, and what came of it."""
+
+    page: str
+    op: str
+    role: str
+    name: str
+    """Of the element, numbers masked; `*` for any of a list."""
+    outcomes: dict[str, int] = field(default_factory=dict)
+    """How often it led where: a kind of page, `stays`, `nothing` or `over`."""
+    adds: list[str] = field(default_factory=list)
+    """Lines that came every time."""
+
+    @property
+    def tries(self) -> int:
+        """How often it was done."""
+        return sum(self.outcomes.values())
+
+    @property
+    def label(self) -> str:
+        """The action in words."""
+        return " ".join(each for each in (self.op, self.role, f'"{self.name}"') if each)
+
+
+@dataclass(slots=True)
+class MapRule:
+    """What always follows, overriding what is remembered."""
+
+    page: str
+    op: str
+    role: str
+    name: str
+    leads: str
+    """A kind of page, `stays`, `nothing` or `over`."""
+    when: str = ""
+    """A condition on the page before: `textbox "Search" is filled`; empty for always."""
+    tries: int = 0
+    source: str = "seen"
+    """`seen`, or `person` for one that was written into the map: those are kept when it is built
+    again, and may contradict what was seen."""
+
+    def applies(self, there: Occasion) -> bool:
+        """Whether it says something of an action on a page."""
+        node = there.node
+        role, name = (node.role, mask(node.name)) if node else ("", "")
+        same = (self.page, self.op, self.role) == (there.kind, there.op, role)
+        return same and self.name in ("*", name) and (not self.when or self.when in facts_of(there))
+
+
+@dataclass(slots=True)
+class SiteMap:
+    """Kinds of pages, edges between them, rules."""
+
+    pages: dict[str, MapPage]
+    edges: list[MapEdge]
+    rules: list[MapRule]
+    transitions: int = 0
+    site: str = ""
+
+    def way(self, start: str, goal: str) -> list[MapEdge] | None:
+        """Return the fewest actions that mostly lead from one kind of page to another; None where
+        no way is known."""
+        out: defaultdict[str, list[tuple[str, MapEdge]]] = defaultdict(list)
+        for edge in self.edges:
+            for where, count in edge.outcomes.items():
+                if where in self.pages and 2 * count >= edge.tries:
+                    out[edge.page].append((where, edge))
+        seen, left = {start}, deque([(start, list[MapEdge]())])
+        while left:
+            here, way = left.popleft()
+            if here == goal:
+                return way
+            for where, edge in out[here]:
+                if where not in seen:
+                    seen.add(where)
+                    left.append((where, [*way, edge]))
+        return None
+
+    def find(self, words: str) -> list[MapPage]:
+        """Return kinds of pages whose title, address or lines hold the words, the best first."""
+        wanted = words.lower().split()
+        found = []
+        for page in self.pages.values():
+            text = " ".join((page.kind, page.title, *page.addresses, *page.lines)).lower()
+            hits = sum(word in text for word in wanted)
+            found += [(-hits, -page.visits, page)] if hits else []
+        return [page for _, _, page in sorted(found, key=lambda each: each[:2])]
+
+    def save(self, run: Path) -> Path:
+        """Write it as the next version, unless nothing changed. Returns the file."""
+        folder = run / FOLDER
+        folder.mkdir(exist_ok=True)
+        text = json.dumps({"version": VERSION, **asdict(self)}, indent=1, ensure_ascii=False)
+        numbers = [int(file.stem) for file in folder.glob("*.json") if file.stem.isdigit()]
+        last = folder / f"{max(numbers, default=0)}.json"
+        if numbers and last.read_text(encoding="utf-8") == text:
+            return last
+        file = folder / f"{max(numbers, default=0) + 1}.json"
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    @classmethod
+    def load(cls, run: Path) -> "SiteMap | None":
+        """Return the newest version in a run folder; None where there is none.
+
+        Raises `StoreError` for a file that is no map, a map of another version, and rules that
+        contradict each other.
+        """
+        numbers = [int(f.stem) for f in (run / FOLDER).glob("*.json") if f.stem.isdigit()]
+        if not numbers:
+            return None
+        file = run / FOLDER / f"{max(numbers)}.json"
+        try:
+            told = json.loads(file.read_text(encoding="utf-8"))
+            if told.pop("version") != VERSION:
+                raise StoreError(
+                    f"{file} is a map of another version; build it: webagent map {run}"
+                )
+            pages = {kind: MapPage(**page) for kind, page in told["pages"].items()}
+            edges = [MapEdge(**edge) for edge in told["edges"]]
+            rules = [MapRule(**rule) for rule in told["rules"]]
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise StoreError(
+                f"{file} cannot be read as a map ({error}); mend it, or move it away and build it"
+                f" again: webagent map {run}"
+            ) from error
+        check_rules(rules, str(file))
+        return cls(pages, edges, rules, told["transitions"], told["site"])
+
+
+def read_rules(run: Path, cases: Sequence[TransitionCase]) -> list[MapRule]:
+    """Return the rules that a person wrote into a run's map. Raises `StoreError` for the map of
+    another site, and what `SiteMap.load` does."""
+    site = SiteMap.load(run)
+    rules = [rule for rule in site.rules if rule.source == "person"] if site else []
+    known = {case.kind for case in cases}
+    if site and rules and not known & set(site.pages):
+        raise StoreError(
+            f"the map in {run / FOLDER} is of {site.site}, and no page of this run is on it;"
+            f" move it away and build it again: webagent map {run}"
+        )
+    return rules
+
+
+def check_rules(rules: Iterable[MapRule], where: str) -> None:
+    """Raises `StoreError` where a person's rules contradict each other."""
+    known: dict[tuple[str, ...], MapRule] = {}
+    for rule in rules:
+        if rule.source != "person":
+            continue
+        key = (rule.page, rule.op, rule.role, rule.name, rule.when)
+        other = known.setdefault(key, rule)
+        if other.leads != rule.leads:
+            raise StoreError(
+                f'{where} holds two rules for {rule.op} {rule.role} "{rule.name}" on {rule.page}:'
+                f" one leads to {other.leads}, the other to {rule.leads}; leave one of them out"
+            )
+
+
+def build_map(cases: Sequence[TransitionCase], old: SiteMap | None = None) -> SiteMap:
+    """Return the map of remembered transitions, with a person's rules from an old one."""
+    edges = merge_lists(_edges(cases))
+    tried = {(e.page, e.role, e.name) for e in edges}
+    pages = _pages(cases, tried)
+    kept = [rule for rule in old.rules if rule.source == "person"] if old else []
+    hosts = Counter(c.situation.observation.url.split("/", 3)[2] for c in cases)
+    site = hosts.most_common(1)[0][0] if hosts else ""
+    return SiteMap(pages, edges, [*kept, *_rules(cases)], len(cases), site)
+
+
+def outcome_of(case: TransitionCase) -> str:
+    """Return where an action led: a kind of page, `stays`, `nothing` or `over`."""
+    return case.effect[1] if case.effect[0] == "goes" else case.effect[0]
+
+
+def facts_of(there: Occasion) -> set[str]:
+    """Return what a rule's condition may be about: which fields are filled and which are empty."""
+    filled, empty = there.filled - there.empty, there.empty
+    found = {f'{role} "{name}" is filled' for role, name in filled}
+    return found | {f'{role} "{name}" is empty' for role, name in empty}
+
+
+def _key(case: TransitionCase) -> tuple[str, str, str, str]:
+    node = case.node
+    role, name = (node.role, mask(node.name)) if node else ("", "")
+    return case.kind, case.op, role, name
+
+
+def _edges(cases: Sequence[TransitionCase]) -> list[MapEdge]:
+    groups: defaultdict[tuple[str, str, str, str], list[TransitionCase]] = defaultdict(list)
+    for case in cases:
+        if case.op not in ("answer", "give_up"):
+            groups[_key(case)].append(case)
+    found = []
+    for key, group in groups.items():
+        adds: list[str] = []
+        if all(case.effect[0] == "stays" for case in group):
+            common = set.intersection(*(set(c.after.names - c.before.names) for c in group))
+            nodes = zip(group[0].after.named, group[0].after.nodes, strict=True)
+            adds = [node.name for name, node in nodes if name in common and node.name]
+        counts = Counter(outcome_of(case) for case in group)
+        found.append(MapEdge(*key, dict(counts.most_common()), adds[:_EXAMPLES]))
+    return found
+
+
+def merge_lists(edges: Sequence[MapEdge]) -> list[MapEdge]:
+    """Return the edges, those of many names that lead to the same as one, named `*`."""
+    groups: defaultdict[tuple[str, ...], list[MapEdge]] = defaultdict(list)
+    for edge in edges:
+        groups[edge.page, edge.op, edge.role, *edge.outcomes].append(edge)
+    found = []
+    for group in groups.values():
+        if len(group) < _LIST or len(group[0].outcomes) > 1:
+            found += group
+            continue
+        counts: Counter[str] = Counter()
+        for edge in group:
+            counts.update(edge.outcomes)
+        first = group[0]
+        found.append(MapEdge(first.page, first.op, first.role, "*", dict(counts)))
+    return sorted(found, key=lambda edge: (edge.page, -edge.tries, edge.label))
+
+
+def _pages(cases: Sequence[TransitionCase], tried: set[tuple[str, str, str]]) -> dict[str, MapPage]:
+    seen: defaultdict[str, list[TransitionCase]] = defaultdict(list)
+    for case in cases:
+        seen[case.kind].append(case)
+    found = {}
+    for kind, group in sorted(seen.items(), key=lambda each: -len(each[1])):
+        first = group[0].situation.observation
+        urls = Counter(case.situation.observation.url for case in group)
+        lines: Counter[int] = Counter(name for case in group for name in case.before.names)
+        shared = {name for name, count in lines.items() if count >= _SHARED * len(group)}
+        told = zip(group[0].before.named, group[0].before.nodes, strict=True)
+        texts = [n.name[:80] for name, n in told if name in shared and n.name]
+        page = MapPage(kind, first.url, first.title, len(group))
+        page.addresses = [url for url, _ in urls.most_common(_EXAMPLES)]
+        page.different = len(urls)
+        page.lines = list(dict.fromkeys(texts))[:_LINES]
+        page.unexplored = _untried(kind, group, shared, tried)
+        found[kind] = page
+    for case in cases:
+        after = case.transition.after
+        if (kind := mask_address(after.url)) not in found:
+            found[kind] = MapPage(kind, after.url, after.title, 0, [after.url], 1)
+    return found
+
+
+def _untried(
+    kind: str, group: Sequence[TransitionCase], shared: set[int], tried: set[tuple[str, str, str]]
+) -> list[str]:
+    """What all pages of a kind offer and nobody has tried there."""
+    told = zip(group[0].before.named, group[0].before.nodes, strict=True)
+    offers = [n for name, n in told if name in shared and n.mark and n.role in _OFFERS and n.name]
+    left = [
+        f'{n.role} "{n.name}"'
+        for n in offers
+        if not {(kind, n.role, mask(n.name)), (kind, n.role, "*")} & tried
+    ]
+    return list(dict.fromkeys(left))
+
+
+def _rules(cases: Sequence[TransitionCase]) -> list[MapRule]:
+    groups: defaultdict[tuple[str, str, str, str], list[TransitionCase]] = defaultdict(list)
+    for case in cases:
+        if case.op in ("click", "press"):
+            groups[_key(case)].append(case)
+    found = []
+    for key, group in sorted(groups.items()):
+        counts = Counter(outcome_of(case) for case in group)
+        if len(counts) == 1 and len(group) >= _CERTAIN:
+            found.append(MapRule(*key, next(iter(counts)), tries=len(group)))
+        elif len(group) >= 2 * _CERTAIN:
+            found += _conditions(key, group)
+    return found
+
+
+def _conditions(key: tuple[str, str, str, str], group: Sequence[TransitionCase]) -> list[MapRule]:
+    """Rules for an action that leads to two things: what the page before told them apart by."""
+    told = [(facts_of(case), outcome_of(case)) for case in group]
+    for fact in sorted({fact for facts, _ in told for fact in facts}):
+        yes = [outcome for facts, outcome in told if fact in facts]
+        no = [outcome for facts, outcome in told if fact not in facts]
+        is_telling = len(set(yes)) == 1 == len(set(no)) and set(yes) != set(no)
+        if is_telling and min(len(yes), len(no)) >= _CERTAIN:
+            text, _, state = fact.rpartition(" ")
+            other = f"{text} {'empty' if state == 'filled' else 'filled'}"
+            return [
+                MapRule(*key, yes[0], when=fact, tries=len(yes)),
+                MapRule(*key, no[0], when=other, tries=len(no)),
+            ]
+    return []

@@ -1,0 +1,272 @@
+"""A language model as a world model: asked what changes, shown what came of the like."""
+
+import asyncio
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from webagent.action import format_action
+from webagent.errors import ModelError
+from webagent.models.model import Completion, Message, Model, Reply
+from webagent.models.prompt import fence, load_prompt
+from webagent.models.replies import UnusableError, ask_and_read, read_whole
+from webagent.models.spending import Ledger, MeteredModel
+from webagent.observation.render import render_node
+from webagent.records import Ending, Node, Observation
+from webagent.training.language.texts import OVER, PROMPTS, apply_changes, page_changes, page_text
+from worldmodel.cases import Occasion, TransitionCase
+from worldmodel.compose import number
+from worldmodel.kinds import GAP
+from worldmodel.lines import read_lines, unknown_line
+from worldmodel.prediction import Effect, Outcome, Prediction, Source
+from worldmodel.recall import RememberedWorld
+from worldmodel.rules import apply_rules, limit_steps
+from worldmodel.transitions import Situation, Transition
+
+PROMPT = load_prompt(PROMPTS / "world.md")
+_ELEMENT = re.compile(
+    r'\[(?P<mark>\d+)\] (?P<role>[\w-]+)(?: "(?P<name>.*?)")?(?: value="(?P<value>.*?)")?'
+    r"(?P<states>(?: [a-z][\w-]*)*)(?: \(.*\))?(?: at -?\d+,-?\d+ size \d+x\d+)?"
+)
+_SHORTENED = " more characters)"
+_Read: TypeAlias = Callable[[str], Observation]
+_UNSURE = 0.5
+"""Confidence in one reply of which nothing tells how likely it was."""
+_DIVERSE = 0.7
+"""Temperature of samples that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptedWorld:
+    """Any language model in the role of the world. Implements `WorldModel`.
+
+    What is ruled on every page is not asked about. How sure a prediction is, is the share of the
+    samples that agree with it, or with one sample the geometric mean of its tokens' probabilities
+    where the model tells them. P(success) is memory's.
+    """
+
+    model: Model
+    memory: RememberedWorld = field(default_factory=RememberedWorld)
+    examples: int = 3
+    """Similar real transitions that the model is shown; 0 for weights that were trained here, as
+    they have not learnt to read them."""
+    samples: int = 1
+    max_tokens: int = 1024
+
+    def learn(self, transitions: Iterable[Transition]) -> None:
+        """Remember transitions, to show the likest; the model's weights stay as they are."""
+        self.memory.learn(transitions)
+
+    def charged_to(self, ledger: Ledger) -> "PromptedWorld":
+        """Return the same with its requests booked in a ledger, and held to its limits."""
+        return replace(self, model=MeteredModel(self.model, ledger, "world"))
+
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return what `expect` does, for callers without an event loop."""
+        return asyncio.run(self.expect(situations))
+
+    async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return what the model writes of each, all asked at once. A reply that cannot be read is
+        asked for once more; where that cannot be read either the source is unknown.
+
+        Raises `ModelError` where the model fails.
+        """
+        return list(await asyncio.gather(*map(self._expect_one, situations)))
+
+    async def _expect_one(self, situation: Situation) -> Prediction:
+        there = Occasion(situation)
+        succeeds = self.memory.chance(there)
+        if (ruled := apply_rules(situation)) is not None:
+            return replace(ruled, outcome=replace(ruled.outcome, succeeds=succeeds))
+        similar = [case for _, _, case in self.memory.recall(there)[: self.examples]]
+        messages = self._write(situation, similar)
+        before = situation.observation
+
+        def read(text: str) -> Observation:
+            return read_page(text, before, similar)
+
+        completion = await self._ask(messages, self.samples)
+        pages = []
+        for reply in completion.replies:
+            try:
+                pages.append(read_whole(reply, read))
+            except UnusableError:
+                continue
+        if not pages:
+            pages = await self._ask_again(messages, completion.replies[0], read)
+        if not pages:
+            outcome = Outcome(0.0, 0.0, succeeds)
+            because = "the model's reply could not be read, twice"
+            told = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
+            return limit_steps(situation, told)
+        counts = Counter(_summarize(page) for page in pages)
+        page = max(pages, key=lambda each: counts[_summarize(each)])
+        share = counts[_summarize(page)] / self.samples
+        sure = share if self.samples > 1 else _likelihood(completion.replies[0])
+        ends = sum(each.over for each in pages) / len(pages)
+        idle = sum(each.outcome != "" for each in pages) / len(pages)
+        effect = Effect.ENDS if page.over else Effect.STAYS
+        effect = Effect.GOES if not page.over and page.url != before.url else effect
+        ending = Ending.TASK_OVER if page.over else None
+        because = f"{self.model.name}, shown {len(similar)} similar steps"
+        outcome = Outcome(ends, idle, succeeds)
+        told = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
+        return limit_steps(situation, told)
+
+    async def _ask(self, messages: Sequence[Message], n: int) -> Completion:
+        temperature = _DIVERSE if n > 1 else 0.0
+        return await self.model.complete(
+            messages, n=n, temperature=temperature, max_tokens=self.max_tokens
+        )
+
+    async def _ask_again(
+        self, messages: Sequence[Message], first: Reply, read: _Read
+    ) -> list[Observation]:
+        async def ask(conversation: tuple[Message, ...]) -> Reply:
+            return (await self._ask(conversation, 1)).replies[0]
+
+        def again(problem: str) -> str:
+            return PROMPT.fill("again", problem=problem)
+
+        try:
+            return [await ask_and_read(ask, messages, read, again, first)]
+        except UnusableError:
+            return []
+
+    def _write(
+        self, situation: Situation, similar: Sequence[TransitionCase]
+    ) -> tuple[Message, Message]:
+        shown = [
+            PROMPT.fill(
+                "example",
+                page=fence("page", page_text(case.transition.before)),
+                action=format_action(case.transition.action),
+                changes=fence(
+                    "changes", page_changes(case.transition.before, case.transition.after)
+                ),
+            )
+            for case in reversed(similar)  # the likest last, next to the question
+        ]
+        asked = PROMPT.fill(
+            "user",
+            page=fence("page", page_text(situation.observation)),
+            action=format_action(situation.action),
+        )
+        told = [PROMPT.fill("examples", examples="\n\n".join(shown))] if shown else []
+        user = "\n\n".join([*told, asked])
+        return Message("system", PROMPT.fill("system")), Message("user", user)
+
+
+def _likelihood(reply: Reply) -> float:
+    """Return the geometric mean of the tokens' probabilities."""
+    log_probs = reply.log_probs
+    return math.exp(sum(log_probs) / len(log_probs)) if log_probs else _UNSURE
+
+
+def _summarize(page: Observation) -> tuple[object, ...]:
+    """Return what two samples have to share to be the same."""
+    return page.over, page.url, tuple(read_lines(page).whole)
+
+
+def read_page(
+    reply: str, before: Observation, similar: Sequence[TransitionCase] = ()
+) -> Observation:
+    """Return the page after the changes that a model wrote.
+
+    Lines that stay are those of the page, elements left out of the text included. A new line has
+    the widget kind that lines of its role and name have on this page or on those of `similar`.
+    Raises `UnusableError` for what is no change of the page as it was shown.
+    """
+    shown = page_text(before)
+    if reply.strip() == OVER:
+        return replace(before, over=True, outcome="")
+    try:
+        text = apply_changes(shown, reply.strip())
+    except ModelError as error:
+        raise UnusableError(str(error)) from error
+    title, _, rest = text.partition("\n")
+    url, _, rest = rest.partition("\n")
+    if "://" not in url:
+        raise UnusableError(f"the second line of the page has to be its address, got {url[:60]!r}")
+    lines = rest.removeprefix("\n").split("\n")
+    known = _place_lines(shown.split("\n")[3:], before.nodes)
+    kinds = _count_kinds(before, similar)
+    nodes: list[Node] = []
+    for line in lines:
+        if found := known.get(line):
+            nodes += found.pop(0)
+        elif line.strip():
+            nodes.append(_read_line(line, kinds))
+    page = replace(
+        before,
+        url=url,
+        title=title,
+        tabs=(title,) if len(before.tabs) == 1 else before.tabs,
+        nodes=number(nodes, read_lines(before)),
+        outcome="" if text != shown else "no effect",
+        screenshot="",
+        captured="",
+    )
+    return page
+
+
+def _place_lines(shown: Sequence[str], nodes: Sequence[Node]) -> dict[str, list[list[Node]]]:
+    """Return for each line that is shown the nodes it stands for, in order: one, or those that are
+    left out there."""
+    rendered = [render_node(node) for node in nodes]
+    known: dict[str, list[list[Node]]] = {}
+    done = 0
+    for place, line in enumerate(shown):
+        following = shown[place + 1] if place + 1 < len(shown) else None
+        at = _find(line, rendered, done)
+        if at is not None:
+            known.setdefault(line, []).append(list(nodes[done : at + 1]))
+            done = at + 1
+        elif following is None:
+            known.setdefault(line, []).append(list(nodes[done:]))
+        else:
+            until = _find(following, rendered, done)
+            until = done if until is None else until
+            known.setdefault(line, []).append(list(nodes[done:until]))
+            done = until
+    return known
+
+
+def _find(line: str, rendered: Sequence[str], first: int) -> int | None:
+    if line.endswith(_SHORTENED):
+        start = line.rpartition("... (")[0]
+        return next((i for i in range(first, len(rendered)) if rendered[i].startswith(start)), None)
+    try:
+        return rendered.index(line, first)
+    except ValueError:
+        return None
+
+
+def _count_kinds(
+    before: Observation, similar: Sequence[TransitionCase]
+) -> dict[tuple[str, str], str]:
+    """Return widget kinds by role and name, and by role alone."""
+    nodes = [node for case in similar for node in case.after.nodes]
+    kinds: dict[tuple[str, str], str] = {}
+    for node in (*before.nodes, *nodes):
+        kinds.setdefault((node.role, ""), node.kind)
+        kinds.setdefault((node.role, node.name), node.kind)
+    return kinds
+
+
+def _read_line(line: str, kinds: dict[tuple[str, str], str]) -> Node:
+    text = line.lstrip(" ")
+    depth = (len(line) - len(text)) // 2
+    match = _ELEMENT.fullmatch(text)
+    if match is None:
+        quoted = re.fullmatch(r'text "(.*)"', text)
+        name, role, mark, value, states = quoted[1] if quoted else text, "text", 0, "", ()
+    else:
+        name, role, mark = match["name"] or "", match["role"], int(match["mark"])
+        value, states = match["value"] or "", tuple(match["states"].split())
+    kind = kinds.get((role, name), kinds.get((role, ""), ""))
+    node = Node(mark, role, name, value, states, depth=depth, kind=kind)
+    return replace(unknown_line(node, name), value=value) if GAP in name + value else node

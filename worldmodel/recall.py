@@ -1,0 +1,295 @@
+"""Recall: what came of the like, put together for what is at hand now."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from math import exp
+
+from webagent.records import Ending, Observation
+from worldmodel.cases import Occasion, TransitionCase
+from worldmodel.compose import Composed, compose_page, compose_url, edit_page, fill_from
+from worldmodel.kinds import GAP, hide_things
+from worldmodel.lines import PageLines, is_unknown, mask, unknown_lines
+from worldmodel.map import MapRule, outcome_of
+from worldmodel.prediction import Effect, Outcome, Prediction, Source
+from worldmodel.rules import RULED, apply_rules, limit_steps, touch
+from worldmodel.success import SuccessMemory
+from worldmodel.transitions import Situation, Transition
+
+_MOST_SCORED = 120
+_KEPT = 12
+_SHARP = 4.0
+_SEVERAL = 3
+"""Episodes from which on a line is taken for one that comes again."""
+_TRIED = 5
+"""Other cases that a text is tried on."""
+_NEAR = 3
+"""Levels up to here are of the same kind of page and name."""
+_GUESSED = 0.3
+"""What the confidence of a guess is multiplied with."""
+_LEVELS = (
+    "the same element at this address",
+    "the same element on this kind of page",
+    "an element of this name elsewhere",
+    "an element of a like name on this kind of page",
+    "another element of its role on this kind of page",
+    "an element of its role elsewhere",
+)
+Key = tuple[str, ...]
+Recalled = tuple[float, int, TransitionCase]
+"""How like, on which level, what."""
+
+
+class RememberedWorld:
+    """Every real transition, recalled by likeness."""
+
+    def __init__(self) -> None:
+        self.cases: list[TransitionCase] = []
+        self._index: defaultdict[Key, list[TransitionCase]] = defaultdict(list)
+        self._visits: dict[str, Visits] = {}
+        self._common: dict[str, CommonLines] = {}
+        self._success = SuccessMemory()
+        self.rules: list[MapRule] = []
+        """What a person wrote into the map; it overrides what was seen."""
+
+    def learn(self, transitions: Iterable[Transition]) -> None:
+        """Remember transitions."""
+        for transition in transitions:
+            case = TransitionCase(transition.situation, transition, len(self.cases))
+            self.cases.append(case)
+            for key in levels(case):
+                self._index[key].append(case)
+            self._visits.setdefault(case.url, Visits()).add(case)
+            self._success.add(case)
+            self._common.setdefault(case.kind, CommonLines()).add(case)
+
+    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
+        """Return what came of the like."""
+        return [self.predict_one(situation) for situation in situations]
+
+    def page_at(self, url: str) -> Observation | None:
+        """Return the page that was seen last at an address; None where nobody was."""
+        visits = self._visits.get(url)
+        return visits.cases[-1].transition.after if visits else None
+
+    def recall(self, there: Occasion) -> list[Recalled]:
+        """Return the likest cases with how like and on which level, 0 the closest."""
+        found: list[Recalled] = []
+        seen: set[int] = set()
+        common = self._common.get(there.kind)
+        for level, key in enumerate(levels(there)):
+            for case in self._index.get(key, ())[-_MOST_SCORED:]:
+                if id(case) not in seen:
+                    seen.add(id(case))
+                    found.append((likeness(case, there, common) - level, level, case))
+            if len(found) >= _KEPT:
+                break
+        found.sort(key=lambda each: (-each[0], -each[2].number))
+        return found[:_KEPT]
+
+    def predict_one(self, situation: Situation) -> Prediction:
+        """Return what is expected in one situation."""
+        if (ruled := apply_rules(situation)) is not None:
+            return self._judged(ruled, Occasion(situation))
+        there = Occasion(situation)
+        found = self.recall(there)
+        if isinstance(situation.action, RULED) and (not found or found[0][1] > _NEAR):
+            page = touch(situation.observation, situation)
+            told = Prediction(
+                page, Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.9, Source.RULED, there.op
+            )
+        elif rule := next((rule for rule in self.rules if rule.applies(there)), None):
+            told = self._follow(rule, found, there)
+        elif found:
+            told = self._recalled(found, there)
+        else:
+            outcome, page = Outcome(0.0, 0.5, 0.5), situation.observation
+            told = Prediction(page, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN)
+        return limit_steps(situation, self._judged(told, there))
+
+    def _follow(self, rule: MapRule, found: list[Recalled], there: Occasion) -> Prediction:
+        """Return what a person's rule says, as far as it was ever seen."""
+        fitting = [each for each in found if outcome_of(each[2]) == rule.leads]
+        if not fitting:
+            came = (case for case in reversed(self.cases) if outcome_of(case) == rule.leads)
+            fitting = [(0.0, _NEAR, case) for case in islice(came, _KEPT)]
+        because = f"rule: {rule.op} {rule.role} {rule.name!r} leads to {rule.leads}"
+        if fitting:
+            told = self._recalled(fitting, there)
+            return replace(told, confidence=1.0, source=Source.RULED, because=because)
+        page = there.situation.observation
+        if rule.leads == "over":
+            page = replace(page, over=True)
+        elif rule.leads.startswith("/"):
+            site = "/".join(page.url.split("/", 3)[:3])
+            url = site + rule.leads.replace("*", GAP)
+            page = replace(page, url=url, title=GAP, nodes=(unknown_lines((), 1, 999),))
+        effect = Effect.ENDS if page.over else Effect.GOES
+        outcome = Outcome(float(page.over), 0.0, 0.5)
+        ending = Ending.TASK_OVER if page.over else None
+        return Prediction(page, outcome, effect, ending, 1.0, Source.RULED, because)
+
+    def _judged(self, told: Prediction, there: Occasion) -> Prediction:
+        """Return the prediction with P(success) as it was in the like."""
+        return replace(told, outcome=replace(told.outcome, succeeds=self.chance(there)))
+
+    def chance(self, there: Occasion) -> float:
+        """Return P(success) as it was in the like."""
+        return self._success.chance(there)
+
+    def _recalled(self, found: list[Recalled], there: Occasion) -> Prediction:
+        votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
+        for each in found:
+            votes[each[2].effect] += exp(_SHARP * (each[0] - found[0][0]))
+        total = sum(votes.values())
+        effect = max(votes, key=lambda each: votes[each])
+        lead = next(each for each in found if each[2].effect == effect)
+        group = [each[2] for each in found if each[2].effect == effect and each is not lead]
+        composed = self._compose(lead[2], group, there)
+        page = touch(composed.page, there.situation)
+        if any(is_unknown(node) for node in page.nodes):
+            page = fill_from(page, [s.observation for s in there.situation.steps]) or page
+        over = sum(n for each, n in votes.items() if each[0] == "over") / total
+        idle = sum(n for each, n in votes.items() if each[0] == "nothing") / total
+        kinds = {"over": Effect.ENDS, "goes": Effect.GOES}
+        # Another element of a role, in another place, says little about this one.
+        is_guess = lead[1] > _NEAR and lead[2].place != there.place
+        sure = votes[effect] / total * composed.certainty
+        return Prediction(
+            page,
+            Outcome(over, idle, 0.5),
+            kinds.get(effect[0], Effect.STAYS),
+            Ending.TASK_OVER if effect[0] == "over" else None,
+            _GUESSED * sure if is_guess else sure,
+            Source.UNKNOWN if is_guess else Source.REMEMBERED,
+            f"by {_LEVELS[lead[1]]}, seen {len(group) + 1} times",
+        )
+
+    def _compose(
+        self, lead: TransitionCase, group: list[TransitionCase], there: Occasion
+    ) -> Composed:
+        """Return the next page by a case, tried on others that came to the like."""
+        page = there.situation.observation
+        match lead.effect[0]:
+            case "over":
+                return Composed(replace(page, over=True), 1.0)
+            case "nothing":
+                return Composed(replace(page, outcome=lead.transition.after.outcome), 1.0)
+            case "stays":
+                return edit_page(lead, there, group[:_TRIED])
+        named = [case for case in group if _is_called(case, there)]
+        url = compose_url(lead, there, (named if _is_called(lead, there) else group)[:_TRIED])
+        visits = self._visits.get(url)
+        if visits is not None and visits.is_stable:
+            near = [case for case in (lead, *group) if case.url == url]
+            rest = [case for case in visits.cases[-_MOST_SCORED:] if case not in near]
+            rest.sort(key=lambda case: -case.before.likeness(there.before))
+            pool = [*near, *rest]
+            return compose_page(pool[0], there, pool[1 : 1 + _TRIED], url, is_same_page=True)
+        others = [case for case in group if case.url != lead.url] or group
+        url = url or hide_things(lead.url)
+        return compose_page(lead, there, others[:_TRIED], url, is_same_page=False)
+
+
+@dataclass(slots=True)
+class Visits:
+    """Transitions that led to one address."""
+
+    cases: list[TransitionCase] = field(default_factory=list)
+    compared: int = 0
+    alike: float = 0.0
+
+    def add(self, case: TransitionCase) -> None:
+        """Add one, compared with the last of another episode."""
+        for other in self.cases[-3:]:
+            if other.transition.episode != case.transition.episode:
+                self.compared += 1
+                self.alike += case.after.likeness(other.after)
+                break
+        self.cases.append(case)
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the page there is much the same in other episodes."""
+        return self.alike >= 0.5 * self.compared
+
+
+def _is_called(case: TransitionCase, there: Occasion) -> bool:
+    """Whether both are done to something of the same name."""
+    ours, theirs = there.node, case.node
+    return ours is not None and theirs is not None and ours.name == theirs.name
+
+
+def levels(there: Occasion) -> list[Key]:
+    """Return what an occasion is found by, the closest likeness first."""
+    node, op = there.node, there.op
+    role, name, kind = (node.role, node.name, node.kind) if node else ("", "", "")
+    url = there.situation.observation.url
+    return [
+        ("0", url, op, role, name),
+        ("1", there.kind, op, role, name),
+        ("2", op, name) if name else ("1", there.kind, op, role, name),
+        ("3", there.kind, op, role, mask(name)),
+        ("4", there.kind, op, role, kind),
+        ("5", op, role, kind),
+    ]
+
+
+class CommonLines:
+    """Lines that pages of a kind have again and again, whatever else is on them."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, str] = {}
+        self._counts: Counter[int] = Counter()
+        self._kept: dict[int, frozenset[int]] = {}
+
+    def add(self, case: TransitionCase) -> None:
+        """Count the lines of a page, each once an episode."""
+        episode = case.transition.episode
+        for line in case.before.bag:
+            if self._last.get(line) != episode:
+                self._last[line] = episode
+                self._counts[line] += 1
+        self._kept.clear()
+
+    def of(self, lines: PageLines) -> frozenset[int]:
+        """Return those of a page's lines that came in several episodes."""
+        kept = self._kept.get(id(lines))
+        if kept is None:
+            kept = frozenset(line for line in lines.bag if self._counts[line] >= _SEVERAL)
+            self._kept[id(lines)] = kept
+        return kept
+
+    def likeness(self, one: PageLines, other: PageLines) -> float:
+        """Return the share of such lines that both pages have, in [0, 1]."""
+        a, b = self.of(one), self.of(other)
+        both = len(a & b)
+        return both / (len(a) + len(b) - both) if both else 0.0
+
+
+def likeness(case: TransitionCase, there: Occasion, common: CommonLines | None = None) -> float:
+    """Return how like two occasions are, about 0 to 7."""
+    if case.goal is there.goal:
+        goal = 1.2
+    elif case.goal.template == there.goal.template:
+        goal = 1.0
+    else:
+        a, b = set(case.goal.template), set(there.goal.template)
+        goal = 0.5 * len(a & b) / max(1, len(a | b))
+    past = 0.0
+    for ours, theirs in zip(there.past, case.past, strict=False):
+        if ours != theirs:
+            break
+        past += 0.3
+    return (
+        1.5 * case.before.likeness(there.before)
+        + (1.5 * common.likeness(case.before, there.before) if common else 0.0)
+        + goal
+        + past
+        + 0.5 * (case.filled == there.filled)
+        + 0.5 * (case.place == there.place)
+        + 0.4 * (case.line == there.line)
+        + 0.5 * (case.kind.split("/", 2)[1:2] == there.kind.split("/", 2)[1:2])
+        + (0.3 if case.written == there.written else 0.0)
+    )
