@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from apps.listening import address_of, listen
 from apps.serve.settings import LOOPBACK, ServeConfig
 from loop.console.output import CommandResult, emit, run_until_stopped
 from loop.measurement.selection import TaskSelection
@@ -28,7 +29,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     config.check()
     chosen = TaskSelection.of(config.played)
     check_environment(config.played, chosen)
-    from apps.serve.server import listen, serve
+    from apps.serve.server import serve
     from apps.serve.sessions import find_unscored, open_stage
 
     if name := find_unscored(config, chosen):
@@ -37,7 +38,7 @@ def main(argv: Sequence[str]) -> CommandResult:
             " judge:webvoyager, or give the task an answer"
         )
     with listen(config.host, config.port) as listening:
-        address = _address(config.host, listening.getsockname()[1])
+        address = address_of(config.host, listening.getsockname()[1])
         served = TasksServed(address, chosen.suite.id, list(chosen.names), config.max_sessions)
 
         async def work() -> None:
@@ -50,7 +51,3 @@ def main(argv: Sequence[str]) -> CommandResult:
 
         run_until_stopped(work(), "nothing is kept of the episodes")
     return CommandResult(served)
-
-
-def _address(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

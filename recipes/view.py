@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
+from apps.listening import address_of, listen
 from apps.view import LOCAL
 from apps.view.contents import Archive
 from loop.console.output import CommandResult, emit, is_for_program
@@ -55,10 +56,10 @@ def main(argv: Sequence[str]) -> CommandResult:
     launcher = _make_launcher(config) if config.control else None
     if launcher is None:
         archive.check()
-    from apps.view.server import listen, serve
+    from apps.view.server import FIRST_PORT, serve
 
-    with listen(config.host, config.port) as listening:
-        address = address_of(config.host, listening.getsockname()[1])
+    with listen(config.host, config.port, FIRST_PORT) as listening:
+        address = f"{address_of(config.host, listening.getsockname()[1])}/"
         address += f"?token={launcher.token}" if launcher else ""
         served = Served(address, [run.name for run in archive.runs()])
         emit(asdict(served))
@@ -96,8 +97,3 @@ def _has_desktop() -> bool:
     return sys.platform != "linux" or bool(
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     )
-
-
-def address_of(host: str, port: int) -> str:
-    """What is typed into a browser."""
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

@@ -1,7 +1,6 @@
 """The server: its routes, who may ask, one session for each WebSocket."""
 
 import asyncio
-import errno
 import json
 import socket
 from base64 import b64decode
@@ -29,7 +28,7 @@ from apps.serve.wire import (
     write_error,
     write_turn,
 )
-from webagent.errors import SetupError, WorldError
+from webagent.errors import WorldError
 
 _GRACE_SECONDS = 2
 _LARGEST_MESSAGE = 1 << 20
@@ -187,23 +186,6 @@ class ClientFilter:
             except (NotBase64, UnicodeDecodeError):
                 return False
         return compare_digest(shown.encode(), self._token.encode())
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Raises `SetupError` where the port is taken."""
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(1024)
-        return made
-    except OSError as error:
-        made.close()
-        taken = "is in use" if error.errno == errno.EADDRINUSE else "cannot be listened at"
-        raise SetupError(
-            f"port {port} of {host} {taken} ({error.strerror or error}); name another with --port,"
-            " or 0 for any free one"
-        ) from error
 
 
 def configure(stage: Stage) -> uvicorn.Config:

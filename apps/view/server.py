@@ -1,7 +1,6 @@
 """The viewer's application and server: routes, who may ask, live updates, an end at Ctrl-C."""
 
 import asyncio
-import errno
 import json
 import socket
 import time
@@ -24,7 +23,7 @@ from apps.view import LOCAL, compare, control, episode, episodes, overview, runs
 from apps.view.contents import Archive
 from apps.view.launcher import Launcher
 from apps.view.pages import HERE, Pages, PageTraffic
-from webagent.errors import SetupError, StoreError, UsageError
+from webagent.errors import SetupError, StoreError
 
 State = dict[str, str]
 
@@ -180,8 +179,7 @@ def _error_page(
 
 
 FIRST_PORT = 7777
-_TRIED = 50
-"""Ports that are tried when none was named."""
+"""Where ports are looked for when none was named."""
 
 
 def serve(
@@ -224,34 +222,3 @@ def names_of(host: str) -> set[str]:
     except OSError:  # a name that nobody resolves has no further addresses
         return names
     return names
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket at this port, or with port 0 at the first free one from 7777 on.
-
-    Raises `UsageError` for what is no port, `SetupError` where it is taken or cannot be had.
-    """
-    wanted = [port] if port else list(range(FIRST_PORT, FIRST_PORT + _TRIED))
-    for number in wanted:
-        made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind((host, number))
-            made.listen(128)
-            return made
-        except OverflowError as error:
-            made.close()
-            raise UsageError(f"--port {port} is no port; expected 1 to 65535") from error
-        except OSError as error:
-            made.close()
-            reason = f"port {number} of {host} cannot be listened at: {error.strerror or error}"
-            if error.errno == errno.EADDRINUSE:
-                if not port:
-                    continue
-                reason = (
-                    f"port {number} of {host} is in use, perhaps by another viewer;"
-                    " name another with --port, or none to get the next free one"
-                )
-            raise SetupError(reason) from error
-    last = wanted[-1]
-    raise SetupError(f"ports {FIRST_PORT} to {last} are all in use; name a free one with --port")

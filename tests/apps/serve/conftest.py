@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import uvicorn
 
+from apps.listening import listen
 from apps.serve.client import ServedClient
-from apps.serve.server import configure, listen
+from apps.serve.server import configure
 from apps.serve.sessions import Stage, open_stage
 from apps.serve.settings import ServeConfig
 from loop.measurement.selection import TaskSelection

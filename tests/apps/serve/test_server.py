@@ -9,8 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from apps.listening import listen
 from apps.serve.client import ServedClient
-from apps.serve.server import listen
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import OraclePolicy
 from benchmarks.rules import checks_hold

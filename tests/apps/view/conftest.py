@@ -12,8 +12,9 @@ import pytest
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Page, async_playwright
 
+from apps.listening import listen
 from apps.view.contents import Archive
-from apps.view.server import listen, server_of
+from apps.view.server import server_of
 from loop.folder import RunFolder
 from perf.fakes.run import TASKS, fill
 from recipes import cli

@@ -15,8 +15,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from apps.listening import listen
 from apps.view.contents import Archive
-from apps.view.server import listen, names_of
+from apps.view.server import FIRST_PORT, names_of
 from loop.console.output import Status
 from recipes import cli
 from webagent.errors import SetupError, StoreError
@@ -164,7 +165,7 @@ def test_pages_may_load_nothing_from_elsewhere(run: Path, view: View) -> None:
 
 
 def test_a_port_in_use_is_told_or_passed_by() -> None:
-    with listen("127.0.0.1", 0) as first, listen("127.0.0.1", 0) as second:
+    with listen("127.0.0.1", 0, FIRST_PORT) as first, listen("127.0.0.1", 0, FIRST_PORT) as second:
         port = first.getsockname()[1]
         assert second.getsockname()[1] != port
         with pytest.raises(SetupError, match=f"port {port} of 127.0.0.1 is in use"):

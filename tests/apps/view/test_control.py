@@ -16,10 +16,11 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 import pytest
 from playwright.async_api import Page, expect
 
+from apps.listening import listen
 from apps.live.settings import RunConfig
 from apps.view.contents import Archive
 from apps.view.launcher import FormSetting, Launcher
-from apps.view.server import listen, server_of
+from apps.view.server import server_of
 from loop.console.output import Status
 from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
