@@ -1,7 +1,9 @@
 """Failed episodes whose cause is known, since they were made to fail in one way each."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from evaluators.attribution import Cause
@@ -25,20 +27,26 @@ class Made:
     scores: tuple[Score, ...] = FAILED
 
 
-def text(words: str) -> Node:
-    """A line of static text."""
-    return Node(0, "text", words)
+_ELEMENT = re.compile(r"(\d+) ((?:text|search)box|link|button|checkbox|combobox|option) (.*)")
 
 
-def node(mark: int, role: str, name: str, **more: Any) -> Node:
-    """An element."""
-    return Node(mark, role, name, **more)
-
-
-def page(path: str, *nodes: Node, title: str = "Shop", **more: Any) -> Observation:
-    """A page of the site."""
+def page(path: str, *lines: str | Node, title: str = "Shop", **more: Any) -> Observation:
+    """A page of the site; a line is an element, as `3 link Red lamp`, or static text."""
     url = path if ":" in path else SITE + path
-    return Observation("", url, title, nodes, **more)
+    return Observation("", url, title, tuple(map(_read_line, lines)), **more)
+
+
+def _read_line(line: str | Node) -> Node:
+    if isinstance(line, Node):
+        return line
+    element = _ELEMENT.fullmatch(line)
+    return Node(int(element[1]), element[2], element[3]) if element else Node(0, "text", line)
+
+
+def entered(seen: Observation, mark: int, value: str) -> Observation:
+    """The page again, with a value in this field."""
+    nodes = (replace(each, value=value) if each.mark == mark else each for each in seen.nodes)
+    return replace(seen, nodes=tuple(nodes))
 
 
 def played(  # noqa: PLR0913 - what makes up an episode
@@ -46,23 +54,42 @@ def played(  # noqa: PLR0913 - what makes up an episode
     goal: str,
     *turns: tuple[Observation, Action],
     last: Observation | None = None,
-    ending: Ending = Ending.ANSWERED,
+    ending: Ending | None = None,
     expected: str = "",
     evidence: dict[str, Json] | None = None,
     error: str = "",
 ) -> Trajectory:
-    """An episode of these pages with what was done on each."""
+    """An episode of these pages with what was done on each; without an ending the last action says
+    how it ended."""
     checks = (TaskCheck("episode.answer", "equals", expected),) if expected else ()
+    said = Ending.GAVE_UP if isinstance(turns[-1][1], GiveUp) else Ending.ANSWERED
     return Trajectory(
         id=name,
         task=Task(f"made/{name}@1", SITE, goal=goal, checks=checks),
         goal=goal,
         steps=tuple(Step(seen, Decision(action)) for seen, action in turns),
         last=last if last is not None else turns[-1][0],
-        ending=ending,
+        ending=ending or said,
         evidence=evidence or {},
         error=error,
     )
+
+
+def failed(
+    cause: Cause,
+    name: str,
+    step: int | None,
+    *turns: tuple[Observation, Action],
+    goal: str,
+    over: Observation | None = None,
+    scores: tuple[Score, ...] = FAILED,
+    **more: Any,
+) -> Made:
+    """A failure of these turns; `over` is the page on which the task ended by itself."""
+    if over is not None:
+        more |= {"last": replace(over, over=True), "ending": Ending.TASK_OVER}
+    episode = played(name.replace(" ", "-"), goal, *turns, **more)
+    return Made(name, cause, episode, step, scores)
 
 
 def said(seen: Observation, outcome: str) -> Observation:
@@ -70,365 +97,250 @@ def said(seen: Observation, outcome: str) -> Observation:
     return replace(seen, outcome=outcome)
 
 
-HOME = page("/", text("Welcome"), node(1, "link", "Lamps"), node(2, "link", "Chairs"), title="Home")
-LAMPS = page("/lamps", text("Lamps"), node(3, "link", "Red lamp"), node(4, "link", "Blue lamp"))
-FORM = page("/form", node(1, "textbox", "Code"), node(2, "button", "Send"), title="Form")
+HOME = page("/", "Welcome", "1 link Lamps", "2 link Chairs", title="Home")
+LAMPS = page("/lamps", "Lamps", "3 link Red lamp", "4 link Blue lamp")
+FORM = page("/form", "1 textbox Code", "2 button Send", title="Form")
 
 
 def environment() -> Iterator[Made]:
     """Browser, server or site broke."""
     goal = 'Open the page of the "Red lamp".'
-    broke = played("crash", goal, (HOME, Click(1)), ending=Ending.WORLD_FAILED, error="crashed")
-    yield Made("browser crashed", Cause.ENVIRONMENT, replace(broke, last=None), 0, ())
-    out = played("model", goal, (HOME, Click(1)), ending=Ending.MODEL_FAILED, error="no reply")
-    yield Made("model server away", Cause.ENVIRONMENT, out, None, ())
+    blame = partial(failed, Cause.ENVIRONMENT, goal=goal)
+    crash = blame(
+        "browser crashed", 0, (HOME, Click(1)), ending=Ending.WORLD_FAILED, error="crashed"
+    )
+    yield replace(crash, trajectory=replace(crash.trajectory, last=None), scores=())
+    away = (HOME, Click(1))
+    yield blame(
+        "model server away", None, away, ending=Ending.MODEL_FAILED, error="no reply", scores=()
+    )
     errors = {
-        "bad gateway": page("/lamps", text("502 Bad Gateway"), text("nginx"), title="502"),
-        "internal": page("/lamps", text("Internal Server Error"), title="Error"),
-        "unreachable": page("chrome-error://chromewebdata/", text("This site can’t be reached")),
-        "missing": page("/lamps", text("404 Not Found"), title="404 Not Found"),
+        "bad gateway": page("/lamps", "502 Bad Gateway", "nginx", title="502"),
+        "internal": page("/lamps", "Internal Server Error", title="Error"),
+        "unreachable": page("chrome-error://chromewebdata/", "This site can’t be reached"),
+        "missing": page("/lamps", "404 Not Found", title="404 Not Found"),
     }
     for name, error in errors.items():
-        turns = ((HOME, Click(1)), (error, GiveUp("the page is broken")))
-        yield Made(name, Cause.ENVIRONMENT, played(name, goal, *turns, ending=Ending.GAVE_UP), 0)
+        yield blame(name, 0, (HOME, Click(1)), (error, GiveUp("the page is broken")))
 
 
 def access() -> Iterator[Made]:
     """The site kept the agent out."""
-    goal = 'Which price does the "Red lamp" have?'
-    ended = played("robot", goal, (HOME, Click(1)), ending=Ending.CAPTCHA, error="a captcha")
-    yield Made("captcha ended it", Cause.ACCESS, ended, 0, ())
+    blame = partial(failed, Cause.ACCESS, goal='Which price does the "Red lamp" have?')
+    robot = {"ending": Ending.CAPTCHA, "error": "a captcha"}
+    yield blame("captcha ended it", 0, (HOME, Click(1)), scores=(), **robot)
     login = page(
         "/login",
-        text("Please sign in to see prices"),
-        node(5, "textbox", "E-mail"),
-        node(6, "textbox", "Password", kind="input:password"),
-        node(7, "button", "Sign in"),
+        "Please sign in to see prices",
+        "5 textbox E-mail",
+        Node(6, "textbox", "Password", kind="input:password"),
+        "7 button Sign in",
         title="Sign in",
     )
     walls = {
         "login wall": login,
-        "paywall": page("/lamps", text("Subscribe to continue reading"), node(8, "button", "Buy")),
-        "forbidden": page("/lamps", text("403 Forbidden"), title="403 Forbidden"),
-        "cloudflare": page("/lamps", text("Checking your browser"), title="Just a moment..."),
-        "too many": page("/lamps", text("Too Many Requests"), title="429"),
+        "paywall": page("/lamps", "Subscribe to continue reading", "8 button Buy"),
+        "forbidden": page("/lamps", "403 Forbidden", title="403 Forbidden"),
+        "cloudflare": page("/lamps", "Checking your browser", title="Just a moment..."),
+        "too many": page("/lamps", "Too Many Requests", title="429"),
     }
     for name, wall in walls.items():
         turns = ((HOME, Click(1)), (wall, Answer("I cannot get in")))
-        yield Made(name, Cause.ACCESS, played(name, goal, *turns, expected="40 EUR"), 0)
+        yield blame(name, 0, *turns, expected="40 EUR")
     noted = said(LAMPS, "the page shows a captcha (picture) on it; only a person may pass it")
     turns = ((HOME, Click(1)), (noted, Click(3)), (noted, GiveUp("a captcha")))
-    made = played("captcha on it", goal, *turns, ending=Ending.GAVE_UP)
-    yield Made("captcha on the page", Cause.ACCESS, made, 0)
+    yield blame("captcha on the page", 0, *turns)
 
 
 def guard() -> Iterator[Made]:
     """A limit refused what the task needed."""
-    goal = 'Order the "Red lamp".'
+    blame = partial(failed, Cause.GUARD, goal='Order the "Red lamp".')
     no = "refused: orders are not allowed"
-    yield Made(
-        "guard ended it",
-        Cause.GUARD,
-        played("end", goal, (LAMPS, Click(3)), ending=Ending.GUARD_REFUSED, error=no),
-        0,
-    )
-    turns = ((HOME, Click(1)), (LAMPS, Click(3)), (said(LAMPS, no), GiveUp("not allowed")))
-    given_up = played("given up", goal, *turns, ending=Ending.GAVE_UP)
-    yield Made("refused, then given up", Cause.GUARD, given_up, 1)
-    tries = ((LAMPS, Click(3)), (said(LAMPS, no), Click(3)), (said(LAMPS, no), Click(3)))
-    stuck = played("stuck", goal, *tries, last=said(LAMPS, no), ending=Ending.STEP_LIMIT)
-    yield Made("refused again and again", Cause.GUARD, stuck, 0)
-    away = "refused: other.test is not among the sites"
-    turns = ((HOME, Goto("http://other.test/")), (said(HOME, away), Answer("It cannot be reached")))
-    yield Made("another site", Cause.GUARD, played("site", goal, *turns), 0)
+    refused = said(LAMPS, no)
+    yield blame("guard ended it", 0, (LAMPS, Click(3)), ending=Ending.GUARD_REFUSED, error=no)
+    turns = ((HOME, Click(1)), (LAMPS, Click(3)), (refused, GiveUp("not allowed")))
+    yield blame("refused, then given up", 1, *turns)
+    tries = ((LAMPS, Click(3)), (refused, Click(3)), (refused, Click(3)))
+    yield blame("refused again and again", 0, *tries, last=refused, ending=Ending.STEP_LIMIT)
+    away = said(HOME, "refused: other.test is not among the sites")
+    turns = ((HOME, Goto("http://other.test/")), (away, Answer("It cannot be reached")))
+    yield blame("another site", 0, *turns)
 
 
 def observation() -> Iterator[Made]:
     """What was needed was there and not shown."""
-    filler = [text(f"Line {n} of a long list of what is in stock today") for n in range(900)]
+    blame = partial(failed, Cause.OBSERVATION)
+    filler = [f"Line {n} of a long list of what is in stock today" for n in range(900)]
     far = Node(9, "button", "Cancel order", box=(0, 9000, 80, 20))
-    long = page("/order", *filler, far, node(1, "link", "Back"), viewport=(1280, 720))
-    for end in (Answer("There is no such button"), GiveUp("no such button")):
-        ending = Ending.ANSWERED if isinstance(end, Answer) else Ending.GAVE_UP
+    long = page("/order", *filler, far, "1 link Back", viewport=(1280, 720))
+    for how, end in {
+        "answered": Answer("There is no such button"),
+        "gave up": GiveUp("no such button"),
+    }.items():
         turns = ((HOME, Click(1)), (long, end))
-        made = played("cut", 'Press the "Cancel order" button.', *turns, ending=ending)
-        yield Made(f"cut from a long page, {ending}", Cause.OBSERVATION, made, 1)
+        name = f"cut from a long page, {how}"
+        yield blame(name, 1, *turns, goal='Press the "Cancel order" button.')
     price = replace(LAMPS, captured="<ul><li>Red lamp <b>41 EUR</b></li></ul>")
     turns = ((HOME, Click(1)), (price, Answer("no price is given")))
-    made = played("source", "What does the red lamp cost?", *turns, expected="41 EUR")
-    yield Made("only in the source", Cause.OBSERVATION, made, 1)
-    blank = page("/canvas", title="Map")
-    made = played(
-        "canvas",
-        'Click "Paris" on the map.',
-        (blank, GiveUp("I see nothing")),
-        ending=Ending.GAVE_UP,
-    )
-    yield Made("nothing observed", Cause.OBSERVATION, made, 0)
-    deep = replace(long, nodes=(*filler, text("Voucher: SPRING-77")))
-    turns = ((deep, Answer("no voucher")),)
-    made = played("voucher", "What is the voucher?", *turns, expected="SPRING-77")
-    yield Made("answer cut off", Cause.OBSERVATION, made, 0)
+    cost = "What does the red lamp cost?"
+    yield blame("only in the source", 1, *turns, goal=cost, expected="41 EUR")
+    blank = (page("/canvas", title="Map"), GiveUp("I see nothing"))
+    yield blame("nothing observed", 0, blank, goal='Click "Paris" on the map.')
+    deep = page("/order", *filler, "Voucher: SPRING-77", viewport=(1280, 720))
+    given = (deep, Answer("no voucher"))
+    yield blame("answer cut off", 0, given, goal="What is the voucher?", expected="SPRING-77")
 
 
 def grounding() -> Iterator[Made]:
     """Right intent, wrong element or value."""
-    rows = page(
-        "/users",
-        text("Alice Stone"),
-        node(1, "button", "Delete"),
-        text("Bob Miller"),
-        node(2, "button", "Delete"),
-        text("Carla Rossi"),
-        node(3, "button", "Delete"),
-    )
-    over = replace(rows, over=True)
+    blame = partial(failed, Cause.GROUNDING)
+    names = ("Alice Stone", "Bob Miller", "Carla Rossi")
+    lines = [line for n, name in enumerate(names, 1) for line in (name, f"{n} button Delete")]
+    rows = page("/users", *lines)
     for name, mark in (("Bob Miller", 1), ("Carla Rossi", 2), ("Alice Stone", 3)):
-        made = played(
-            "twin",
-            f"Delete the user {name}.",
-            (rows, Click(mark)),
-            last=over,
-            ending=Ending.TASK_OVER,
-        )
-        yield Made(f"twin of {name}", Cause.GROUNDING, made, 0)
+        turn = (rows, Click(mark))
+        yield blame(f"twin of {name}", 0, turn, goal=f"Delete the user {name}.", over=rows)
     cards = page(
         "/cards",
-        node(1, "link", "Lamp | Red | 40 EUR"),
-        node(2, "button", "Add to cart"),
-        node(3, "link", "Lamp | Blue | 45 EUR"),
-        node(4, "button", "Add to cart"),
+        *("1 link Lamp | Red | 40 EUR", "2 button Add to cart"),
+        *("3 link Lamp | Blue | 45 EUR", "4 button Add to cart"),
     )
-    made = played(
-        "card", "Put the Blue lamp into the cart.", (cards, Click(2)), (cards, Answer(""))
-    )
-    yield Made("button of another card", Cause.GROUNDING, made, 0)
-    made = played(
-        "lamp",
-        'Click on the link "Blue lamp".',
-        (HOME, Click(1)),
-        (LAMPS, Click(3)),
-        last=replace(LAMPS, over=True),
-        ending=Ending.TASK_OVER,
-    )
-    yield Made("wrong link", Cause.GROUNDING, made, 1)
+    turns = ((cards, Click(2)), (cards, Answer("")))
+    yield blame("button of another card", 0, *turns, goal="Put the Blue lamp into the cart.")
+    turns = ((HOME, Click(1)), (LAMPS, Click(3)))
+    yield blame("wrong link", 1, *turns, goal='Click on the link "Blue lamp".', over=LAMPS)
     for outcome in ("no element 77 on this page", "element 77 is gone from the page"):
-        turns = [
+        second = said(LAMPS, "no element 78 on this page")
+        turns = (
             (LAMPS, Click(77)),
             (said(LAMPS, outcome), Click(78)),
-            (said(LAMPS, "no element 78 on this page"), Fill(79, "Red lamp")),
-        ]
-        made = played(
-            "marks",
-            'Open "Red lamp".',
-            *turns,
-            ending=Ending.STEP_LIMIT,
-            last=said(LAMPS, "no element 79 on this page"),
+            (second, Fill(79, "Red lamp")),
         )
-        yield Made(f"marks that are not there, {outcome[:7]}", Cause.GROUNDING, made, 0)
-    wrong = "element 2 is not a text field"
-    turns = [
-        (FORM, Fill(2, "AB-12")),
-        (said(FORM, wrong), Fill(2, "AB-12")),
-        (said(FORM, wrong), GiveUp("it takes no text")),
-    ]
-    made = played("field", 'Enter "AB-12" as the code and send it.', *turns, ending=Ending.GAVE_UP)
-    yield Made("not a text field", Cause.GROUNDING, made, 0)
-    filled = replace(FORM, nodes=(node(1, "textbox", "Code", value="9"), FORM.nodes[1]))
-    turns = [(FORM, Fill(1, "9")), (filled, Click(2))]
-    made = played(
-        "value",
-        'Enter "AB-12" as the code and press Send.',
-        *turns,
-        last=replace(filled, over=True),
-        ending=Ending.TASK_OVER,
-    )
-    yield Made("made-up value", Cause.GROUNDING, made, 0)
-    table = page("/table", text("Height: 40 cm"), text("Price: 41 EUR"), node(1, "link", "Back"))
-    made = played(
-        "misread",
-        "What does it cost?",
-        (HOME, Click(1)),
-        (table, Answer("40 cm")),
-        expected="41 EUR",
-    )
-    yield Made("misread", Cause.GROUNDING, made, 1)
+        last = said(LAMPS, "no element 79 on this page")
+        name = f"marks that are not there, {outcome[:7]}"
+        yield blame(name, 0, *turns, goal='Open "Red lamp".', ending=Ending.STEP_LIMIT, last=last)
+    wrong, fill = said(FORM, "element 2 is not a text field"), Fill(2, "AB-12")
+    turns = ((FORM, fill), (wrong, fill), (wrong, GiveUp("it takes no text")))
+    yield blame("not a text field", 0, *turns, goal='Enter "AB-12" as the code and send it.')
+    filled = entered(FORM, 1, "9")
+    turns = ((FORM, Fill(1, "9")), (filled, Click(2)))
+    goal = 'Enter "AB-12" as the code and press Send.'
+    yield blame("made-up value", 0, *turns, goal=goal, over=filled)
+    table = page("/table", "Height: 40 cm", "Price: 41 EUR", "1 link Back")
+    turns = ((HOME, Click(1)), (table, Answer("40 cm")))
+    yield blame("misread", 1, *turns, goal="What does it cost?", expected="41 EUR")
 
 
 def planning() -> Iterator[Made]:
     """The wrong thing, again, too early or too long."""
-    goal = 'Find the page of the "Green lamp".'
+    blame = partial(failed, Cause.PLANNING, goal='Find the page of the "Green lamp".')
+    stopped = partial(blame, ending=Ending.STEP_LIMIT)
     idle = said(LAMPS, "no effect")
     turns = [(LAMPS, Click(3)), *[(idle, Click(3))] * 5]
-    made = played("loop", goal, *turns, last=idle, ending=Ending.STEP_LIMIT)
-    yield Made("the same click for ever", Cause.PLANNING, made, 1)
+    yield stopped("the same click for ever", 1, *turns, last=idle)
     turns = [(HOME, Click(1)), (LAMPS, Goto(SITE + "/"))] * 4
-    made = played("circle", goal, *turns, last=HOME, ending=Ending.STEP_LIMIT)
-    yield Made("round in a circle", Cause.PLANNING, made, 2)
-    made = played("early", goal, (HOME, GiveUp("too hard")), ending=Ending.GAVE_UP)
-    yield Made("given up at once", Cause.PLANNING, made, 0)
-    ways = [
-        (
-            page(f"/shelf/{n}", text(f"Shelf {n}"), node(n + 1, "link", f"Shelf {n + 1}")),
-            Click(n + 1),
-        )
-        for n in range(8)
-    ]
-    made = played("limit", goal, *ways, ending=Ending.STEP_LIMIT)
-    yield Made("out of steps", Cause.PLANNING, made, None)
-    made = played("none", goal, (HOME, Click(1)), ending=Ending.POLICY_UNREADABLE, error="no call")
-    yield Made("unreadable reply", Cause.PLANNING, made, None)
+    yield stopped("round in a circle", 2, *turns, last=HOME)
+    yield blame("given up at once", 0, (HOME, GiveUp("too hard")))
+    shelves = [page(f"/shelf/{n}", f"Shelf {n}", f"{n + 1} link Shelf {n + 1}") for n in range(8)]
+    turns = [(shelf, Click(n)) for n, shelf in enumerate(shelves, 1)]
+    yield stopped("out of steps", None, *turns)
+    unread = {"ending": Ending.POLICY_UNREADABLE, "error": "no call"}
+    yield blame("unreadable reply", None, (HOME, Click(1)), **unread)
     boxes = page(
         "/boxes",
-        node(1, "checkbox", "Red", states=("checked",)),
-        node(2, "checkbox", "Blue", states=("unchecked",)),
-        node(3, "button", "Send"),
+        Node(1, "checkbox", "Red", states=("checked",)),
+        Node(2, "checkbox", "Blue", states=("unchecked",)),
+        "3 button Send",
     )
-    before = replace(
-        boxes, nodes=(replace(boxes.nodes[0], states=("unchecked",)), *boxes.nodes[1:])
-    )
-    made = played(
-        "half",
-        "Tick Red and Blue, then press Send.",
-        (before, Click(1)),
-        (boxes, Click(3)),
-        last=replace(boxes, over=True),
-        ending=Ending.TASK_OVER,
-    )
-    yield Made("half done", Cause.PLANNING, made, 1)
-    made = played(
-        "invented", "How many lamps are there?", (HOME, Answer("there are 1375")), expected="12"
-    )
-    yield Made("answer from nowhere", Cause.PLANNING, made, 0)
-    lost = page("/lamps/green", text("404 Not Found"), title="404 Not Found")
-    turns = ((HOME, Goto(SITE + "/lamps/green")), (lost, GiveUp("no such page")))
-    made = played("address", goal, *turns, ending=Ending.GAVE_UP)
-    yield Made("made-up address", Cause.PLANNING, made, 0)
+    red, *others = boxes.nodes
+    before = replace(boxes, nodes=(replace(red, states=("unchecked",)), *others))
+    turns = [(before, Click(1)), (boxes, Click(3))]
+    yield blame("half done", 1, *turns, goal="Tick Red and Blue, then press Send.", over=boxes)
+    guess = (HOME, Answer("there are 1375"))
+    count = "How many lamps are there?"
+    yield blame("answer from nowhere", 0, guess, goal=count, expected="12")
+    lost = page("/lamps/green", "404 Not Found", title="404 Not Found")
+    turns = [(HOME, Goto(SITE + "/lamps/green")), (lost, GiveUp("no such page"))]
+    yield blame("made-up address", 0, *turns)
 
 
 def memory() -> Iterator[Made]:
     """Seen earlier, then lost or changed."""
-    codes = (
-        ("ZX-44719", "ZX-44179"),
-        ("Magnolia Street 12", "Magnolia Steet 21"),
-        ("order 100834", "order 108034"),
-    )
-    for right, wrong in codes:
-        note = page("/note", text("Your code"), text(right), node(1, "link", "Form"))
-        filled = replace(FORM, nodes=(node(1, "textbox", "Code", value=wrong), FORM.nodes[1]))
-        turns = [(note, Click(1)), (FORM, Fill(1, wrong)), (filled, Click(2))]
-        made = played(
-            "copy",
-            "Enter the code of the note into the form.",
-            *turns,
-            last=replace(filled, over=True),
-            ending=Ending.TASK_OVER,
-        )
-        yield Made(f"mistyped {right}", Cause.MEMORY, made, 1)
-    pages = [
-        page("/a", text("Red lamp 41 EUR"), node(1, "link", "Next")),
-        page("/b", text("Blue lamp 45 EUR"), node(2, "link", "Done")),
-        page("/c", text("Which one is cheaper?")),
-    ]
+    blame = partial(failed, Cause.MEMORY)
+    codes = {
+        "ZX-44719": "ZX-44179",
+        "Magnolia Street 12": "Magnolia Steet 21",
+        "order 100834": "order 108034",
+    }
+    for right, wrong in codes.items():
+        note, filled = page("/note", "Your code", right, "1 link Form"), entered(FORM, 1, wrong)
+        turns = ((note, Click(1)), (FORM, Fill(1, wrong)), (filled, Click(2)))
+        goal = "Enter the code of the note into the form."
+        yield blame(f"mistyped {right}", 1, *turns, goal=goal, over=filled)
+    red = (page("/a", "Red lamp 41 EUR", "1 link Next"), Click(1))
+    blue = (page("/b", "Blue lamp 45 EUR", "2 link Done"), Click(2))
+    asked = page("/c", "Which one is cheaper?")
     for name, given in (("the other one", "45 EUR"), ("nothing", "I do not remember")):
-        turns = [(pages[0], Click(1)), (pages[1], Click(2)), (pages[2], Answer(given))]
-        made = played("cheaper", "What does the cheaper lamp cost?", *turns, expected="41 EUR")
-        yield Made(f"answered {name}", Cause.MEMORY, made, 2)
+        turns, goal = (red, blue, (asked, Answer(given))), "What does the cheaper lamp cost?"
+        yield blame(f"answered {name}", 2, *turns, goal=goal, expected="41 EUR")
 
 
 def judge() -> Iterator[Made]:
     """The verdict is in doubt."""
-    goal = 'Open "Red lamp".'
-    done = played("done", goal, (LAMPS, Click(3)), (page("/lamps/red", text("Red lamp")), Answer()))
-    lost = replace(done, evidence={"uncaptured": {"page": "the tab had been closed"}})
-    missing = Score(
-        "success", None, "evidence page was not captured: the tab had been closed", "c@1"
-    )
-    yield Made("uncaptured", Cause.JUDGE, lost, None, (missing,))
+    turns = ((LAMPS, Click(3)), (page("/lamps/red", "Red lamp"), Answer()))
+    blame = partial(failed, Cause.JUDGE, goal='Open "Red lamp".')
+    tab = "the tab had been closed"
+    missing = Score("success", None, f"evidence page was not captured: {tab}", "c@1")
+    lost: dict[str, Json] = {"uncaptured": {"page": tab}}
+    yield blame("uncaptured", None, *turns, evidence=lost, scores=(missing,))
     odd = Score("success", None, "price is 'free': cannot be compared ('free' is no number)", "c@1")
-    yield Made("cannot be compared", Cause.JUDGE, done, None, (odd,))
+    yield blame("cannot be compared", None, *turns, scores=(odd,))
     both = (Score("success", 0.0, "no", "rule@1"), Score("success", 1.0, "it shows", "judge@1"))
-    yield Made("evaluators disagree", Cause.JUDGE, done, None, both)
+    yield blame("evaluators disagree", None, *turns, scores=both)
     none = Score("success", None, "the task has no check for 'success'; a judge can say", "c@1")
-    yield Made("no check", Cause.JUDGE, done, None, (none,))
+    yield blame("no check", None, *turns, scores=(none,))
 
 
 def decoys() -> Iterator[Made]:
     """Failures that look like another cause than theirs."""
-    article = page(
-        "/forum",
-        *(text(f"Reply {n}: this captcha said access denied") for n in range(60)),
-        node(1, "link", "Older"),
-        node(2, "link", "Newer"),
-    )
-    made = played(
-        "talk",
-        'Click on the link "Newer".',
-        (article, Click(1)),
-        last=replace(article, over=True),
-        ending=Ending.TASK_OVER,
-    )
-    yield Made("a forum about captchas", Cause.GROUNDING, made, 0)
-    login = page(
-        "/login",
-        node(1, "textbox", "Username"),
-        node(2, "textbox", "Password", kind="input:password"),
-        node(3, "button", "Log in"),
-    )
+    blame = partial(failed, Cause.GROUNDING)
+    replies = (f"Reply {n}: this captcha said access denied" for n in range(60))
+    forum = page("/forum", *replies, "1 link Older", "2 link Newer")
+    newer = 'Click on the link "Newer".'
+    yield blame("a forum about captchas", 0, (forum, Click(1)), goal=newer, over=forum)
+    password = Node(2, "textbox", "Password", kind="input:password")
+    login = page("/login", "1 textbox Username", password, "3 button Log in")
     turns = [(login, Fill(1, "kim")), (login, Fill(2, "q")), (login, Click(3))]
-    made = played(
-        "login task",
-        'Log in as "kim" with the password "s3cret".',
-        *turns,
-        last=replace(login, over=True),
-        ending=Ending.TASK_OVER,
-    )
-    yield Made("a login that was the task", Cause.GROUNDING, made, 1)
+    goal = 'Log in as "kim" with the password "s3cret".'
+    yield blame("a login that was the task", 1, *turns, goal=goal, over=login)
     idle = said(LAMPS, "no effect")
-    ads = {"guard": {"refused": 1, "refusals": [{"what": "GET http://ads.test", "reason": "site"}]}}
-    made = played(
-        "ads",
-        'Find "Green lamp".',
-        (LAMPS, Click(4)),
-        *[(idle, Click(4))] * 5,
+    yield failed(
+        Cause.PLANNING,
+        "an advertisement was refused",
+        1,
+        *((LAMPS, Click(4)), *[(idle, Click(4))] * 5),
+        goal='Find "Green lamp".',
         last=idle,
         ending=Ending.STEP_LIMIT,
-        evidence=ads,
+        evidence={
+            "guard": {"refused": 1, "refusals": [{"what": "GET http://ads.test", "reason": "site"}]}
+        },
     )
-    yield Made("an advertisement was refused", Cause.PLANNING, made, 1)
     started = said(HOME, "refused: other.test is not among the sites")
     turns = [
         (HOME, Goto("http://other.test")),
         (started, Click(1)),
         (LAMPS, Click(3)),
-        (page("/lamps/red", text("Red lamp"), node(5, "button", "Buy")), Click(5)),
-        (page("/cart", text("In the cart: Red lamp"), node(6, "button", "Pay")), Click(6)),
+        (page("/lamps/red", "Red lamp", "5 button Buy"), Click(5)),
+        (page("/cart", "In the cart: Red lamp", "6 button Pay"), Click(6)),
     ]
-    made = played(
-        "past",
-        'Buy the "Blue lamp".',
-        *turns,
-        last=page("/paid", text("Thank you"), over=True),
-        ending=Ending.TASK_OVER,
-    )
-    yield Made("refused early and got past it", Cause.GROUNDING, made, 2)
-    form = page(
-        "/pick",
-        node(1, "combobox", "Country"),
-        node(2, "option", "Peru"),
-        node(3, "option", "Chad"),
-        node(4, "button", "Send"),
-    )
-    bad = said(form, 'element 1 has no option "Per"')
-    turns = [(form, SelectOption(1, "Per")), (bad, SelectOption(1, "Per")), (bad, Click(4))]
-    made = played(
-        "option",
-        "Choose Peru and press Send.",
-        *turns,
-        last=replace(form, over=True),
-        ending=Ending.TASK_OVER,
-    )
-    yield Made("an option that is not there", Cause.GROUNDING, made, 0)
+    paid, past = page("/paid", "Thank you"), "refused early and got past it"
+    yield blame(past, 2, *turns, goal='Buy the "Blue lamp".', over=paid)
+    form = page("/pick", "1 combobox Country", "2 option Peru", "3 option Chad", "4 button Send")
+    bad, choose = said(form, 'element 1 has no option "Per"'), SelectOption(1, "Per")
+    turns = [(form, choose), (bad, choose), (bad, Click(4))]
+    goal = "Choose Peru and press Send."
+    yield blame("an option that is not there", 0, *turns, goal=goal, over=form)
 
 
 def all_cases() -> list[Made]:

@@ -9,7 +9,7 @@ import pytest
 
 from evaluators.attribution import Attribution, Cause, attribute, has_failed
 from evaluators.steps import JudgedStep, StepJudgement
-from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, page, played, text
+from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, page, played
 from tests.evaluators.attribution.unseen import unseen_cases
 from webagent.action.actions import Answer, Click
 from webagent.records import Ending, Score
@@ -99,7 +99,7 @@ def test_an_evaluator_that_is_trusted_has_the_last_word() -> None:
 
 
 def test_a_wall_explains_a_check_that_could_not_be_made() -> None:
-    wall = page("/lamps", text("403 Forbidden"), title="403 Forbidden")
+    wall = page("/lamps", "403 Forbidden", title="403 Forbidden")
     walled = played("wall", "Read it.", (LAMPS, Click(3)), (wall, Answer("no")))
     lost = (Score("success", None, "evidence page was not captured: HTTP 403", "checks_hold@1"),)
     assert attribute(walled, lost).cause is Cause.ACCESS

@@ -2,345 +2,173 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from evaluators.attribution import Cause
-from tests.evaluators.attribution.cases import Made, node, page, played, said, text
+from tests.evaluators.attribution.cases import Made, entered, failed, page, said
 from webagent.action.actions import Answer, Click, Fill, GiveUp, GoBack, Goto, Press, Scroll
-from webagent.records import Ending, Score
+from webagent.records import Ending, Node, Score
 
 INBOX = page(
     "http://mail.test/inbox",
-    node(1, "link", "Dana Fox — Invoice for March"),
-    node(2, "button", "Archive"),
-    node(3, "link", "Omar Diaz — Lunch on Friday"),
-    node(4, "button", "Archive"),
-    node(5, "button", "Compose"),
+    "1 link Dana Fox — Invoice for March",
+    "2 button Archive",
+    "3 link Omar Diaz — Lunch on Friday",
+    "4 button Archive",
+    "5 button Compose",
     title="Inbox",
 )
-SEARCH = page("http://wiki.test/", node(1, "searchbox", "Search"), node(2, "button", "Go"))
+SEARCH = page("http://wiki.test/", "1 searchbox Search", "2 button Go")
 RESULTS = page(
     "http://wiki.test/search",
-    text("3 results"),
-    node(11, "link", "River Tamar"),
-    node(12, "link", "River Tavy"),
-    node(13, "link", "River Torridge"),
+    "3 results",
+    "11 link River Tamar",
+    "12 link River Tavy",
+    "13 link River Torridge",
     title="Results",
 )
 BOARD = page(
     "http://code.test/issues",
-    text("Issues"),
-    node(21, "link", "Crash on start"),
-    node(22, "link", "Wrong colour in dark mode"),
-    node(23, "link", "New issue"),
+    "Issues",
+    "21 link Crash on start",
+    "22 link Wrong colour in dark mode",
+    "23 link New issue",
 )
 
 
 def at_the_site() -> Iterator[Made]:
     """World, site and limits."""
-    timed_out = played(
-        "slow",
-        "Open the inbox.",
+    hangs = failed(
+        Cause.ENVIRONMENT,
+        "page hangs",
+        0,
         (INBOX, Click(5)),
+        goal="Open the inbox.",
         ending=Ending.WORLD_FAILED,
         error="the page did not answer for 60 s",
+        scores=(),
     )
-    yield Made("page hangs", Cause.ENVIRONMENT, replace(timed_out, last=None), 0, ())
-    down = page("http://wiki.test/search", text("503 Service Unavailable"), title="503")
-    turns = (
-        (SEARCH, Fill(1, "Tamar")),
-        (SEARCH, Click(2)),
-        (down, Press(0, "F5")),
-        (down, Answer("The search does not work")),
-    )
-    yield Made(
-        "search is down",
-        Cause.ENVIRONMENT,
-        played("down", "How long is the River Tamar?", *turns, expected="98 km"),
-        1,
-    )
+    yield replace(hangs, trajectory=replace(hangs.trajectory, last=None))
+    down = page("http://wiki.test/search", "503 Service Unavailable", title="503")
+    turns = [
+        *((SEARCH, Fill(1, "Tamar")), (SEARCH, Click(2))),
+        *((down, Press(0, "F5")), (down, Answer("The search does not work"))),
+    ]
+    goal = "How long is the River Tamar?"
+    yield failed(Cause.ENVIRONMENT, "search is down", 1, *turns, goal=goal, expected="98 km")
     wall = page(
         "http://code.test/login",
-        node(1, "textbox", "Login", kind="input:text"),
-        node(2, "textbox", "Secret", kind="input:password"),
-        node(3, "button", "Log in"),
+        Node(1, "textbox", "Login", kind="input:text"),
+        Node(2, "textbox", "Secret", kind="input:password"),
+        "3 button Log in",
     )
-    yield Made(
-        "private repository",
-        Cause.ACCESS,
-        played(
-            "private",
-            "How many issues are open?",
-            (BOARD, Click(21)),
-            (wall, GiveUp("I have no login")),
-            ending=Ending.GAVE_UP,
-        ),
-        0,
+    turns, goal = (
+        [(BOARD, Click(21)), (wall, GiveUp("I have no login"))],
+        "How many issues are open?",
     )
-    human = page(
-        "http://wiki.test/check", text("Please verify you are a human"), node(1, "checkbox", "I")
-    )
-    yield Made(
-        "human check",
-        Cause.ACCESS,
-        played(
-            "check",
-            "How long is the River Tavy?",
-            (SEARCH, Click(2)),
-            (human, Click(1)),
-            (human, Click(1)),
-            ending=Ending.STEP_LIMIT,
-        ),
-        0,
-    )
-    away = "refused: bank.test is not among the sites"
-    yield Made(
-        "payment is elsewhere",
-        Cause.GUARD,
-        played(
-            "pay",
-            "Pay the invoice of Dana Fox.",
-            (INBOX, Click(1)),
-            (INBOX, Goto("http://bank.test/")),
-            (said(INBOX, away), Goto("http://bank.test/pay")),
-            (said(INBOX, away), GiveUp("the bank is not allowed")),
-            ending=Ending.GAVE_UP,
-        ),
-        1,
-    )
+    yield failed(Cause.ACCESS, "private repository", 0, *turns, goal=goal)
+    human = page("http://wiki.test/check", "Please verify you are a human", "1 checkbox I")
+    turns = [(SEARCH, Click(2)), (human, Click(1)), (human, Click(1))]
+    goal, ending = "How long is the River Tavy?", Ending.STEP_LIMIT
+    yield failed(Cause.ACCESS, "human check", 0, *turns, goal=goal, ending=ending)
+    away = said(INBOX, "refused: bank.test is not among the sites")
+    turns = [
+        *((INBOX, Click(1)), (INBOX, Goto("http://bank.test/"))),
+        *((away, Goto("http://bank.test/pay")), (away, GiveUp("the bank is not allowed"))),
+    ]
+    goal = "Pay the invoice of Dana Fox."
+    yield failed(Cause.GUARD, "payment is elsewhere", 1, *turns, goal=goal)
 
 
 def what_it_saw() -> Iterator[Made]:
     """Observation and memory."""
-    rows = [
-        text(f"{n} | entry number {n} of the register of all ships of the port")
-        for n in range(1200)
+    blame = partial(failed, Cause.OBSERVATION)
+    rows = [f"{n} | entry number {n} of the register of all ships of the port" for n in range(1200)]
+    register = page("http://wiki.test/ships", *rows, "Owner of Meridian: H. Okafor")
+    turns = [(register, Scroll(0, 0, 500)), (register, Answer("It is not listed"))]
+    goal = "Who owns the ship Meridian?"
+    yield blame("end of a long table", 0, *turns, goal=goal, expected="H. Okafor")
+    drawing = "<svg><title>1991</title><text>52817</text></svg>"
+    lines = ("Population over time", "1 link Back")
+    turn = (page("http://wiki.test/chart", *lines, captured=drawing), Answer("not given"))
+    goal = "What was the population in 1991?"
+    yield blame("number in a drawing", 0, turn, goal=goal, expected="52817")
+    blame = partial(failed, Cause.MEMORY)
+    lines = ("Tracking number", "RR338201945DE", "1 link Contact")
+    track = page("http://shop.test/parcel", *lines)
+    form = page("http://shop.test/contact", "2 textbox Number", "3 button Ask")
+    filled = entered(form, 2, "RR338210945DE")
+    turns = [(track, Click(1)), (form, Fill(2, "RR338210945DE")), (filled, Click(3))]
+    goal = "Ask the shop about your parcel by its tracking number."
+    yield blame("digits swapped", 1, *turns, goal=goal, over=filled)
+    turns = [
+        (page("http://wiki.test/tamar", "Length: 98 km", "1 link Next"), Click(1)),
+        (page("http://wiki.test/tavy", "Length: 27 km", "2 link Next"), GoBack()),
+        (page("http://wiki.test/end", "End"), Answer("27 km")),
     ]
-    register = page("http://wiki.test/ships", *rows, text("Owner of Meridian: H. Okafor"))
-    yield Made(
-        "end of a long table",
-        Cause.OBSERVATION,
-        played(
-            "ship",
-            "Who owns the ship Meridian?",
-            (register, Scroll(0, 0, 500)),
-            (register, Answer("It is not listed")),
-            expected="H. Okafor",
-        ),
-        0,
-    )
-    chart = page(
-        "http://wiki.test/chart",
-        text("Population over time"),
-        node(1, "link", "Back"),
-        captured="<svg><title>1991</title><text>52817</text></svg>",
-    )
-    yield Made(
-        "number in a drawing",
-        Cause.OBSERVATION,
-        played(
-            "chart",
-            "What was the population in 1991?",
-            (chart, Answer("not given")),
-            expected="52817",
-        ),
-        0,
-    )
-    track = page(
-        "http://shop.test/parcel",
-        text("Tracking number"),
-        text("RR338201945DE"),
-        node(1, "link", "Contact"),
-    )
-    form = page("http://shop.test/contact", node(2, "textbox", "Number"), node(3, "button", "Ask"))
-    filled = replace(form, nodes=(replace(form.nodes[0], value="RR338210945DE"), form.nodes[1]))
-    yield Made(
-        "digits swapped",
-        Cause.MEMORY,
-        played(
-            "track",
-            "Ask the shop about your parcel by its tracking number.",
-            (track, Click(1)),
-            (form, Fill(2, "RR338210945DE")),
-            (filled, Click(3)),
-            last=replace(filled, over=True),
-            ending=Ending.TASK_OVER,
-        ),
-        1,
-    )
-    first = page("http://wiki.test/tamar", text("Length: 98 km"), node(1, "link", "Next"))
-    second = page("http://wiki.test/tavy", text("Length: 27 km"), node(2, "link", "Next"))
-    yield Made(
-        "first of two forgotten",
-        Cause.MEMORY,
-        played(
-            "longer",
-            "How long is the longer of the two rivers?",
-            (first, Click(1)),
-            (second, GoBack()),
-            (page("http://wiki.test/end", text("End")), Answer("27 km")),
-            expected="98 km",
-        ),
-        2,
-    )
+    goal = "How long is the longer of the two rivers?"
+    yield blame("first of two forgotten", 2, *turns, goal=goal, expected="98 km")
 
 
-def what_it_did() -> Iterator[Made]:
-    """Grounding and planning."""
-    yield Made(
-        "archived the other mail",
-        Cause.GROUNDING,
-        played(
-            "archive",
-            "Archive the mail of Omar Diaz.",
-            (INBOX, Click(2)),
-            (INBOX, Answer("archived")),
-        ),
-        0,
+def wrong_element() -> Iterator[Made]:
+    """Grounding."""
+    blame = partial(failed, Cause.GROUNDING)
+    turns = [(INBOX, Click(2)), (INBOX, Answer("archived"))]
+    yield blame("archived the other mail", 0, *turns, goal="Archive the mail of Omar Diaz.")
+    turns = [(SEARCH, Fill(1, "River Tavy")), (SEARCH, Click(2)), (RESULTS, Click(13))]
+    goal = 'Open the article "River Tavy".'
+    yield blame("opened the other river", 2, *turns, goal=goal, over=RESULTS)
+    gone = [said(BOARD, f"no element {mark} on this page") for mark in (48, 49, 50)]
+    turns = [(BOARD, Click(48)), (gone[0], Click(49)), (gone[1], Click(50))]
+    goal, limit = "Close the issue about the crash.", Ending.STEP_LIMIT
+    yield blame("numbers that are not there", 0, *turns, goal=goal, last=gone[2], ending=limit)
+    new = page("http://code.test/new", "31 textbox Title", "32 button Create")
+    typed = entered(new, 31, "qwerty")
+    turns = [(BOARD, Click(23)), (new, Fill(31, "qwerty")), (typed, Click(32))]
+    goal = 'File an issue with the title "Broken link in footer".'
+    yield blame("title from nowhere", 1, *turns, goal=goal, over=typed)
+
+
+def wrong_plan() -> Iterator[Made]:
+    """Planning."""
+    blame, limit = partial(failed, Cause.PLANNING), Ending.STEP_LIMIT
+    crash = page("http://code.test/21", "Crash on start", "1 link All")
+    turns, goal = (
+        [(BOARD, Click(21)), (crash, GoBack())] * 5,
+        "How many comments has the crash report?",
     )
-    yield Made(
-        "opened the other river",
-        Cause.GROUNDING,
-        played(
-            "river",
-            'Open the article "River Tavy".',
-            (SEARCH, Fill(1, "River Tavy")),
-            (SEARCH, Click(2)),
-            (RESULTS, Click(13)),
-            last=replace(RESULTS, over=True),
-            ending=Ending.TASK_OVER,
-        ),
-        2,
-    )
-    gone = said(BOARD, "no element 48 on this page")
-    yield Made(
-        "numbers that are not there",
-        Cause.GROUNDING,
-        played(
-            "issue",
-            "Close the issue about the crash.",
-            (BOARD, Click(48)),
-            (gone, Click(49)),
-            (said(BOARD, "no element 49 on this page"), Click(50)),
-            last=said(BOARD, "no element 50 on this page"),
-            ending=Ending.STEP_LIMIT,
-        ),
-        0,
-    )
-    new = page("http://code.test/new", node(31, "textbox", "Title"), node(32, "button", "Create"))
-    typed = replace(new, nodes=(replace(new.nodes[0], value="qwerty"), new.nodes[1]))
-    yield Made(
-        "title from nowhere",
-        Cause.GROUNDING,
-        played(
-            "title",
-            'File an issue with the title "Broken link in footer".',
-            (BOARD, Click(23)),
-            (new, Fill(31, "qwerty")),
-            (typed, Click(32)),
-            last=replace(typed, over=True),
-            ending=Ending.TASK_OVER,
-        ),
-        1,
-    )
-    yield Made(
-        "there and back for ever",
-        Cause.PLANNING,
-        played(
-            "back",
-            "How many comments has the crash report?",
-            *[
-                (BOARD, Click(21)),
-                (
-                    page("http://code.test/21", text("Crash on start"), node(1, "link", "All")),
-                    GoBack(),
-                ),
-            ]
-            * 5,
-            last=BOARD,
-            ending=Ending.STEP_LIMIT,
-            expected="14",
-        ),
-        2,
-    )
-    yield Made(
-        "searches without end",
-        Cause.PLANNING,
-        played(
-            "search",
-            "When was the bridge over the Torridge opened?",
-            *[
-                (replace(SEARCH, url=f"http://wiki.test/?q={n}"), Fill(1, word))
-                for n, word in enumerate(
-                    ("bridge", "Torridge", "opened", "bridge opened", "over Torridge")
-                )
-            ],
-            ending=Ending.STEP_LIMIT,
-            expected="1987",
-        ),
-        None,
-    )
-    yield Made(
-        "given up before looking",
-        Cause.PLANNING,
-        played(
-            "quit",
-            "When was the River Tamar first mapped?",
-            (SEARCH, GiveUp("unknown")),
-            ending=Ending.GAVE_UP,
-        ),
-        0,
-    )
-    yield Made(
-        "answer guessed",
-        Cause.PLANNING,
-        played(
-            "guess",
-            "How long is the River Tamar?",
-            (SEARCH, Answer("about 310 km")),
-            expected="98 km",
-        ),
-        0,
-    )
-    compose = page(
-        "http://mail.test/new",
-        node(41, "textbox", "To"),
-        node(42, "textbox", "Text"),
-        node(43, "button", "Send"),
-    )
-    to = replace(compose, nodes=(replace(compose.nodes[0], value="Omar Diaz"), *compose.nodes[1:]))
-    yield Made(
-        "sent without its text",
-        Cause.PLANNING,
-        played(
-            "mail",
-            'Write "See you there" to "Omar Diaz".',
-            (INBOX, Click(5)),
-            (compose, Fill(41, "Omar Diaz")),
-            (to, Click(43)),
-            last=replace(to, over=True),
-            ending=Ending.TASK_OVER,
-        ),
-        2,
-    )
+    stuck = {"ending": limit, "expected": "14"}
+    yield blame("there and back for ever", 2, *turns, goal=goal, last=BOARD, **stuck)
+    words = ("bridge", "Torridge", "opened", "bridge opened", "over Torridge")
+    turns = [
+        (replace(SEARCH, url=f"http://wiki.test/?q={n}"), Fill(1, word))
+        for n, word in enumerate(words)
+    ]
+    goal, name = "When was the bridge over the Torridge opened?", "searches without end"
+    yield blame(name, None, *turns, goal=goal, ending=limit, expected="1987")
+    turn, goal = (SEARCH, GiveUp("unknown")), "When was the River Tamar first mapped?"
+    yield blame("given up before looking", 0, turn, goal=goal)
+    turn, goal = (SEARCH, Answer("about 310 km")), "How long is the River Tamar?"
+    yield blame("answer guessed", 0, turn, goal=goal, expected="98 km")
+    new = page("http://mail.test/new", "41 textbox To", "42 textbox Text", "43 button Send")
+    to = entered(new, 41, "Omar Diaz")
+    turns = [(INBOX, Click(5)), (new, Fill(41, "Omar Diaz")), (to, Click(43))]
+    goal = 'Write "See you there" to "Omar Diaz".'
+    yield blame("sent without its text", 2, *turns, goal=goal, over=to)
 
 
 def the_verdict() -> Iterator[Made]:
     """What was judged rather than what was done."""
-    done = played(
-        "done",
-        'Open the issue "Crash on start".',
-        (BOARD, Click(21)),
-        (page("http://code.test/21", text("Crash on start")), Answer("")),
-    )
-    closed = replace(done, evidence={"uncaptured": {"issue": "HTTP 401"}})
+    blame = partial(failed, Cause.JUDGE, goal='Open the issue "Crash on start".')
+    turns = [(BOARD, Click(21)), (page("http://code.test/21", "Crash on start"), Answer(""))]
     lost = Score("success", None, "evidence issue was not captured: HTTP 401", "checks_hold@1")
-    yield Made("evidence behind a login", Cause.JUDGE, closed, None, (lost,))
+    closed = {"evidence": {"uncaptured": {"issue": "HTTP 401"}}, "scores": (lost,)}
+    yield blame("evidence behind a login", None, *turns, **closed)
     split = (Score("success", 1.0, "ok", "checks_hold@1"), Score("success", 0.0, "no", "orm@3"))
-    yield Made("reward model against the rule", Cause.JUDGE, done, None, split)
+    yield blame("reward model against the rule", None, *turns, scores=split)
 
 
 def unseen_cases() -> list[Made]:
     """All of them."""
-    return [
-        made for kind in (at_the_site, what_it_saw, what_it_did, the_verdict) for made in kind()
-    ]
+    kinds = (at_the_site, what_it_saw, wrong_element, wrong_plan, the_verdict)
+    return [made for kind in kinds for made in kind()]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluators.steps import StepJudgement, StepJudgeSettings, judge_by_model
-from tests.evaluators.attribution.cases import HOME, LAMPS, page, played, said, text
+from tests.evaluators.attribution.cases import HOME, LAMPS, page, played, said
 from webagent.action.actions import Answer, Click
 from webagent.errors import ModelError, StoreError
 from webagent.models.canned import CannedModel
@@ -20,7 +20,7 @@ EPISODE = played(
     "e",
     "What does the red lamp cost?",
     (replace(HOME, screenshot="a.png"), Click(2)),
-    (page("/chairs", text(ATTACK)), Click(1)),
+    (page("/chairs", ATTACK), Click(1)),
     (said(LAMPS, "no effect"), Answer("SECRET-ANSWER")),
     last=replace(LAMPS, screenshot="b.png"),
 )
@@ -146,7 +146,7 @@ async def test_what_cannot_be_judged_costs_no_request() -> None:
 
 
 async def test_long_episodes_are_shown_within_a_bound() -> None:
-    wide = page("/wide", *(text(f"Line {n} of many more lines of text") for n in range(400)))
+    wide = page("/wide", *(f"Line {n} of many more lines of text" for n in range(400)))
     long = played("e", "Read.", *[(wide, Click(1))] * 20, (wide, Answer("")))
     judgement = reply(*(step(n) for n in range(1, 22)))
     _, model = await judged(judgement, episode=long, settings=StepJudgeSettings(page_tokens=6000))

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from evaluators.steps import StepJudgement, judge_by_rules
-from tests.evaluators.attribution.cases import FORM, HOME, LAMPS, SITE, node, page, played, said
+from tests.evaluators.attribution.cases import FORM, HOME, LAMPS, SITE, entered, page, played, said
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GoBack, Goto, Press
 from webagent.records import Ending, Observation, Trajectory
 
-RED = page("/lamps/red", node(5, "button", "Buy"))
-CHAIRS = page("/chairs", node(6, "link", "Stool"))
+RED = page("/lamps/red", "5 button Buy")
+CHAIRS = page("/chairs", "6 link Stool")
 WAY = ((HOME, Click(1)), (LAMPS, Click(3)), (RED, Answer("41 EUR")))
 
 
@@ -90,8 +90,8 @@ def test_a_way_there_and_back_is_redundant_and_incorrect_the_second_time() -> No
 
 
 def test_a_field_filled_anew_was_filled_for_nothing() -> None:
-    first = replace(FORM, nodes=(node(1, "textbox", "Code", value="a"), FORM.nodes[1]))
-    second = replace(FORM, nodes=(node(1, "textbox", "Code", value="b"), FORM.nodes[1]))
+    first = entered(FORM, 1, "a")
+    second = entered(FORM, 1, "b")
     found = judged(
         (FORM, Fill(1, "a")), (first, Fill(1, "b")), (second, Click(2)), last=RED, succeeded=True
     )
