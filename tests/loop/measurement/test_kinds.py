@@ -71,10 +71,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recording: str) -> Path:
-    """The task files, a recording of the shop, a login, and a benchmark of all kinds at once."""
+    """A recording of the shop, a login, and a benchmark of all kinds at once."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(BENCHMARKS, "samples", Benchmark("all kinds", 11, published.__name__))
-    published.write(tmp_path / "files")
     (tmp_path / "addresses.toml").write_text(f'shopping = "{SHOP}"\n')
     (tmp_path / "logins").mkdir()
     state = {"cookies": [], "origins": []}
@@ -84,7 +83,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recording: str) -> P
 
 
 ASKED = (
-    *("samples", "--files", "files", "--addresses", "addresses.toml", "--logins", "logins"),
+    *("samples", "--addresses", "addresses.toml", "--logins", "logins"),
     *("--har", "shop.har", "--judge", "cascade(rules, judge:webvoyager)", "--judge-model", "j"),
     "--no-baselines",
 )
@@ -130,7 +129,7 @@ def test_without_a_judge_what_has_no_checks_is_unscored_and_never_zero(
 ) -> None:
     for name in ("aa11", "level1-0"):
         monkeypatch.setitem(ORACLES, name, RIGHT[name])
-    asked = ("--har", "shop.har", "--addresses", "addresses.toml", "--files", "files")
+    asked = ("--har", "shop.har", "--addresses", "addresses.toml")
     names = ("--tasks", "aa11", "level1-0", "--no-baselines", "--name", "run")
     assert cli.main(["benchmark", "samples", *asked, *names]) == 0
     summary = read_summary(folder / "runs" / "run")
@@ -148,7 +147,7 @@ def test_a_model_that_looks_is_shown_the_goals_picture_and_none_is_played_withou
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply('Thought: there it is\nAction: answer("")'))
-    asked = ("--har", "shop.har", "--addresses", "addresses.toml", "--files", "files")
+    asked = ("--har", "shop.har", "--addresses", "addresses.toml")
     looks = ("--policy", "endpoint", "--model", "m", "--images", "--no-baselines")
     played = ("benchmark", "samples", *asked, *looks, "--tasks", "shopping-4")
     assert cli.main([*played, "--name", "run"]) == 0
