@@ -1,8 +1,9 @@
 """Task templates: tasks whose values and wording are drawn from the seed.
 
 The wordings lie beside the templates in a TOML file, so that they can be read, compared and added
-to without the code: `NAME = [wording, ...]`, with the values in braces. A second file beside it,
-`paraphrases.toml`, has others that nothing is ever learnt from.
+to without the code: `NAME = [wording, ...]`, with the values in braces. Beside it, `choices.toml`
+has what such values are drawn from, and `paraphrases.toml` other wordings that nothing is ever
+learnt from.
 """
 
 import tomllib
@@ -36,6 +37,12 @@ class EndState:
             {**self.queries, **other.queries},
             (*self.probes, *other.probes),
         )
+
+
+def given_up() -> EndState:
+    """The agent has said that it cannot be done, and has changed nothing."""
+    ending = TaskCheck("episode.ending", "equals", "gave up")
+    return EndState((ending, TaskCheck("changes", "unchanged", [])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +89,10 @@ class TemplateSet(Mapping[str, TaskTemplate]):
         login begin; tasks are given `spare_steps` more than twice the steps of their solution."""
         self._suite_id = suite_id
         self._address = address
-        self._wordings = tomllib.loads(wordings.read_text(encoding="utf-8"))
+        self._wordings = _read_toml(wordings)
         self._others = wordings.with_name("paraphrases.toml")
+        self.choices = _read_toml(wordings.with_name("choices.toml"))
+        """By name, what is not on the site and tasks are made of."""
         self._start = start
         self._hooks = hooks or PageHooks()
         self._spare_steps = spare_steps
@@ -151,7 +160,7 @@ class TemplateSet(Mapping[str, TaskTemplate]):
                 f" {self._suite_id.partition('@')[0]}"
             )
         values = self._templates[name].draw(Random(f"{name} {seed}")).values
-        wordings = _read_wordings(self._others)[name]
+        wordings = _read_toml(self._others)[name]
         return replace(
             task,
             id=task.id.replace("/", f"-{PARAPHRASED}/", 1),
@@ -178,5 +187,5 @@ class TemplateSet(Mapping[str, TaskTemplate]):
 
 
 @cache
-def _read_wordings(file: Path) -> dict[str, list[str]]:
+def _read_toml(file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))

@@ -13,33 +13,11 @@ from benchmarks.fossil.oracles.steps import (
     line_with,
     open_page,
 )
+from benchmarks.fossil.tasks.template import CHOICES
 from benchmarks.oracles import Move, Moves, View, planned, press, quoted, register_plans
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError
 
-_FACTS = {
-    "candidate": ("Release process", r"is tried for (\d+) days"),
-    "deputy": ("Release process", r"deputy is (\w+)"),
-    "manager": ("Release process", r"release manager is (\w+)"),
-    "headings": ("Manual writing notes", r"at most (\d+) headings"),
-    "watch mode": ("Manual building a site", r"^(\w)$"),
-    "exit status": ("Manual building a site", r"exit status (\d+)"),
-    "style sheet": ("Manual themes", r"at most (\d+) kilobytes"),
-    "titles count": ("Manual search", r"Titles count (\w+) times"),
-    "EPUB": ("Manual exporting", r"have (\d+) pixels"),
-    "PDF": ("Manual exporting", r"program (\w+)"),
-    "disk": ("Installation guide", r"about (\d+) megabytes"),
-    "working days": ("Reporting problems", r"within (\d+) working days"),
-    "reproduce": ("Reporting problems", r"closed after (\d+) days"),
-    "characters": ("Coding style", r"at most (\d+) characters"),
-    "merged": ("Contributing", r"(\w+) developers have to agree"),
-    "mirror": ("Mirrors", r"(\w+) \| \w+ \| once a day"),
-    "minutes": ("Meetings", r"kept by (\w+)"),
-    "planned": ("Road map", r"(\d\.\d) \| December 2024"),
-    "town": ("Team", r"Jonas Weber \| jonas \| \w+ \| (\w+)"),
-    "contrast": ("Accessibility", r"at least ([\d.]+) to 1"),
-}
-"""By a word of the question: the page where a reader of their list would look, and what it says."""
 _POST = r"\(\d+\) By "
 """The head of a forum post; posts are numbered."""
 
@@ -178,9 +156,9 @@ def find_field(view: View) -> Moves:
 
 @planned("wiki-find-fact")
 def find_fact(view: View) -> Moves:
-    """The page is known by a word of the question."""
-    page, fact = next(fact for word, fact in _FACTS.items() if word in view.goal)
-    return (*open_page(page), answer(lambda now: now.search(fact)[0]))
+    """The page is where a reader of their list would look."""
+    fact = next(fact for fact in CHOICES["facts"] if fact["question"] in view.goal)
+    return (*open_page(fact["page"]), answer(lambda now: now.search(fact["says"])[0]))
 
 
 @planned("wiki-who-edited")

@@ -1,6 +1,7 @@
 """The project that the site begins with: Quillmark, its people, what they wrote, its settings."""
 
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -215,92 +216,20 @@ _CHOICES = {
     "status": STATUSES,
     "subsystem": SUBSYSTEMS,
 }
-# With the line ends of a form that is sent, so that one sent unchanged changes nothing.
-_MENU = """\
-Home /home * {}
-Timeline /timeline {o r j} {}
-Files /dir?ci=tip oh {}
-Branches /brlist o {}
-Tags /taglist o {}
-Forum /forum {@2 3 4 5 6} {}
-Tickets /ticket r {}
-Wiki /wiki j {}
-Admin /setup {a s} {}
-Logout /logout L {}
-Login /login !L {}
-{Site Map} /sitemap * {}
-"""
-_HEADER = """\
-<div class="header">
-  <div class="title"><h1>$<project_name></h1> $<title></div>
-  <div class="status"><th1>
-    set who Visitor
-    if {[info exists login]} {set who $login}
-    html "<a href='$home/login'>$who</a>"
-  </th1></div>
-</div>
-<div class="mainmenu"><th1>
-  foreach {name url rights class} $mainmenu {
-    if {[capexpr $rights]} {html "<a href='$home$url'>$name</a>\\n"}
-  }
-</th1></div>
-"""
 
-REPORT = (
-    "By Severity",
-    """SELECT
-  substr(tkt_uuid,1,10) AS '#',
-  severity,
-  priority,
-  status,
-  subsystem,
-  title
-FROM ticket
-ORDER BY CASE severity WHEN 'Critical' THEN 0 WHEN 'Severe' THEN 1
-  WHEN 'Important' THEN 2 WHEN 'Minor' THEN 3 ELSE 4 END, title""",
-)
-"""Title and query of a report beside Fossil's own."""
 
-SETTINGS = {
-    "project-name": "Quillmark",
-    "project-description": "Turns a folder of plain notes into a web site or a book.",
-    "short-project-name": "quillmark",
-    "index-page": "/wiki?name=Home",
-    "mainmenu": _MENU.replace("\n", "\r\n"),
-    "sitemap-extra": "{New Tech-note} /technoteedit k",
-    "ticket-common": "".join(
+def _settings() -> dict[str, str]:
+    """Return the settings of the file, and the choices that a ticket's fields offer."""
+    read = tomllib.loads((FOLDER / "settings.toml").read_text())
+    # With the line ends of a form that is sent, so that one sent unchanged changes nothing.
+    menu = read["mainmenu"].replace("\n", "\r\n")
+    common = "".join(
         f"set {field}_choices {{\n" + "".join(f"   {choice}\n" for choice in choices) + "}\n"
         for field, choices in _CHOICES.items()
-    ),
-    # Links are links at once, also for visitors, and nobody has to prove to be a person.
-    "auto-hyperlink": "0",
-    "auto-hyperlink-mouseover": "0",
-    "robot-restrict": "off",
-    "self-register": "0",
-    "auto-captcha": "0",
-    # Nothing is written but what somebody does; a server for local use, which asks for passwords
-    # all the same, does not note its address either.
-    "access-log": "0",
-    "localauth": "1",
-    "admin-log": "0",
-    "autosync": "0",
-    "backoffice-disable": "1",
-    "modreq-tkt": "0",
-    "modreq-wiki": "0",
-    # A login outlasts the copy of the state that it is kept with.
-    "captcha-secret": "5d1f0f6c2a9b4e8d7c3b5a69f8e7d6c5b4a39281",
-    "cookie-expire": "500000",
-    "search-ci": "1",
-    "search-doc": "0",
-    "search-forum": "1",
-    "search-technote": "1",
-    "search-tkt": "1",
-    "search-wiki": "1",
-    # Without a menu that rolls down slowly, and without the time that the page took, which differs
-    # from one visit to the next.
-    "header": _HEADER,
-    "footer": '<div class="footer">Quillmark, made with Fossil</div>\n',
-    "timeline-utc": "1",
-    "timeline-default-style": "m",
-    "timeline-max-comment": "0",
-}
+    )
+    return {**read, "mainmenu": menu, "ticket-common": common}
+
+
+SETTINGS = _settings()
+REPORT = ("By Severity", (FOLDER / "by-severity.sql").read_text().rstrip())
+"""Title and query of a report beside Fossil's own."""

@@ -5,16 +5,10 @@ from random import Random
 from benchmarks.fossil.site import project, repository
 from benchmarks.fossil.site.project import ProjectMember
 from benchmarks.fossil.tasks.template import (
-    LINES,
-    LOGINS,
-    PAGE_NAMES,
-    TAGS,
-    TECHNOTES,
-    THREADS,
+    CHOICES,
     besides,
     check_ins_are,
     contact,
-    given_up,
     pages_are,
     password,
     problem,
@@ -26,7 +20,7 @@ from benchmarks.fossil.tasks.template import (
     user_added,
     user_changed,
 )
-from benchmarks.templates import TaskDraft
+from benchmarks.templates import TaskDraft, given_up
 
 
 def newest(count: int) -> list[int]:
@@ -38,7 +32,7 @@ def newest(count: int) -> list[int]:
 @template("code-add-tag", "developer", 8, "code form")
 def add_tag(draw: Random) -> TaskDraft:
     """A tag for a check-in that is known by its comment."""
-    place, tag = draw.choice(newest(30)), draw.choice(TAGS)
+    place, tag = draw.choice(newest(30)), draw.choice(CHOICES["tags"])
     name = repository.check_in_names()[place]
     return TaskDraft(
         {"comment": project.check_ins()[place].comment, "tag": tag},
@@ -83,30 +77,12 @@ def close_branch(draw: Random) -> TaskDraft:
 @template("code-technote", "developer", 8, "code create")
 def technote(draw: Random) -> TaskDraft:
     """A technote with a comment and a text."""
-    title, text = draw.choice(TECHNOTES), thought(draw)
+    title, text = draw.choice(CHOICES["technotes"]), thought(draw)
     return TaskDraft({"title": title, "text": text}, technote_written("mara", title, text))
 
 
-CAPABILITIES = {
-    "Attachments": "b",
-    "Clone": "g",
-    "New Wiki": "f",
-    "Append Wiki": "m",
-    "Write Wiki": "k",
-    "Moderate Wiki": "l",
-    "Write Tickets": "w",
-    "Moderate Tickets": "q",
-    "Ticket Report": "t",
-    "Moderate Forum": "5",
-    "Chatroom": "C",
-    "Send Announcements": "A",
-}
+CAPABILITIES: dict[str, str] = CHOICES["capabilities"]
 """As the page about a user names them, with Fossil's letters."""
-_NAMES = ("Inkstone", "Leafmark", "Notepress", "Paperlane", "Pagewright", "Foliant", "Quartz")
-_TEXTS = (
-    *("Makes books and sites from notes.", "A small program for people with many notes."),
-    *("Plain text in, pages out.", "Publishes what you write.", "For handbooks and diaries."),
-)
 
 
 def people() -> list[ProjectMember]:
@@ -124,7 +100,7 @@ def ordered(capabilities: str) -> str:
 @template("admin-add-user", "admin", 10, "admin form create")
 def add_user(draw: Random) -> TaskDraft:
     """Login, contact, password and two capabilities."""
-    login, secret = draw.choice(LOGINS), password(draw)
+    login, secret = draw.choice(CHOICES["logins"]), password(draw)
     one, two = draw.sample(list(CAPABILITIES), 2)
     info = contact(draw, login)
     held = ordered(CAPABILITIES[one] + CAPABILITIES[two])
@@ -176,7 +152,7 @@ def change_contact(draw: Random) -> TaskDraft:
 @template("admin-project-name", "admin", 6, "admin settings")
 def project_name(draw: Random) -> TaskDraft:
     """Name and description of the project."""
-    name, text = draw.choice(_NAMES), draw.choice(_TEXTS)
+    name, text = draw.choice(CHOICES["project_names"]), draw.choice(CHOICES["project_texts"])
     return TaskDraft(
         {"name": name, "text": text},
         settings_are({"project-name": name, "project-description": text}),
@@ -212,7 +188,7 @@ def copy_report(draw: Random) -> TaskDraft:
 @template("admin-welcome-member", "admin", 15, "admin wiki form edit long")
 def welcome(draw: Random) -> TaskDraft:
     """A new user, and a line about the user in the wiki."""
-    login, secret = draw.choice(LOGINS), password(draw)
+    login, secret = draw.choice(CHOICES["logins"]), password(draw)
     info, word = contact(draw, login), draw.choice(["Reader", "Developer"])
     page = next(page for page in project.pages() if page.name == "Team")
     line = f"{login.capitalize()} joined in June 2024."
@@ -249,13 +225,13 @@ def due_date(draw: Random) -> TaskDraft:
 def reader_wiki(draw: Random) -> TaskDraft:
     """Who is logged in may not edit the wiki."""
     page = draw.choice(project.pages())
-    return TaskDraft({"page": page.name, "line": draw.choice(LINES)}, given_up())
+    return TaskDraft({"page": page.name, "line": draw.choice(CHOICES["lines"])}, given_up())
 
 
 @template("impossible-missing-page", "writer", 3, "infeasible wiki search")
 def missing_page(draw: Random) -> TaskDraft:
     """There is no such page, and none is to be made."""
-    return TaskDraft({"page": draw.choice(PAGE_NAMES)}, given_up())
+    return TaskDraft({"page": draw.choice(CHOICES["page_names"])}, given_up())
 
 
 @template("impossible-grant", "developer", 1, "infeasible admin rights")
@@ -268,7 +244,7 @@ def grant_without_rights(draw: Random) -> TaskDraft:
 @template("impossible-missing-thread", "reader", 2, "infeasible forum search")
 def missing_thread(draw: Random) -> TaskDraft:
     """There is no such thread."""
-    return TaskDraft({"title": draw.choice(THREADS), "text": thought(draw)}, given_up())
+    return TaskDraft({"title": draw.choice(CHOICES["threads"]), "text": thought(draw)}, given_up())
 
 
 @template("impossible-missing-tag", "developer", 2, "infeasible code search")

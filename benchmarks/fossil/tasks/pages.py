@@ -7,9 +7,7 @@ from benchmarks.fossil.site import project, repository
 from benchmarks.fossil.site.project import WikiPage
 from benchmarks.fossil.tasks.questions import options
 from benchmarks.fossil.tasks.template import (
-    LINES,
-    PAGE_NAMES,
-    THREADS,
+    CHOICES,
     besides,
     pages_are,
     posted,
@@ -19,29 +17,13 @@ from benchmarks.fossil.tasks.template import (
 )
 from benchmarks.templates import TaskDraft
 
-_WORDS = {
-    "release": "version",
-    "picture": "image",
-    "folder": "directory",
-    "files": "documents",
-    "developer": "maintainer",
-    "meets": "gathers",
-    "options": "settings",
-    "steps": "stages",
-    "index": "register",
-    "archive": "tarball",
-    "contrast": "difference",
-    "sentence": "phrase",
-}
-"""Words that occur exactly once on some page, with what may stand in their place."""
-
 
 def worded_pages() -> list[tuple[WikiPage, str]]:
     """Pages with a word that occurs once there, whatever its case."""
     return [
         (page, old)
         for page in project.pages()
-        for old in _WORDS
+        for old in CHOICES["synonyms"]
         if len(re.findall(old, page.text, re.IGNORECASE)) == 1
         and re.search(rf"\b{old}\b", page.text)
     ]
@@ -50,7 +32,7 @@ def worded_pages() -> list[tuple[WikiPage, str]]:
 @template("wiki-append-line", "writer", 7, "wiki edit")
 def append_line(draw: Random) -> TaskDraft:
     """A line at the end of a page."""
-    page, line = draw.choice(project.pages()), draw.choice(LINES)
+    page, line = draw.choice(project.pages()), draw.choice(CHOICES["lines"])
     return TaskDraft(
         {"page": page.name, "line": line}, pages_are({page.name: f"{page.text.rstrip()}\n{line}"})
     )
@@ -60,9 +42,10 @@ def append_line(draw: Random) -> TaskDraft:
 def correct_word(draw: Random) -> TaskDraft:
     """A word that occurs once is replaced by another."""
     page, old = draw.choice(worded_pages())
+    new = CHOICES["synonyms"][old]
     return TaskDraft(
-        {"page": page.name, "old": old, "new": _WORDS[old]},
-        pages_are({page.name: re.sub(rf"\b{old}\b", _WORDS[old], page.text)}),
+        {"page": page.name, "old": old, "new": new},
+        pages_are({page.name: re.sub(rf"\b{old}\b", new, page.text)}),
     )
 
 
@@ -84,14 +67,14 @@ def change_default(draw: Random) -> TaskDraft:
 @template("wiki-create-page", "writer", 8, "wiki create")
 def create_page(draw: Random) -> TaskDraft:
     """A new page with a text."""
-    name, text = draw.choice(PAGE_NAMES), thought(draw)
+    name, text = draw.choice(CHOICES["page_names"]), thought(draw)
     return TaskDraft({"name": name, "text": text}, pages_are({name: text}))
 
 
 @template("wiki-create-and-mention", "writer", 15, "wiki create edit long")
 def create_and_mention(draw: Random) -> TaskDraft:
     """A new page, and a line about it on an old one."""
-    name, text = draw.choice(PAGE_NAMES), thought(draw)
+    name, text = draw.choice(CHOICES["page_names"]), thought(draw)
     page = draw.choice([page for page in project.pages() if not page.name.startswith("Manual ")])
     line = f"See also the page {name}."
     return TaskDraft(
@@ -119,7 +102,7 @@ def note_ticket(draw: Random) -> TaskDraft:
 @template("forum-new-thread", "reader", 7, "forum create")
 def new_thread(draw: Random) -> TaskDraft:
     """A title and a text."""
-    title, text = draw.choice(THREADS), thought(draw)
+    title, text = draw.choice(CHOICES["threads"]), thought(draw)
     return TaskDraft({"title": title, "text": text}, posted("petra", f"Post: {title}", text))
 
 

@@ -4,38 +4,8 @@ from random import Random
 
 from benchmarks.fossil.site import project, repository
 from benchmarks.fossil.site.project import Ticket
-from benchmarks.fossil.tasks.template import answered, template
+from benchmarks.fossil.tasks.template import CHOICES, answered, template
 from benchmarks.templates import TaskDraft
-
-FIELD_WORDS = {
-    "severity": "severity",
-    "priority": "priority",
-    "subsystem": "subsystem",
-    "type": "type",
-    "resolution": "resolution",
-}
-FACTS = (
-    ("How many days is a release candidate tried?", "10"),
-    ("Who is the release manager?", "Tomas"),
-    ("Who is the deputy of the release manager?", "Ines"),
-    ("How many headings may a note have at most?", "400"),
-    ("Which letter has to be pressed to leave the watch mode?", "q"),
-    ("Which exit status does a failed build end with?", "3"),
-    ("How many kilobytes may the style sheet of a theme have at most?", "64"),
-    ("How many times as much as the text do titles count in the search?", "five|5"),
-    ("How many pixels should the longer side of the cover of an EPUB have?", "1600"),
-    ("Which program are PDF files made with?", "weasy"),
-    ("How many megabytes of disk does Quillmark need?", "30"),
-    ("Within how many working days does a developer answer a ticket?", "5"),
-    ("After how many days is a ticket closed that nobody can reproduce?", "30"),
-    ("How many characters may a line of code have at most?", "88"),
-    ("How many developers have to agree before a branch is merged?", "two|2"),
-    ("Which place has the mirror that is updated once a day?", "Montreal"),
-    ("Who keeps the minutes of the meetings?", "Ola"),
-    ("Which version is planned for December 2024?", "1.5"),
-    ("In which town does Jonas Weber live?", "Leipzig"),
-    ("Which contrast, to 1, should text have at least?", "4.5"),
-)
 
 
 def options() -> list[tuple[str, str]]:
@@ -49,9 +19,9 @@ def options() -> list[tuple[str, str]]:
 def read_field(draw: Random) -> TaskDraft:
     """Begins at the ticket."""
     ticket = draw.choice(project.tickets())
-    field = draw.choice(list(FIELD_WORDS))
+    field = draw.choice(["severity", "priority", "subsystem", "type", "resolution"])
     return TaskDraft(
-        {"field": FIELD_WORDS[field]},
+        {"field": field},
         answered(getattr(ticket, field)),
         f"/tktview/{ticket.uuid[:10]}",
     )
@@ -127,8 +97,8 @@ def read_option(draw: Random) -> TaskDraft:
 @template("wiki-find-fact", "reader", 4, "question wiki search")
 def find_fact(draw: Random) -> TaskDraft:
     """Which page has it is to be found out."""
-    question, answer = draw.choice(FACTS)
-    return TaskDraft({"question": question}, answered(*answer.split("|")))
+    fact = draw.choice(CHOICES["facts"])
+    return TaskDraft({"question": fact["question"]}, answered(*fact["answers"]))
 
 
 @template("wiki-who-edited", "reader", 5, "question wiki history")

@@ -12,7 +12,7 @@ from benchmarks.fossil.site.project import (
     TYPES,
     Ticket,
 )
-from benchmarks.fossil.tasks.template import REMARKS, problem, template, ticket_opened, tickets_are
+from benchmarks.fossil.tasks.template import CHOICES, problem, template, ticket_opened, tickets_are
 from benchmarks.templates import TaskDraft
 
 FIELDS = {
@@ -79,7 +79,7 @@ def retitle(draw: Random) -> TaskDraft:
 @template("ticket-remark", "reader", 9, "ticket comment")
 def remark(draw: Random) -> TaskDraft:
     """A remark by somebody who may do no more."""
-    ticket, said = draw.choice(project.tickets()), draw.choice(REMARKS)
+    ticket, said = draw.choice(project.tickets()), draw.choice(CHOICES["remarks"])
     return TaskDraft(
         {"said": said, "title": ticket.title}, tickets_are([(ticket, {})], [(ticket, said)])
     )
@@ -90,7 +90,7 @@ def close(draw: Random) -> TaskDraft:
     """Status, resolution and a remark."""
     ticket = draw.choice([ticket for ticket in project.tickets() if active(ticket)])
     resolutions = ["Rejected", "Workaround", "Works_As_Designed", "Overcome_By_Events"]
-    resolution, said = draw.choice(resolutions), draw.choice(REMARKS)
+    resolution, said = draw.choice(resolutions), draw.choice(CHOICES["remarks"])
     after = {"status": "Closed", "resolution": resolution}
     return TaskDraft(
         {"title": ticket.title, "resolution": resolution, "said": said},

@@ -13,18 +13,17 @@ from benchmarks.oscar.site.people import (
     wishes,
 )
 from benchmarks.oscar.tasks.shopping import address_row, new_address, written
-from benchmarks.oscar.tasks.template import Row, added, changed, does, removed, sold, template
-from benchmarks.templates import TaskDraft
-
-_OPINIONS = (
-    ("Better than expected", "It does what it should and looks good on the table."),
-    ("Not for me", "It is smaller than I thought and the lid does not close."),
-    ("Good value", "For this price there is nothing better."),
-    ("Bought it twice", "The first one went to my sister, who would not give it back."),
-    ("Arrived broken", "One corner was chipped when I opened the parcel."),
+from benchmarks.oscar.tasks.template import (
+    CHOICES,
+    Row,
+    added,
+    changed,
+    does,
+    removed,
+    sold,
+    template,
 )
-_LISTS = ("New flat", "For the garden", "Grandmother", "Summer house", "Office", "Camping trip")
-_STREETS = ("9 Tanner Street", "18 Priory Lane", "70 Hill Rise", "4 Weavers Yard", "21 Dock Road")
+from benchmarks.templates import TaskDraft
 
 
 @template("shop-address-add", "newcomer", 10, "account form")
@@ -39,7 +38,7 @@ def address_add(draw: Random) -> TaskDraft:
 def address_edit(draw: Random) -> TaskDraft:
     """Another first line of an address."""
     place = draw.randrange(len(CUSTOMER.addresses))
-    address, street = CUSTOMER.addresses[place], draw.choice(_STREETS)
+    address, street = CUSTOMER.addresses[place], draw.choice(CHOICES["streets"])
     key: Row = {"id": address_key(CUSTOMER, place)}
     after: Row = {**address_row(address), **key, "line1": street}
     default: Row = {"is_default_for_shipping": int(place == 0)}
@@ -80,7 +79,7 @@ def address_default(draw: Random) -> TaskDraft:
 def review(draw: Random) -> TaskDraft:
     """A review with stars, a title and a text."""
     product = draw.choice([each for each in products() if not each.sizes])
-    (title, body), score = draw.choice(_OPINIONS), draw.randint(1, 5)
+    (title, body), score = draw.choice(CHOICES["opinions"]), draw.randint(1, 5)
     row: Row = {
         "product_id": product_key(product),
         "user_id": user_key(CUSTOMER),
@@ -119,7 +118,7 @@ def wish_remove(draw: Random) -> TaskDraft:
 @template("shop-wish-list", "customer", 6, "account form")
 def wish_list(draw: Random) -> TaskDraft:
     """A new wish list."""
-    name = draw.choice(_LISTS)
+    name = draw.choice(CHOICES["wish_lists"])
     row: Row = {"name": name, "owner_id": user_key(CUSTOMER)}
     return TaskDraft({"name": name}, does({"wishlists_wishlist": added(row)}))
 

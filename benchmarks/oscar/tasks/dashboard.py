@@ -33,17 +33,17 @@ from benchmarks.oscar.site.people import (
     wishes,
 )
 from benchmarks.oscar.tasks.template import (
+    CHOICES,
     Row,
     added,
     amount,
-    cannot,
     changed,
     does,
     removed,
     sold,
     template,
 )
-from benchmarks.templates import EndState, TaskDraft
+from benchmarks.templates import EndState, TaskDraft, given_up
 from tasks.task import TaskCheck
 
 RECORDS = "partner_stockrecord"
@@ -51,8 +51,6 @@ PRODUCTS = "catalogue_product"
 _TREE = """SELECT above.name, below.name FROM catalogue_category below
 LEFT JOIN catalogue_category above ON above.path = substr(below.path, 1, 4) AND above.depth = 1
 WHERE below.depth > 1 AND below.is_public ORDER BY 1, 2"""
-_NEW_CATEGORIES = ("Bowls", "Teapots", "Mirrors", "Doormats", "Candles", "Globes", "Kites", "Hats")
-_NEW_PRODUCTS = ("Larch", "Osprey", "Tansy", "Birch", "Merlin", "Sorrel", "Bracken", "Plover")
 
 
 def record(product: Product, price: int = -1, stock: int = -1) -> Row:
@@ -117,7 +115,7 @@ def deliveries(draw: Random) -> TaskDraft:
 def rename(draw: Random) -> TaskDraft:
     """Another title."""
     product = sold(draw)[0]
-    title = f"{draw.choice(_NEW_PRODUCTS)} {product.title.partition(' ')[2]}"
+    title = f"{draw.choice(CHOICES['product_names'])} {product.title.partition(' ')[2]}"
     was = shown(product)
     pair = (was, {**was, "title": title})
     return TaskDraft({"product": product.title, "title": title}, does({PRODUCTS: changed(pair)}))
@@ -160,7 +158,7 @@ def delete(draw: Random) -> TaskDraft:
 @template("shop-new-category", "staff", 9, "dashboard form choose")
 def new_category(draw: Random) -> TaskDraft:
     """A category below one of the first level."""
-    name, parent = draw.choice(_NEW_CATEGORIES), draw.choice(PARENTS)
+    name, parent = draw.choice(CHOICES["categories"]), draw.choice(PARENTS)
     pairs = sorted([*((each.parent, each.name) for each in CATEGORIES), (parent, name)])
     tree = TaskCheck("tree", "equals", [[above, below] for above, below in pairs])
     end_state = does({"may": ["catalogue_category"]}) + EndState((tree,), {"tree": _TREE})
@@ -171,7 +169,7 @@ def new_category(draw: Random) -> TaskDraft:
 def new_product(draw: Random) -> TaskDraft:
     """A product with category, price and stock."""
     category = draw.choice([each for each in CATEGORIES if each.name != "Shirts"])
-    title = f"{draw.choice(_NEW_PRODUCTS)} {category.noun}"
+    title = f"{draw.choice(CHOICES['product_names'])} {category.noun}"
     upc = str(draw.randint(90_000_000, 99_999_999))
     price = category.cheapest + draw.randrange(0, 2000, 5)
     stock = draw.randint(5, 80)
@@ -194,13 +192,6 @@ def new_product(draw: Random) -> TaskDraft:
 
 
 ORDERS = "order_order"
-_NOTES = (
-    "Customer asked for a gift wrap.",
-    "Leave the parcel with the neighbour.",
-    "Phoned: delivery only after 5 pm.",
-    "Address confirmed by email.",
-    "Wants an invoice in the company's name.",
-)
 
 
 def _order(order: ShopOrder, status: str) -> Row:
@@ -241,7 +232,7 @@ def order_status(draw: Random) -> TaskDraft:
 @template("shop-order-note", "staff", 8, "dashboard search form")
 def order_note(draw: Random) -> TaskDraft:
     """A note on an order."""
-    order, note = draw.choice(orders()), draw.choice(_NOTES)
+    order, note = draw.choice(orders()), draw.choice(CHOICES["notes"])
     row: Row = {"order_id": order_key(order), "message": note, "user_id": user_key(STAFF)}
     return TaskDraft({"order": order.number, "note": note}, does({"order_ordernote": added(row)}))
 
@@ -283,7 +274,6 @@ def orders_cancel(draw: Random) -> TaskDraft:
 
 
 OFFER_TABLE = "offer_conditionaloffer"
-_CODES = (("Winter letter", "WINTER"), ("Neighbours", "HELLO"), ("Newsletter", "NEWS"))
 
 
 def _turned(name: str, before: str, after: str) -> Row:
@@ -310,7 +300,7 @@ def offer_open(draw: Random) -> TaskDraft:
 @template("shop-voucher-new", "staff", 14, "dashboard form choose long")
 def voucher_new(draw: Random) -> TaskDraft:
     """A voucher for an offer that there is."""
-    (name, code), number = draw.choice(_CODES), draw.randint(11, 98)
+    (name, code), number = draw.choice(CHOICES["vouchers"]), draw.randint(11, 98)
     giver = draw.choice([each for each in VOUCHERS if each.ends > 2026])
     year = draw.randint(2030, 2060)
     row: Row = {
@@ -376,28 +366,25 @@ def review_approve(draw: Random) -> TaskDraft:
     )
 
 
-_UNKNOWN = ("Larch", "Osprey", "Tansy", "Merlin", "Sorrel", "Plover", "Bracken")
-
-
 @template("shop-no-product", "customer", 3, "search infeasible")
 def no_product(draw: Random) -> TaskDraft:
     """The shop does not have it."""
-    title = f"{draw.choice(_UNKNOWN)} {draw.choice(CATEGORIES).noun}"
-    return TaskDraft({"product": title}, cannot())
+    title = f"{draw.choice(CHOICES['unknown_names'])} {draw.choice(CATEGORIES).noun}"
+    return TaskDraft({"product": title}, given_up())
 
 
 @template("shop-no-stock", "customer", 4, "search infeasible")
 def no_stock(draw: Random) -> TaskDraft:
     """It is sold out."""
     product = draw.choice([each for each in products() if not each.stock])
-    return TaskDraft({"product": product.title}, cannot())
+    return TaskDraft({"product": product.title}, given_up())
 
 
 @template("shop-no-voucher", "shopper", 5, "basket form infeasible")
 def no_voucher(draw: Random) -> TaskDraft:
     """The code is not known, or its time is over."""
     code = draw.choice(("SPRING25", "LANTERN40", "TAKE30", "MAYDAY15", "BLUE12"))
-    return TaskDraft({"code": code}, cannot())
+    return TaskDraft({"code": code}, given_up())
 
 
 @template("shop-too-many", "shopper", 5, "basket form infeasible")
@@ -405,14 +392,14 @@ def too_many(draw: Random) -> TaskDraft:
     """There are not so many pieces."""
     product, _ = draw.choice(basket())
     count = product.stock + draw.randint(5, 40)
-    return TaskDraft({"product": product.title, "count": count}, cannot())
+    return TaskDraft({"product": product.title, "count": count}, given_up())
 
 
 @template("shop-no-order", "staff", 5, "dashboard search infeasible")
 def no_order(draw: Random) -> TaskDraft:
     """There is no such order."""
     number = FIRST_ORDER + len(orders()) + draw.randint(20, 900)
-    return TaskDraft({"order": number}, cannot())
+    return TaskDraft({"order": number}, given_up())
 
 
 @template("shop-final-order", "staff", 5, "dashboard search infeasible")
@@ -423,11 +410,11 @@ def final_order(draw: Random) -> TaskDraft:
     draw.choice((0, 1))  # what the wording will take: seeds keep the status that they had after it
     status = draw.choice(("Pending", "Being processed"))
     draw.setstate(state)
-    return TaskDraft({"order": order.number, "status": status}, cannot())
+    return TaskDraft({"order": order.number, "status": status}, given_up())
 
 
 @template("shop-no-rights", "customer", 2, "account infeasible")
 def no_rights(draw: Random) -> TaskDraft:
     """Only staff can, and this is a customer."""
     product = sold(draw)[0]
-    return TaskDraft({"product": product.title}, cannot())
+    return TaskDraft({"product": product.title}, given_up())

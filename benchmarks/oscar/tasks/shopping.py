@@ -20,6 +20,7 @@ from benchmarks.oscar.site.people import (
     voucher_key,
 )
 from benchmarks.oscar.tasks.template import (
+    CHOICES,
     Row,
     added,
     amount,
@@ -152,14 +153,6 @@ def reorder(draw: Random) -> TaskDraft:
     return TaskDraft({"order": order.number}, does(rows))
 
 
-_PLACES = (
-    ("14 Ferry Street", "Dundee", "DD1 4BU"),
-    ("2 Abbey Close", "Durham", "DH1 1PZ"),
-    ("61 Long Walk", "Truro", "TR1 2SJ"),
-    ("5 Market Place", "Hereford", "HR1 2NX"),
-    ("33 Canal Side", "Halifax", "HX1 5QE"),
-)
-_NAMES = (("Ines", "Duarte"), ("Paul", "Duarte"), ("Nora", "Silva"), ("Luis", "Moreno"))
 _BASKETS = ("basket_basket",)
 """One is closed by the order, and another may be opened afterwards."""
 Goods = list[tuple[Product, int]]
@@ -167,8 +160,8 @@ Goods = list[tuple[Product, int]]
 
 def new_address(draw: Random) -> Address:
     """One that is in no address book."""
-    first, last = draw.choice(_NAMES)
-    return Address(first, last, *draw.choice(_PLACES))
+    first, last = draw.choice(CHOICES["people"])
+    return Address(first, last, *draw.choice(CHOICES["places"]))
 
 
 def written(address: Address) -> str:

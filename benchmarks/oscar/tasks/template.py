@@ -21,6 +21,7 @@ TEMPLATES = TemplateSet(
     spare_steps=4,
 )
 template = TEMPLATES.template
+CHOICES = TEMPLATES.choices
 
 
 def sold(draw: Random, count: int = 1) -> list[Product]:
@@ -43,12 +44,6 @@ def does(changes: Mapping[str, Row | list[str]]) -> EndState:
     """Exactly this has changed, and the agent says that it is done."""
     ending = TaskCheck("episode.ending", "equals", "answered")
     return EndState((ending, TaskCheck("changes", "changes_are", cast(Json, dict(changes)))))
-
-
-def cannot() -> EndState:
-    """The agent has given up, with nothing changed."""
-    ending = TaskCheck("episode.ending", "equals", "gave up")
-    return EndState((ending, TaskCheck("changes", "unchanged", [])))
 
 
 def money(pence: int) -> tuple[str, ...]:
