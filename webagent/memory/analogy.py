@@ -310,6 +310,12 @@ def _candidates(
     substitutes: dict[str, set[tuple[Any, ...]]] = {"shortcut": set(), "opens": set()}
     after = {(case.episode, case.step): case for case in siblings}
     near = sum(share for share, _ in nearest) or 1.0
+    lacking = {
+        fact[1]
+        for _, case in group
+        for fact in translate(case.facts, case.goal, scene.goal)
+        if fact[0] == "no"
+    }
     for (share, case), (sharp, _) in zip(group, nearest, strict=True):
         trusted = {
             d: trust
@@ -318,7 +324,7 @@ def _candidates(
         }
         if name in MARKS:
             shorter = find_shortcuts(scene, case, trusted, after)
-            opening = find_openers(scene, case, trusted)
+            opening = find_openers(scene, case, trusted, lacking)
             substitutes["shortcut"] |= shorter.keys()
             substitutes["opens"] |= opening.keys()
             trusted = opening | find_spoken(scene, case, trusted) | shorter | trusted

@@ -5,7 +5,7 @@ not be in view where it was demonstrated to be, and then something that opens mo
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from webagent.memory.cases import Case, facts_of, translate
@@ -68,15 +68,19 @@ def find_spoken(
 
 
 def find_openers(
-    scene: Scene, case: Case, trusted: Mapping[tuple[Any, ...], float]
+    scene: Scene,
+    case: Case,
+    trusted: Mapping[tuple[Any, ...], float],
+    lacking: Collection[Any],
 ) -> dict[tuple[Any, ...], float]:
     """Return the descriptors with what opens more in the place of the goal's value that named their
-    element, where the value names nothing here."""
+    element, where the value names nothing here, and no case tells what to do then: `lacking` are
+    the values that named nothing in one of them."""
     targets = _targets(trusted)
     held = {
         fact[1] for fact in translate(case.facts, case.goal, scene.goal) if fact[0] == "element"
     }
-    slots = {slot for slot in targets & held if ("no", slot) in facts_of(scene)}
+    slots = {slot for slot in targets & held if ("no", slot) in facts_of(scene)} - set(lacking)
     names = {
         clean(node.name)
         for node in scene.page.nodes

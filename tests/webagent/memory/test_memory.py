@@ -9,8 +9,11 @@ from tests.fakes.orders import ORDERS, episode, link, look_up, text
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
 from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.memory.cases import cases_of, translate
 from webagent.memory.failures import blame_steps
 from webagent.memory.memory import VERSION
+from webagent.memory.scene import SLOT
+from webagent.memory.substitutes import find_openers
 from webagent.records import Node, Observation, Trajectory
 
 
@@ -392,24 +395,39 @@ def test_another_button_that_the_goal_speaks_of_is_found_beside_the_same_value()
     assert proposed(memory, tidy("new", wanted, 3), 0) == Click(3)
 
 
-def test_what_opens_more_is_tried_where_the_named_button_is_not_in_view() -> None:
-    def tweet(name: str, button: str, done: int) -> Trajectory:
-        goal = f'For the user @dui, click on the "{button}" button.'
-        names = ("reply", "like", "more")
-        posts = ("@eget", "@dui", "@semper")
+def test_what_opens_more_is_tried_unless_a_case_tells_what_to_do_where_nothing_is_in_view() -> None:
+    def tweet(name: str, user: str, button: str, done: int) -> Trajectory:
+        goal = f'For the user {user}, click on the "{button}" button.'
+        names = ("reply", "like", "more", "share")
         page = [
             node
-            for i, post in enumerate(posts)
+            for i, post in enumerate(("@eget", "@dui", "@semper"))
             for node in (
                 text(f"{post} · 2h ago", 40 * i),
-                *(Node(3 * i + j + 1, "button", n) for j, n in enumerate(names)),
+                *(Node(4 * i + j + 1, "button", n) for j, n in enumerate(names)),
             )
         ]
         return episode(name, goal, (tuple(page), Click(done)))
 
-    memory = taught(tweet("a", "Like", 5), tweet("b", "Reply", 4))
-    assert proposed(memory, tweet("new", "Like", 5), 0) == Click(5)
-    assert proposed(memory, tweet("hidden", "Embed Tweet", 6), 0) == Click(6)
+    shown = (tweet("a", "@dui", "Like", 6), tweet("b", "@dui", "Reply", 5))
+    memory = taught(*shown)
+    assert proposed(memory, tweet("new", "@dui", "Like", 6), 0) == Click(6)
+    assert proposed(memory, tweet("hidden", "@dui", "Embed Tweet", 7), 0) == Click(7)
+    memory = taught(*shown, tweet("c", "@semper", "Copy Link", 12))
+    assert proposed(memory, tweet("new", "@dui", "Like", 6), 0) == Click(6)
+    assert proposed(memory, tweet("hidden", "@eget", "Embed Tweet", 4), 0) == Click(4)
+
+
+def test_nothing_opens_a_value_that_a_case_lacked_too() -> None:
+    new = episode("new", 'Press "Mute".', ((Node(1, "button", "More"),), Click(1)))
+    scene = scene_of(new.steps[0].observation, ())
+    case = cases_of(episode("a", 'Press "Like".', ((Node(1, "button", "Like"),), Click(1))), 1, "")[
+        0
+    ]
+    trusted = dict.fromkeys(translate(case.descriptors("mark"), case.goal, scene.goal), 1.0)
+    opened = find_openers(scene, case, trusted, ())
+    assert any(("=", "More") in descriptor for descriptor in opened)
+    assert find_openers(scene, case, trusted, {(SLOT, 0)}) == {}
 
 
 def test_a_failure_is_excused_by_successes_at_the_same_goal_only() -> None:
