@@ -54,7 +54,7 @@ def _told(
     film = _film(config, store, display, result)
     facts = facts_of(result, folder.path, film)
     folder.write_json("result.json", asdict(facts))
-    display.end(last_lines(result, folder.path), good=status == Status.DONE)
+    display.end(last_lines(result, config, folder.path), good=status == Status.DONE)
     return CommandResult(facts, status)
 
 

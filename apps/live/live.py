@@ -2,6 +2,8 @@
 
 import asyncio
 import io
+import logging
+import shlex
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +32,7 @@ from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld
 from webagent.errors import StoreError
 from webagent.guard.decide import elements_of
+from webagent.models.endpoint.model import ASKED
 from webagent.policy.policy import Policy
 from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Trajectory
 from webagent.rollout.world import World
@@ -59,7 +62,7 @@ class Live:
         """
         config = self._config
         who = actor_of(config)
-        arm = name_of(who) or str(who).rpartition("/")[2]
+        place = who.rpartition("/")[2] if isinstance(who, str) else type(who).__name__
         (prompt_settings(config) or Asking()).note(self._store)
 
         def tell(event: Event) -> None:
@@ -71,7 +74,7 @@ class Live:
             steered = SteeredEpisode(policy, world, stop, self._control, person)
             return steered, steered
 
-        with self._signals(), KeyReader(self._press) as keys:
+        with self._signals(), _told_pauses(self.display), KeyReader(self._press) as keys:
             person = KeyboardPerson(self.display.say, keys.take) if keys.is_heard else None
             approver = _UncountedPerson(person, self._stop) if person else None
             self.display.say(f"run folder: {self._folder}")
@@ -92,7 +95,9 @@ class Live:
                     listen=tell,
                     stop=self._stop,
                     between=steer,
-                    provenance=Provenance(run=self._folder.name, arm=arm, phase=PHASE),
+                    provenance=Provenance(
+                        run=self._folder.name, arm=name_of(who) or place, phase=PHASE
+                    ),
                 )
 
     def _press(self, key: str) -> None:
@@ -141,6 +146,25 @@ class Live:
                 loop.remove_signal_handler(each)
 
 
+@contextmanager
+def _told_pauses(display: Terminal) -> Iterator[None]:
+    """Show each request to a model that failed and is made again: it would look like thinking."""
+    logger = logging.getLogger(ASKED)
+    level = logger.level
+
+    def tell(record: logging.LogRecord) -> bool:
+        display.say(plain(record.getMessage()))
+        return False
+
+    logger.addFilter(tell)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeFilter(tell)
+        logger.setLevel(level)
+
+
 class _UncountedPerson:
     """A person whose time to answer does not count."""
 
@@ -155,11 +179,10 @@ class _UncountedPerson:
 
 _ADVICE: Mapping[Ending, str] = {
     Ending.STEP_LIMIT: "allow more with --max-steps",
-    Ending.POLICY_UNREADABLE: "docs/models.md says what helps where replies cannot be read",
+    Ending.POLICY_UNREADABLE: "docs/failures.md says what helps where replies are no action",
     Ending.GUARD_REFUSED: "the guard's file says what is open: docs/guard.md",
     Ending.CAPTCHA: "pass it yourself with --headed, or save a login with webagent login",
     Ending.WORLD_FAILED: "check the address, and webagent doctor",
-    Ending.MODEL_FAILED: "webagent doctor --model NAME asks the model one question",
 }
 
 
@@ -240,18 +263,28 @@ def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
     )
 
 
-def last_lines(result: Result, folder: Path) -> list[str]:
+def last_lines(result: Result, config: RunConfig, folder: Path) -> list[str]:
     """Return the last lines: the answer or why there is none, what it took, what to do next."""
     said = result.answer or result.reason or "done"
     lines = [plain(line) for line in said.splitlines() or [""]]
     lines[0] = f"{result.ending}: {lines[0]}"
     lines += [f"kept {each}" for name in ("downloads", "trace") for each in _files(folder / name)]
     advice = _ADVICE.get(result.ending, "")
+    if result.ending is Ending.MODEL_FAILED and config.asked.policy == "endpoint":
+        advice = f"{_doctor_line(config)} asks the model one question"
     next_step = f"look at it with: webagent view {folder}"
     count = len(result.steps)
     took = f"{count} step{'s' * (count != 1)}, {result.cost}, {result.trajectory.seconds:.1f} s"
     parts = [f"{result.ending} in {took}", f"kept in {folder}", advice, next_step]
     return [*lines, "; ".join(part for part in parts if part)]
+
+
+def _doctor_line(config: RunConfig) -> str:
+    """Return the command that asks the model of these settings."""
+    asked = config.asked
+    named = {"--endpoint": str(asked.endpoint or ""), "--model": asked.model}
+    words = [word for flag, value in named.items() if value for word in (flag, value)]
+    return shlex.join(["webagent", "doctor", *words])
 
 
 def _files(folder: Path) -> list[Path]:

@@ -72,7 +72,8 @@ def counted(body: dict[str, Any]) -> int:
     """Tokens of a request's prompt, as a server counts them."""
     if "prompt" in body:
         return len(body["prompt"])
-    return max(11, sum(len(str(message["content"])) for message in body["messages"]) // 4)
+    texts = [message["content"] for message in body["messages"]] + [body.get("system", "")]
+    return max(11, sum(len(str(text)) for text in texts) // 4)
 
 
 def completion(texts: list[str], finish_reason: str = "stop", prompt_tokens: int = 11) -> bytes:

@@ -225,3 +225,32 @@ def test_mistakes_are_said_before_anything_is_started(
     assert cli.main(["run", "x", "--url", "about:blank"]) == Status.USAGE
     assert "who is to act?" in capsys.readouterr().err
     assert not list(folder.glob("runs/*"))
+
+
+def test_what_is_asked_again_is_shown_and_a_failure_names_the_command_that_asks_the_model(
+    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later, refused = {"Retry-After": "0.1"}, "Incorrect API key provided"
+    chat_server.will(Behave.status(429, headers=later), Behave.status(401, message=refused))
+    assert run("--model", "maker/big 2") == Status.SETUP
+    said = capsys.readouterr().out
+    assert "status 429: as the test wished; asked again in" in said and "2 of 6" in said
+    assert f"the key was refused (status 401: {refused}); check OPENAI_API_KEY" in said
+    assert "webagent doctor --model 'maker/big 2' asks the model one question" in said
+
+
+def test_a_policy_of_ones_own_is_called_by_its_class(run: Run, folder: Path) -> None:
+    (folder / "mine.py").write_text(
+        "from webagent.action import Answer\n"
+        "from webagent.records import Decision\n\n"
+        "class Quitter:\n"
+        "    async def act(self, trajectory, observation):\n"
+        "        return Decision(Answer('no'))\n\n"
+        "    async def propose(self, trajectory, observation, n):\n"
+        "        return [await self.act(trajectory, observation)]\n",
+        encoding="utf-8",
+    )
+    assert run("--policy", "python:mine.py:Quitter") == Status.DONE
+    with Store.open(folder / "runs" / "r") as store:
+        (kept,) = store.trajectories(phase="run")
+    assert kept.provenance.arm == "Quitter"

@@ -1,9 +1,8 @@
 """The endpoint as a `Model`: as many requests as n replies take, checked and counted."""
 
 import asyncio
-import json
+import logging
 import random
-import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,31 +21,30 @@ from webagent.models.endpoint.protocol import (
     write_request,
 )
 from webagent.models.endpoint.providers import read_variable, resolve_provider, wants_key
+from webagent.models.endpoint.refusals import Refusal, advise, explain, read_page
 from webagent.models.endpoint.settings import Endpoint
 from webagent.models.model import Completion, Constraint, Message, Reply, Tokens
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
+ASKED = __name__
+"""The logger that is told, at level INFO, of each request that failed and is made again."""
+logger = logging.getLogger(ASKED)
+OPENAI = "https://api.openai.com/v1"
 _ADAPTABLE = {"max_tokens", "temperature", "seed", "n"}
 """Parameters that some servers refuse, and that a request can do without or under another name."""
-_PERMANENT_429 = {"insufficient_quota", "billing_hard_limit_reached"}
-_TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
-_TOO_LONG = re.compile(
-    r"(context|sequence) (length|size|window)|(prompt|input|request) is (too long|longer)"
-    r"|input token count|maximum (input|prompt|model) length|inputs. (tokens|must have less)",
-    re.IGNORECASE,
-)
 _BROKEN_OFF = {"abort", "error"}
 """Reasons to finish that are the server's, as when it stops for new weights."""
 
 
 class _Retry(Exception):
-    """A failure that may pass, with the pause in seconds that the server asked for."""
+    """A failure that may pass, with the pause in seconds that the server asked for, its response
+    and what to do where it does not pass."""
 
-    def __init__(self, reason: str, pause: float = 0.0, body: str = "") -> None:
+    def __init__(self, reason: str, pause: float = 0.0, body: str = "", advice: str = "") -> None:
         super().__init__(reason)
-        self.pause, self.body = pause, body
+        self.pause, self.body, self.advice = pause, body, advice
 
 
 class EndpointModel:
@@ -151,7 +149,7 @@ class EndpointModel:
     @property
     def _where(self) -> str:
         """Model and address, to begin a message with."""
-        return f"model {self.endpoint.model} at {self._base_url or 'api.openai.com'}"
+        return f"model {self.endpoint.model} at {self._base_url or OPENAI}"
 
     async def _ask(
         self, path: str, body: Mapping[str, Any], start: float, attempts: list[Attempt]
@@ -162,14 +160,13 @@ class EndpointModel:
         """
         endpoint = self.endpoint
         pause = endpoint.first_pause
-        reason = ""
+        reason = advice = ""
         for attempt in range(1, endpoint.attempts + 1):
             began = time.monotonic()
             left = endpoint.patience - (began - start)
             if left <= 0:
-                raise self._failure(
-                    f"no reply within {endpoint.patience:g} s; last: {reason}", attempts
-                )
+                ended = f"no reply within {endpoint.patience:g} s"
+                raise self._failure(ended, reason, advice, attempts)
             try:
                 await self._await_turn(left)
                 found, text = await self._attempt(path, body, left)
@@ -181,19 +178,25 @@ class EndpointModel:
                 raise
             except _Retry as failure:
                 reason, asked, seen = str(failure), failure.pause, failure.body
+                advice = failure.advice
             seconds, wait = time.monotonic() - began, 0.0
             if attempt < endpoint.attempts:
                 wait = max(asked, pause * random.uniform(0.5, 1.0))
                 wait = min(wait, endpoint.longest_pause, max(left, 0))
                 if asked:
                     self._free = max(self._free, time.monotonic() + wait)
+                again = f"asked again in {wait:.1f} s, {attempt + 1} of {endpoint.attempts}"
+                logger.info("%s: %s; %s", self._where, reason, again)
             attempts.append(Attempt(seen, reason, seconds, wait))
             await asyncio.sleep(wait)
             pause *= 2
-        raise self._failure(f"{endpoint.attempts} attempts failed; last: {reason}", attempts)
+        ended = f"{endpoint.attempts} attempts failed"
+        raise self._failure(ended, reason, advice, attempts)
 
-    def _failure(self, reason: str, attempts: Sequence[Attempt]) -> ModelError:
-        error = ModelError(f"{self._where}: {reason}")
+    def _failure(
+        self, ended: str, reason: str, advice: str, attempts: Sequence[Attempt]
+    ) -> ModelError:
+        error = ModelError(f"{self._where}: {ended}; last: {reason}{advice and f'; {advice}'}")
         error.attempts = tuple(attempts)
         return error
 
@@ -219,9 +222,12 @@ class EndpointModel:
             async with asyncio.timeout(limit):
                 response = await client.post(path.removeprefix("/"), json=sent)
         except TimeoutError:
-            raise _Retry(f"no reply after {limit:.3g} s") from None
+            advice = "the server is silent: look whether it works, or raise its timeout"
+            raise _Retry(f"no reply after {limit:.3g} s", advice=advice) from None
         except TransportError as error:
-            raise _Retry(f"no connection ({error or type(error).__name__})") from error
+            advice = f"check that a server answers at {self._base_url or OPENAI}"
+            reason = f"no connection ({str(error) or type(error).__name__})"
+            raise _Retry(reason, advice=advice) from error
         except InvalidURL as error:
             raise SetupError(
                 f"{self._where}: no address ({error}); check OPENAI_BASE_URL"
@@ -233,7 +239,11 @@ class EndpointModel:
         try:
             found = parse(response.text)
         except ValueError as error:
-            raise _Retry(f"not a {kind} {error}", body=response.text) from None
+            advice = f"check that {self._base_url or OPENAI} is the address of a model's server"
+            page = read_page(response.text)
+            came = error if page == response.text else f"but a web page: {page[:120]!r}"
+            reason = f"not a {kind} {came}"
+            raise _Retry(reason, body=response.text, advice=advice) from None
         for choice in found.choices:
             if choice.finish_reason in _BROKEN_OFF:
                 reason = f"the reply was broken off ({choice.finish_reason})"
@@ -242,34 +252,16 @@ class EndpointModel:
 
     def _explain_refusal(self, response: "Response") -> Exception:
         """Return what to raise for a status: retry, or a failure for good."""
-        status, refusal = response.status_code, _Refusal(response.text)
-        words = refusal.words
-        said = f"status {status}: {words or 'without a word'}"
-        if status in (401, 403):
-            return ModelError(
-                f"{self._where}: the key was refused ({said}); check"
-                f" {self.endpoint.api_key_variable} and that it belongs to this address"
-            )
-        if status == 404:
-            return ModelError(
-                f"{self._where}: not found ({said}); check the model's name and that"
-                " OPENAI_BASE_URL ends where /chat/completions goes on, usually in /v1"
-            )
-        is_too_long = bool(refusal.kinds & _TOO_LONG_CODES) or bool(_TOO_LONG.search(words))
-        if is_too_long and status not in (408, 409, 429):
-            return ModelError(
-                f"{self._where}: the prompt and the tokens asked for do not fit the server's"
-                f" context: {words}; send less, ask for fewer tokens or raise the server's context"
-                " length"
-            )
+        refusal = Refusal(response.status_code, response.text, response.headers)
         parameter = refusal.parameter
-        if status == 400 and parameter in _ADAPTABLE and parameter not in self._refused:
+        can_adapt = refusal.status == 400 and not refusal.is_too_long
+        if can_adapt and parameter in _ADAPTABLE and parameter not in self._refused:
             self._refused.add(parameter)
             return _Retry(f"the parameter {parameter} was refused", body=response.text)
-        may_pass = status in (408, 409, 429) or status >= 500
-        if may_pass and not refusal.kinds & _PERMANENT_429:
-            return _Retry(said, _read_pause(response), response.text)
-        return ModelError(f"{self._where}: refused with {said}")
+        said = explain(refusal, self.endpoint, self._base_url or OPENAI)
+        if refusal.may_pass:
+            return _Retry(said, refusal.pause, response.text, advise(refusal))
+        return ModelError(f"{self._where}: {said}")
 
     def _connect(self) -> "AsyncClient":
         """Return the client, made at first use. Raises `SetupError` when it cannot be."""
@@ -300,34 +292,5 @@ class EndpointModel:
         if endpoint.server.protocol == "messages":
             headers = {"x-api-key": key, **anthropic.HEADERS}
         # How long to wait is said for each attempt, over all of it.
-        self._client = AsyncClient(
-            base_url=address or "https://api.openai.com/v1", headers=headers, timeout=None
-        )
+        self._client = AsyncClient(base_url=address or OPENAI, headers=headers, timeout=None)
         return self._client
-
-
-class _Refusal:
-    """What a server itself says of an error, whatever the form."""
-
-    def __init__(self, text: str) -> None:
-        try:
-            body = json.loads(text)
-        except ValueError:
-            body = text
-        body = body[0] if isinstance(body, list) and body else body
-        error = body.get("error", body) if isinstance(body, dict) else body
-        found = error if isinstance(error, dict) else {}
-        self.kinds = {found.get("code"), found.get("type")}
-        message = found.get("message") or found.get("detail") or (error if not found else "")
-        self.words = str(message or text)[:300]
-        self.parameter = found.get("param")
-        if self.parameter is None and re.search(r"[`'\"]?temperature[`'\"]? (is|:)", self.words):
-            self.parameter = "temperature"  # Anthropic names it in the message alone
-
-
-def _read_pause(response: "Response") -> float:
-    """Return the seconds that a server asks to wait; 0 where it names none, or a date."""
-    try:
-        return max(0.0, float(response.headers.get("retry-after", "")))
-    except ValueError:
-        return 0.0
