@@ -5,6 +5,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from webagent.records import Score
 from webagent.store import Store
 
 SOURCE = Path(__file__).resolve().parents[1]
+_AT_ONCE = 1000
+"""Runs that may begin in one second without a name."""
 _PACKAGES = {
     "webagent": "webagent-loop",
     "torch": "torch",
@@ -108,8 +111,10 @@ class RunFolder:
     def create_named(
         cls, runs: Path, name: str, config: Any, command: Sequence[str]
     ) -> "RunFolder":
-        """A new one of this name among runs. Raises `UsageError` for a name that leads elsewhere,
-        and `StoreError` as `create`."""
+        """A new one of this name among runs, or without one of the name of the command and the
+        time. Raises `UsageError` for a name that leads elsewhere, `StoreError` as `create`."""
+        if not name:
+            return cls.create(_claim_dated(runs, command[1]), config, command)
         if Path(name).name != name or "\\" in name or name.startswith("."):
             raise UsageError(f"--name {name!r} is no name of a folder; give one without slashes")
         return cls.create(runs / name, config, command)
@@ -277,3 +282,17 @@ def read_rounds(store: Store, kind: str) -> dict[tuple[str, int, int], dict[str,
         if isinstance(state, dict):
             found[arm, int(repeat), int(number)] = dict(state)
     return found
+
+
+def _claim_dated(runs: Path, command: str) -> Path:
+    """Make a folder named by command and time; with a number where another run began just now."""
+    dated = time.strftime(f"{command}-%Y%m%d-%H%M%S")
+    for name in (dated, *(f"{dated}-{number}" for number in range(2, _AT_ONCE))):
+        try:
+            (runs / name).mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StoreError(f"no folder can be made in {runs}: {error.strerror}") from error
+        return runs / name
+    raise StoreError(f"{_AT_ONCE} runs named {dated} began in {runs}; give a --name")

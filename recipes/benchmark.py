@@ -1,7 +1,6 @@
 """The recipe `webagent benchmark`: check, play what is left, then say what came of it."""
 
 import shlex
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -87,8 +86,9 @@ def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
         folder = RunFolder.open(config.resume)
         folder.note_origin()
         return folder
-    name = config.name or time.strftime("benchmark-%Y%m%d-%H%M%S")
-    return RunFolder.create_named(config.runs, name, config, ["webagent", "benchmark", *argv])
+    return RunFolder.create_named(
+        config.runs, config.name, config, ["webagent", "benchmark", *argv]
+    )
 
 
 def _meta(

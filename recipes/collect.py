@@ -3,7 +3,6 @@
 import asyncio
 import shlex
 import signal
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -98,8 +97,8 @@ def _folder(config: CollectConfig, argv: Sequence[str]) -> RunFolder:
         folder = RunFolder.open(config.resume)
         folder.note_origin()
         return folder
-    name = config.name or time.strftime("collect-%Y%m%d-%H%M%S")
-    return RunFolder.create_named(config.runs, name, config, ["webagent", "collect", *argv])
+    command = ["webagent", "collect", *argv]
+    return RunFolder.create_named(config.runs, config.name, config, command)
 
 
 def _chosen(config: CollectConfig) -> TaskSelection:

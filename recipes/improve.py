@@ -4,7 +4,6 @@ import asyncio
 import shlex
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -179,9 +178,8 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     Hosting(files=config.sites).check(suite.task(name, 0) for name in names)
     for sentence in describe_lacking(config):
         print(sentence, file=sys.stderr)
-    name = config.name or time.strftime("improve-%Y%m%d-%H%M%S")
     command = ["webagent", "improve", *argv]
-    folder = RunFolder.create_named(config.runs, name, config, command)
+    folder = RunFolder.create_named(config.runs, config.name, config, command)
     write_split(folder, split)
     return folder, config
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -94,8 +93,7 @@ def _check(config: RecordConfig) -> None:
 def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:
     if config.into is not None:
         return RunFolder.open(config.into)
-    name = config.name or time.strftime("record-%Y%m%d-%H%M%S")
-    return RunFolder.create_named(config.runs, name, config, ["record", *argv])
+    return RunFolder.create_named(config.runs, config.name, config, ["webagent", "record", *argv])
 
 
 async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:

@@ -1,7 +1,6 @@
 """`webagent replay`: stored episodes are played again without a model, healing as they go."""
 
 import shlex
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,8 +48,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     need_one([each.episode for each in chosen], values_of(config))
     if config.to_script is not None:
         return _write(config, chosen)
-    name = config.name or time.strftime("replay-%Y%m%d-%H%M%S")
-    folder = RunFolder.create_named(config.runs, name, config, ["webagent", "replay", *argv])
+    folder = RunFolder.create_named(config.runs, config.name, config, ["webagent", "replay", *argv])
     with folder.store() as store:
         kept = f"finished steps are safe in {folder.path}"
         done = run_until_stopped(replay_all(config, chosen, store), kept)

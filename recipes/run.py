@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import signal
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
@@ -24,8 +23,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Do one task, shown as it goes on."""
     config = resolve(RunConfig, "run", argv)
     check(config)
-    name = config.name or time.strftime("run-%Y%m%d-%H%M%S")
-    folder = RunFolder.create_named(config.runs, name, config, ["webagent", "run", *argv])
+    folder = RunFolder.create_named(config.runs, config.name, config, ["webagent", "run", *argv])
     display = Terminal()
     with folder.store() as store:
         live = Live(config, folder.path, store, display)

@@ -1,6 +1,5 @@
 """Settings of `webagent propose`."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -157,8 +156,7 @@ class ProposeConfig:
             found = RunFolder.open(self.resume)
             found.note_origin()
             return found
-        name = self.name or time.strftime("propose-%Y%m%d-%H%M%S")
-        return RunFolder.create_named(self.runs, name, self, command)
+        return RunFolder.create_named(self.runs, self.name, self, command)
 
 
 def resume_config(asked: ProposeConfig) -> ProposeConfig:

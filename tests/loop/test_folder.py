@@ -98,3 +98,19 @@ def test_shared_settings_stand_among_a_run_s_own_and_are_found_again(tmp_path: P
     kept = folder.settings()["config"]
     assert (kept["policy"], kept["model"], kept["max_cost"]) == ("endpoint", "m", 2.0)
     assert folder.config(BenchmarkConfig) == config
+
+
+def test_runs_without_a_name_that_begin_in_the_same_second_get_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop.folder.time.strftime", lambda form: form.partition("%")[0] + "now")
+    made = [
+        RunFolder.create_named(tmp_path / "runs", "", CONFIG, ["webagent", "run"]) for _ in range(3)
+    ]
+    assert [folder.path.name for folder in made] == ["run-now", "run-now-2", "run-now-3"]
+
+
+def test_a_folder_of_runs_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    with pytest.raises(StoreError, match="no folder can be made in"):
+        RunFolder.create_named(tmp_path / "runs", "", CONFIG, ["webagent", "run"])
