@@ -1,11 +1,14 @@
 """Oracles for pages on which one finds what the goal names, and clicks or chooses it."""
 
+import tomllib
+from pathlib import Path
+
 from benchmarks.miniwob.oracles.forms import submit, submit_after
-from benchmarks.miniwob.oracles.words import DIGITS, ICONS, SYNONYMS
 from benchmarks.oracles import ORDINALS, View, oracle
 from webagent.action import Action
 from webagent.action.actions import Click, Fill, Hover, SelectOption
 
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 _WIDGETS = {
     "radio": ("radio",),
     "checkbox": ("checkbox",),
@@ -87,7 +90,8 @@ def check_boxes(view: View) -> Action:
 def check_similar_boxes(view: View) -> Action:
     """`Select words similar to huge, afraid and click Submit.`"""
     words = view.read_one(r"words similar to (.+) and click Submit").split(", ")
-    meant = [group for group in SYNONYMS if group & set(words)]
+    groups = (set(group.split()) for group in _WORDS["synonyms"])
+    meant = [group for group in groups if group & set(words)]
     boxes = [node for node in view.all("checkbox") if any(node.name in group for group in meant)]
     return submit_after(view, *(Click(box.mark) for box in boxes))
 
@@ -95,7 +99,7 @@ def check_similar_boxes(view: View) -> Action:
 @oracle("number-checkboxes")
 def draw_digit(view: View) -> Action:
     """`Draw the number "3" in the checkboxes ...`: row by row, as on a display of 4 by 7."""
-    rows = DIGITS[int(view.read_one(r'the number "(\d)"'))].split()
+    rows = _WORDS["digits"][int(view.read_one(r'the number "(\d)"'))].split()
     wanted = [cell == "#" for cell in "".join(rows)]
     boxes = [node for node in view.all("checkbox") if "disabled" not in node.states]
     plan = [Click(box.mark) for box, on in zip(boxes, wanted, strict=True) if on]
@@ -175,7 +179,7 @@ def choose_from_menu(view: View) -> Action:
 def choose_from_button_menu(view: View) -> Action:
     """`Click the "Menu" button, and then find and click on the item labeled "Play".`"""
     label, icon = view.read(r'(?:labeled "(.+)"|with the "ui-icon-(.+)" icon)')
-    item = label or ICONS[icon]
+    item = label or _WORDS["icons"][icon]
     if not view.done:
         return view.click("button", name="Menu")
     if view.all(name=item):

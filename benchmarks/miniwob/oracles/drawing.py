@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from benchmarks.miniwob.oracles.forms import submit, submit_after
-from benchmarks.miniwob.oracles.words import SAME_COLOR
 from benchmarks.oracles import ORDINALS, View, oracle
 from webagent.action import Action
 from webagent.action.actions import Click, DragAndDrop, MouseClick, MouseDrag, Press
@@ -16,6 +15,8 @@ from webagent.records import Node, Observation
 
 Point: TypeAlias = tuple[int, int]
 
+_SAME_COLOR = {"aqua": "cyan", "grey": "gray", "fuchsia": "magenta"}
+"""Second names of colours."""
 _HALF_LINE = 30
 """Half the length of a drawn line, in CSS pixels."""
 _INSET = 2
@@ -209,7 +210,7 @@ def _fits(node: Node, description: str) -> bool:
 
 
 def _plain(color: str) -> str:
-    return SAME_COLOR.get(color, color)
+    return _SAME_COLOR.get(color, color)
 
 
 _FAR = 5
@@ -325,7 +326,7 @@ def sort_shapes_into_boxes(view: View) -> Action:
     word = view.read_one(r"Drag all (\w+?)(?:s| shapes) into the left box")
     first = view.start.page
     left, right = sorted(_boxes(first), key=lambda node: node.box)
-    words = {word, SAME_COLOR.get(word, word)}
+    words = {word, _SAME_COLOR.get(word, word)}
     plan = [
         _drag(node, left if words & set(node.name.split()) else right) for node in _loose(first)
     ]

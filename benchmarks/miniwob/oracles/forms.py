@@ -1,10 +1,10 @@
 """Oracles for forms: read what is wanted, write into each field, press the button."""
 
 import re
+from calendar import month_name
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.miniwob.oracles.words import HEX, MONTHS
 from benchmarks.oracles import ORDINALS, View, oracle
 from webagent.action import Action
 from webagent.action.actions import Click, Fill, MouseDrag, Scroll
@@ -12,6 +12,8 @@ from webagent.errors import PolicyError
 from webagent.records import Node
 
 _FIELD_WORDS = {"genre": "Genre", "director": "Director", "year": "Year", "released": "Year"}
+_MONTHS = tuple(month_name)
+"""By number, an empty text first."""
 
 
 @oracle("enter-text", "enter-text-dynamic")
@@ -97,7 +99,10 @@ def enter_color(view: View) -> Action:
     """`Select navy with the color picker`, or `the color #0198e3`: its code is typed."""
     pattern = r"Select (?:the following color )?#?(\w+) with the color picker"
     color = view.read_one(pattern)
-    return fill_and_press(view, HEX.get(color, color).upper())
+    from PIL import ImageColor
+
+    code = ImageColor.colormap.get(color, color)
+    return fill_and_press(view, str(code).removeprefix("#").upper())
 
 
 def fill_and_press(view: View, *texts: str) -> Action:
@@ -344,10 +349,10 @@ def pick_date(view: View, field: Node, date: str) -> Action:
     """Open the calendar of a field, go to the month of `MM/DD/YYYY` and take the day."""
     month, day, year = map(int, date.split("/"))
     shown = (re.search(r"(\w+) (\d{4})\b", node.name) for node in view.page.nodes)
-    headings = [found for found in shown if found and found[1] in MONTHS]
+    headings = [found for found in shown if found and found[1] in _MONTHS]
     if not headings:
         return Click(field.mark)
-    heading = int(headings[0][2]), MONTHS.index(headings[0][1]) + 1
+    heading = int(headings[0][2]), _MONTHS.index(headings[0][1])
     if heading != (year, month):
         return view.click(name="Prev" if heading > (year, month) else "Next")
     return view.click("link", name=str(day))

@@ -1,5 +1,6 @@
 """Templates that only ask: the answer is computed from what the shop begins with."""
 
+from calendar import month_name
 from random import Random
 
 from benchmarks.oscar.site.catalogue import (
@@ -14,10 +15,6 @@ from benchmarks.oscar.site.people import CUSTOMER, EVERYONE, ShopOrder, orders, 
 from benchmarks.oscar.tasks.template import money, number, says, sold, template
 from benchmarks.templates import TaskDraft
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
-    *("October", "November", "December"),
-)
 _PLAIN = tuple(each.name for each in CATEGORIES if each.name != SIZED)
 _RECENT = 4
 """How many orders back the ones lie that are asked for by what is in them."""
@@ -135,7 +132,7 @@ def spent(draw: Random) -> TaskDraft:
         by_month.setdefault(order.placed.month, []).append(order)
     month = draw.choice(sorted(by_month))
     total = sum(order.total for order in by_month[month])
-    return TaskDraft({"month": _MONTHS[month - 1]}, says(*money(total)))
+    return TaskDraft({"month": month_name[month]}, says(*money(total)))
 
 
 @template("shop-buyer-email", "staff", 5, "dashboard search read")
