@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.sites import Instance, SiteError
@@ -105,12 +104,7 @@ class SiteControl:
         self.note.write()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         RunningSite.path(self.note.site).unlink(missing_ok=True)
         self._server.shutdown()
         self._server.server_close()

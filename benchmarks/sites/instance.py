@@ -9,7 +9,6 @@ import threading
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.sites.process import HOST, START_SECONDS, Port, Process, is_in_use, tables_of
@@ -172,12 +171,7 @@ class Instance:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.stop()
 
     def _put(self, saved: Path) -> None:

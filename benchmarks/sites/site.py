@@ -181,7 +181,7 @@ def log_in(base: str, account: Account, form: LoginForm) -> list[dict[str, objec
 
 
 @dataclass(slots=True)
-class PageForm:
+class HtmlForm:
     """A form as a page has it."""
 
     action: str
@@ -199,7 +199,7 @@ class FormReader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.forms: list[PageForm] = []
+        self.forms: list[HtmlForm] = []
         self.links: list[str] = []
         self._is_inside = False
         self._select = ""
@@ -212,7 +212,7 @@ class FormReader(HTMLParser):
         if tag == "a" and "href" in values:
             self.links.append(values["href"])
         elif tag == "form":
-            self.forms.append(PageForm(values.get("action", ""), values.get("method", "get")))
+            self.forms.append(HtmlForm(values.get("action", ""), values.get("method", "get")))
             self._is_inside = True
         elif tag == "option" and self._select and values.get("value"):
             self.forms[-1].values[self._select], self._select = values["value"], ""
@@ -231,7 +231,7 @@ class FormReader(HTMLParser):
         self._is_inside = self._is_inside and tag != "form"
 
 
-def _find_form(page: str, form: LoginForm) -> PageForm | None:
+def _find_form(page: str, form: LoginForm) -> HtmlForm | None:
     reader = FormReader()
     reader.feed(page)
     wanted = {form.name, form.password}

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from benchmarks.sites.changes import UnreadableChanges, find_changes
 from benchmarks.sites.instance import Instance
-from benchmarks.sites.site import FormReader, PageForm
+from benchmarks.sites.site import FormReader, HtmlForm
 from benchmarks.sites.state import Build
 
 _PAGES = 30
@@ -44,7 +44,7 @@ class FoundForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class PageReply:
     """What the server answered, redirects followed."""
 
     status: int
@@ -72,23 +72,25 @@ class Visitor:
         kept = running.login(role)["cookies"] if role else []
         self._cookies = {str(each["name"]): str(each["value"]) for each in kept}
 
-    def open(self, path: str, form: Mapping[str, str] | None = None, referer: str = "/") -> Reply:
+    def open(
+        self, path: str, form: Mapping[str, str] | None = None, referer: str = "/"
+    ) -> PageReply:
         """Return the page at a path, or what comes of sending a form there."""
         for _ in range(_REDIRECTS):
             status, location, text = self._ask(path, form, referer)
             if not (300 <= status < 400 and location) or not self._is_own(urljoin(path, location)):
                 break
             referer, path, form = path, self._path_of(urljoin(path, location)), None
-        return Reply(status, path, text)
+        return PageReply(status, path, text)
 
-    def links(self, reply: Reply, reader: FormReader) -> Iterator[str]:
+    def links(self, reply: PageReply, reader: FormReader) -> Iterator[str]:
         """Yield paths of the site that a page leads to, but for those that log in or out."""
         for link in reader.links:
             whole = urljoin(reply.path, link)
             if self._is_own(whole) and not _LEAVES.search(whole):
                 yield self._path_of(whole)
 
-    def target(self, page: str, form: PageForm) -> str:
+    def target(self, page: str, form: HtmlForm) -> str:
         """Return the path that a form is sent to; empty where that is another site."""
         whole = urljoin(page, form.action or page)
         return self._path_of(whole) if self._is_own(whole) else ""
@@ -233,18 +235,18 @@ def _read_forms(page: str) -> FormReader:
     return reader
 
 
-def _can_write(form: PageForm) -> bool:
+def _can_write(form: HtmlForm) -> bool:
     kinds = form.kinds.values()
     return form.method.lower() == "post" and "password" not in kinds and "file" not in kinds
 
 
-def _press(form: PageForm) -> dict[str, str]:
+def _press(form: HtmlForm) -> dict[str, str]:
     """Return what the button adds that is most likely to write."""
     named = sorted(form.buttons.items(), key=lambda item: bool(_LOOKS.search(item[0])))
     return dict(named[:1])
 
 
-def _fill(form: PageForm, words: str) -> dict[str, str]:
+def _fill(form: HtmlForm, words: str) -> dict[str, str]:
     """Return a value for each field that a person would type into."""
     special = {"email": f"{words}@example.test", "url": f"http://{words}.test/", **_VALUES}
     typed = {name: kind for name, kind in form.kinds.items() if kind in _TYPED}

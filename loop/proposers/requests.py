@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from loop.proposers.records import ProposalRecord
@@ -103,27 +103,59 @@ def fill_common_slots(scope: SiteScope, count: int, known: Sequence[Task]) -> di
     }
 
 
-Shown = TypeVar("Shown")
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """Something that tasks may be made from, as a model is shown it."""
+
+    text: str
+    origin: str
+    """Its name, as `the page http://fossil.test/`."""
+    parent: str = ""
+    """Id of the task that it is; empty for what is no task."""
+    direction: str = ""
+    """How a task made from it is to differ, one of `DIRECTIONS`; empty where it may be as it
+    likes."""
+    image: str = ""
+    """Reference to a screenshot."""
+
+
+_SLOTS = {
+    "pages": "pages",
+    "demonstrations": "demonstrations",
+    "manual": "chapters",
+    "failures": "attempts",
+}
+"""Section of the prompt, which is the source's name, to the slot for what is shown."""
 
 
 def divide_requests(
     scope: SiteScope,
-    shown: Sequence[Shown],
+    source: str,
+    shown: Sequence[ShownItem],
     count: int,
     known: Sequence[Task],
-    build: Callable[[Sequence[Shown], int, dict[str, str]], TaskRequest],
     at_once: int = 4,
 ) -> list[TaskRequest]:
-    """Return a request for each group of `at_once` things that are shown, `count` tasks in all.
-
-    `build` makes one of a group, how many tasks it is asked for and the common slots.
-    """
+    """Return a request for each group of `at_once` things that are shown, `count` tasks in all."""
     groups = [shown[start : start + at_once] for start in range(0, len(shown), at_once)]
     requests = []
     for place, group in enumerate(groups):
         share = count // len(groups) + (place < count % len(groups))
         if share:
-            requests.append(build(group, share, fill_common_slots(scope, share, known)))
+            text = "\n\n".join(f"{number}. {item.text}" for number, item in enumerate(group, 1))
+            requests.append(
+                TaskRequest(
+                    source,
+                    source,
+                    share,
+                    fill_common_slots(scope, share, known),
+                    {_SLOTS[source]: text},
+                    tuple(item.image for item in group if item.image),
+                    tuple(item.origin for item in group),
+                    tuple(item.parent for item in group if item.parent),
+                    tuple(item.direction for item in group if item.direction),
+                )
+            )
     return requests
 
 

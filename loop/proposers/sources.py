@@ -21,7 +21,13 @@ from loop.proposers.material import (
     visit_pages,
 )
 from loop.proposers.records import SourceResult
-from loop.proposers.requests import SiteScope, TaskRequest, divide_requests, fill_common_slots
+from loop.proposers.requests import (
+    ShownItem,
+    SiteScope,
+    TaskRequest,
+    divide_requests,
+    fill_common_slots,
+)
 from tasks.task import Task
 from tasks.variants import TriedTask
 from webagent.errors import SetupError
@@ -38,48 +44,30 @@ def from_pages(
     scope: SiteScope, pages: Sequence[VisitedPage], count: int, known: Sequence[Task] = ()
 ) -> list[TaskRequest]:
     """Return requests that show some pages each, `count` tasks in all."""
-
-    def build(group: Sequence[VisitedPage], share: int, slots: dict[str, str]) -> TaskRequest:
-        texts = (
-            f"{number}. {page.title or 'without a title'}\n{page.url}\n{page.text[:4000]}"
-            for number, page in enumerate(group, 1)
+    shown = [
+        ShownItem(
+            f"{page.title or 'without a title'}\n{page.url}\n{page.text[:4000]}",
+            f"the page {page.url}",
+            image=page.screenshot,
         )
-        return TaskRequest(
-            "pages",
-            "pages",
-            share,
-            slots,
-            {"pages": "\n\n".join(texts)},
-            tuple(page.screenshot for page in group if page.screenshot),
-            tuple(f"the page {page.url}" for page in group),
-        )
-
-    return divide_requests(scope, pages, count, known, build)
+        for page in pages
+    ]
+    return divide_requests(scope, "pages", shown, count, known)
 
 
 def from_examples(
     scope: SiteScope, demonstrations: Sequence[SolvedTask], count: int, known: Sequence[Task] = ()
 ) -> list[TaskRequest]:
     """Return requests that show solved tasks with what was done, as in WebRL."""
-
-    def build(group: Sequence[SolvedTask], share: int, slots: dict[str, str]) -> TaskRequest:
-        texts = []
-        for number, each in enumerate(group, 1):
-            lines = [f"   - {action}" for action in each.actions[:_MOST_ACTIONS]]
-            if (left := len(each.actions) - _MOST_ACTIONS) > 0:
-                lines.append(f"   - and {left} more")
-            texts.append("\n".join([f"{number}. {' '.join(each.goal.split())}", *lines]))
-        return TaskRequest(
-            "demonstrations",
-            "demonstrations",
-            share,
-            slots,
-            {"demonstrations": "\n\n".join(texts)},
-            origins=tuple(f"the demonstration {each.episode or each.task.id}" for each in group),
-            parents=tuple(each.task.id for each in group),
-        )
-
-    return divide_requests(scope, demonstrations, count, known, build)
+    shown = []
+    for each in demonstrations:
+        lines = [f"   - {action}" for action in each.actions[:_MOST_ACTIONS]]
+        if (left := len(each.actions) - _MOST_ACTIONS) > 0:
+            lines.append(f"   - and {left} more")
+        text = "\n".join([" ".join(each.goal.split()), *lines])
+        origin = f"the demonstration {each.episode or each.task.id}"
+        shown.append(ShownItem(text, origin, each.task.id))
+    return divide_requests(scope, "demonstrations", shown, count, known)
 
 
 _MOST_ACTIONS = 30
@@ -98,22 +86,14 @@ def from_screens(
 
 
 def from_chapters(
-    scope: SiteScope, shown: Sequence[Chapter], count: int, known: Sequence[Task] = ()
+    scope: SiteScope, chosen: Sequence[Chapter], count: int, known: Sequence[Task] = ()
 ) -> list[TaskRequest]:
     """Return requests that show some chapters each, `count` tasks in all."""
-
-    def build(group: Sequence[Chapter], share: int, slots: dict[str, str]) -> TaskRequest:
-        texts = (f"{number}. {each.title}\n{each.text}" for number, each in enumerate(group, 1))
-        return TaskRequest(
-            "manual",
-            "manual",
-            share,
-            slots,
-            {"chapters": "\n\n".join(texts)},
-            origins=tuple(f"{each.title!r} of {each.place or 'the manual'}" for each in group),
-        )
-
-    return divide_requests(scope, shown, count, known, build, at_once=2)
+    shown = [
+        ShownItem(f"{each.title}\n{each.text}", f"{each.title!r} of {each.place or 'the manual'}")
+        for each in chosen
+    ]
+    return divide_requests(scope, "manual", shown, count, known, at_once=2)
 
 
 EASIER_UNTIL, HARDER_FROM = 0.25, 0.75
@@ -160,27 +140,15 @@ def from_seeds(
     scope: SiteScope, chosen: Sequence[Seed], count: int, known: Sequence[Task] = ()
 ) -> list[TaskRequest]:
     """Return requests that show some tried tasks each with the direction asked for."""
-
-    def build(group: Sequence[Seed], share: int, slots: dict[str, str]) -> TaskRequest:
-        texts, origins = [], []
-        for number, seed in enumerate(group, 1):
-            attempt = seed.attempt
-            rate = f"solved {attempt.successes} of {attempt.tries} times"
-            goal = " ".join(attempt.task.goal.split())
-            texts.append(f"{number}. {goal}\n   {rate}; direction: {seed.direction}")
-            origins.append(f"{attempt.task.id}, {rate}")
-        return TaskRequest(
-            "failures",
-            "failures",
-            share,
-            slots,
-            {"attempts": "\n\n".join(texts)},
-            origins=tuple(origins),
-            parents=tuple(seed.attempt.task.id for seed in group),
-            directions=tuple(seed.direction for seed in group),
-        )
-
-    return divide_requests(scope, chosen, count, known, build)
+    shown = []
+    for seed in chosen:
+        attempt = seed.attempt
+        rate = f"solved {attempt.successes} of {attempt.tries} times"
+        goal = " ".join(attempt.task.goal.split())
+        text = f"{goal}\n   {rate}; direction: {seed.direction}"
+        origin = f"{attempt.task.id}, {rate}"
+        shown.append(ShownItem(text, origin, attempt.task.id, seed.direction))
+    return divide_requests(scope, "failures", shown, count, known)
 
 
 @dataclass(slots=True)
