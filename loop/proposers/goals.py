@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from loop.proposers.lexicon import find_listed
 from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read
 
-_VERBS = frozenset(
-    """
-    add change choose create delete edit enter file leave make move open order place post put
-    remove rename reply save send set sign start submit subscribe update upload write
-    """.split()  # noqa: SIM905
-)
+_VERBS = find_listed("verbs")
 _STORING = re.compile(
     r"^(submit|save|ok|apply|apply changes|create|update|post|send|go|confirm|continue)\b",
     re.IGNORECASE,

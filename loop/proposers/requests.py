@@ -113,8 +113,8 @@ class ShownItem:
     parent: str = ""
     """Id of the task that it is; empty for what is no task."""
     direction: str = ""
-    """How a task made from it is to differ, one of `DIRECTIONS`; empty where it may be as it
-    likes."""
+    """How a task made from it is to differ: `easier`, `harder` or `sideways`; empty where it may
+    differ as it likes."""
     image: str = ""
     """Reference to a screenshot."""
 
@@ -159,37 +159,11 @@ def divide_requests(
     return requests
 
 
-DIRECTIONS = ("easier", "harder", "sideways")
-"""How a task may differ from the one it is made from."""
-
-_CHECK = {
-    "type": "object",
-    "properties": {
-        "evidence": {"type": "string", "minLength": 1},
-        "rule": {"type": "string", "minLength": 1},
-        "expected": {},
-    },
-    "required": ["evidence", "rule", "expected"],
-    "additionalProperties": False,
-}
-TASK_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "goal": {"type": "string", "minLength": 1},
-        "why": {"type": "string", "minLength": 1},
-        "steps": {"type": "integer", "minimum": 1},
-        "start": {"type": "string"},
-        "login": {"type": "string"},
-        "skills": {"type": "array", "items": {"type": "string"}},
-        "from": {"type": "integer", "minimum": 1},
-        "direction": {"enum": list(DIRECTIONS)},
-        "queries": {"type": "object", "additionalProperties": {"type": "string"}},
-        "checks": {"type": "array", "items": _CHECK},
-    },
-    "required": ["goal", "why", "steps"],
-    "additionalProperties": False,
-}
-"""JSON Schema (2020-12) of one task in a reply."""
+TASK_SCHEMA: dict[str, Any] = json.loads(
+    Path(__file__).with_name("task.schema.json").read_text(encoding="utf-8")
+)
+"""JSON Schema (2020-12) of one task in a reply; its `direction` is how a task may differ from the
+one it is made from."""
 
 
 def parse_tasks(reply: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:

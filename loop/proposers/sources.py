@@ -108,7 +108,7 @@ class Seed:
     attempt: TriedTask
     chance: float
     direction: str
-    """One of `loop.proposers.requests.DIRECTIONS`."""
+    """`easier`, `harder` or `sideways`."""
 
 
 def choose_seeds(attempts: Sequence[TriedTask], count: int, rng: np.random.Generator) -> list[Seed]:

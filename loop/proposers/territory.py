@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loop.proposers.lexicon import find_listed
 from tasks.task import Task
 
 _DESTRUCTIVE = re.compile(
@@ -19,14 +20,7 @@ _FORM = re.compile(r"\b(new|add|create|edit|reply|write|post|change|comment)\b",
 _LEADING = re.compile(r"^(new|edit|reply|create|write)\b", re.IGNORECASE)
 _PAYING = re.compile(r"\b(pay|purchase|buy now|place order|donate|transfer)\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
-_COMMON = frozenset(
-    """
-    about after also been before click does edit enter from have help here home into list login
-    logout menu more name next only other page please search select show site some submit text than
-    that their there these they this used using view what when which with your generated
-    information
-    """.split()  # noqa: SIM905
-)
+_COMMON = find_listed("page")
 
 
 @dataclass(frozen=True, slots=True)

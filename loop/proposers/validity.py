@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import date
 from itertools import pairwise
 
+from loop.proposers.lexicon import LANGUAGES, find_listed
 from loop.proposers.requests import SiteScope
 from tasks.task import Refusal, Task
 
@@ -15,13 +16,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'([^']+)'(?!\w)|«([^»]+)»")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NAME = re.compile(r"(?<![.?!:]\s)(?<!^)(?<![\"“'«])\b[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*")
-_STOP = frozenset(
-    """
-    a an and any are as at be by can could do for from has have i if in into is it its kindly like
-    me my of on onto or our please so some such than that the their them then there these they this
-    those to under up via want was were where which will with would you your
-    """.split()  # noqa: SIM905
-)
+_STOP = find_listed("stop")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", ""))
 
 
@@ -82,44 +77,13 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one | other else 0.0
 
 
-_ACTS = frozenset(
-    """
-    add answer append apply approve archive arrange assign attach begin book buy calculate
-    cancel change check choose clear close comment compare complete compose configure copy
-    correct count create cut deactivate decrease delete describe determine disable discard
-    download draft drag draw drop duplicate edit enable enter export extract fill filter
-    find flag follow format forward generate get give grant highlight identify import
-    increase insert install invite join leave like list locate look lower mark merge modify
-    move name navigate open order paste pin place play post print publish purchase put raise
-    rate read register reject remove rename reopen reorder reply report request require
-    resize resolve restore retrieve return retweet revert review save schedule scroll search
-    see select send set share show sign sort split star start stop submit subscribe switch
-    take tell toggle turn uncheck unpin unsubscribe update upgrade upload use view visit
-    vote watch write
-    """.split()  # noqa: SIM905
-)
+_ACTS = find_listed("acts")
 _QUESTIONS = frozenset(("what", "which", "who", "whom", "whose", "when", "where", "how", "why"))
-_PREPARATIONS = frozenset(
-    """
-    find locate look search open visit view navigate go see sign log get use scroll select
-    choose switch start check
-    """.split()  # noqa: SIM905
-)
+_PREPARATIONS = find_listed("preparations")
 """Acts that lead up to another; what follows them is the aim."""
-_COMPLETIONS = frozenset(
-    """
-    submit save confirm press click finish tell answer report give return reply post apply
-    send place print name list state close cancel show hit set
-    """.split()  # noqa: SIM905
-)
+_COMPLETIONS = find_listed("completions")
 """Acts that complete the one before them."""
-_BACKWARD = frozenset(
-    """
-    it its them they their this that these those same one ones both there result results
-    answer him her his former latter above each others other else rest everything nothing
-    here above below
-    """.split()  # noqa: SIM905
-)
+_BACKWARD = find_listed("backward")
 _SENTENCE = re.compile(r"(?:(?<=[.?!])\s+|;\s*|\n+)(?=\w)")
 _BREAK = re.compile(r"(?:,?\s+and then|,\s*then|,?\s+and also|,?\s+and)\s+(?=\w)", re.IGNORECASE)
 _ASIDE = re.compile(
@@ -131,12 +95,7 @@ _ALSO = re.compile(
 )
 _WISHED = re.compile(r"\b(?:should|must|has to|have to|needs? to|is to|are to)\b", re.IGNORECASE)
 _QUOTED_TEXT = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)")
-_LEADING = frozenset(
-    """
-    please then also finally next first secondly second additionally separately afterwards
-    besides and furthermore moreover after
-    """.split()  # noqa: SIM905
-)
+_LEADING = find_listed("leading")
 
 
 def find_second_goal(goal: str) -> str:
@@ -294,14 +253,6 @@ _SPELT_DATE = re.compile(
     rf"|({'|'.join(_MONTHS)}) (\d{{1,2}})(?:st|nd|rd|th)?)\b",
     re.IGNORECASE,
 )
-_COMMON = {
-    "en": "the a an of to and in is for on with that which from by at as it what how your my",
-    "de": "der die das und ein eine einen nicht ist mit für auf den dem zu von im wie welche",
-    "fr": "le la les un une des et est dans pour avec que qui sur du au ce cette quel quelle",
-    "es": "el la los las un una y es en para con que por del al se su cuál qué como",
-    "it": "il lo la gli le un una e è in per con che di del della quale come si",
-}
-"""Frequent words by language: the share of a text's words found here says which it is."""
 
 
 def check_validity(task: Task, scope: SiteScope, steps: int = 0) -> Refusal | None:
@@ -339,10 +290,10 @@ def _find_foreign_language(goal: str, scope: SiteScope) -> str:
     letters = [letter for letter in text if letter.isalpha()]
     # Latin letters end at U+024F.
     foreign = sum(ord(letter) > 0x24F for letter in letters)
-    if scope.language in _COMMON and letters and foreign > 0.3 * len(letters):
+    if scope.language in LANGUAGES and letters and foreign > 0.3 * len(letters):
         return f"the goal is not in {scope.language!r}: it is in another script"
     found = words(text)
-    shares = {name: sum(w in common.split() for w in found) for name, common in _COMMON.items()}
+    shares = {name: sum(w in common.split() for w in found) for name, common in LANGUAGES.items()}
     best = max(shares, key=lambda name: shares[name])
     own = shares.get(scope.language)
     if own is not None and shares[best] >= max(3, own + 2):
