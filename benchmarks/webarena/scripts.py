@@ -5,73 +5,38 @@ empty text or 0. Where the shop's own interface fails a script throws, so that n
 """
 
 import json
+import re
+from pathlib import Path
 
-_LATEST_ORDER = """
-    const query = "searchCriteria[sortOrders][0][field]=created_at"
-        + "&searchCriteria[sortOrders][0][direction]=DESC&searchCriteria[pageSize]=1";
-    const found = await asked(base + "/rest/V1/orders?" + query, token);
-    return base + "/sales/order/view/order_id/" + parseInt(found.items[0].increment_id, 10) + "/";
-"""
-_LATEST_REVIEW = """
-    const found = await asked(base + "/rest/V1/products/" + SKU + "/reviews", token);
-    return found.length ? String(FIELD) : "";
-"""
-_ORDERED = """
-    const products = [...document.querySelector("#my-orders-table").getElementsByTagName("tbody")]
-        .map((body) => {
-            const product = {};
-            for (const cell of body.getElementsByTagName("td")) {
-                const key = cell.className.split(" ")[1];
-                product[key] = cell.outerText;
-                const list = key === "name" && cell.querySelector("dl");
-                if (!list) continue;
-                product.options = {};
-                for (let at = 0; at < list.children.length; at += 2)
-                    product.options[list.children[at].outerText] = list.children[at + 1].outerText;
-            }
-            return product;
-        });
-"""
-_COMMENTS = """
-    const read = (node, level) => ({
-        username: node.querySelector(".fg-inherit").outerText,
-        score: parseInt(node.querySelector(".vote__net-score").outerText),
-        content: node.querySelector(".comment__content").outerText,
-        time: new Date(node.querySelector(
-            ".comment__main > header > h1 > span > time").dateTime).getTime(),
-        children: [...node.querySelectorAll(".comment")]
-            .filter((child) => parseInt(child.getAttribute("data-level")) === level + 1)
-            .map((child) => read(child, level + 1)),
-    });
-    let latest = -Infinity, found = null;
-    const take = (node, child) => {
-        if (child.time > latest) { found = node; latest = child.time; }
-    };
-"""
 _PRICE = (
     "#maincontent > div.columns > div > div.product-info-main > div.product-info-price"
     " > div.price-box.price-final_price > span > span"
 )
 _DETAILS = "#productDetails_detailBullets_sections1 > tbody"
 
-POST_URL = """(() => {
-    const parts = location.pathname.split("/");
-    if (parts.length < 4 || parts[1] !== "f") return location.href;
-    return `${location.protocol}//${location.host}/f/${parts[2]}/${parts[3]}/`;
-})()"""
+_FOLDER = Path(__file__).parent / "javascript"
+
+
+def _fragment(name: str) -> str:
+    return "\n" + (_FOLDER / f"{name}.js").read_text(encoding="utf-8")
+
+
+_ORDERED = _fragment("ordered")
+_COMMENTS = _fragment("comments")
+POST_URL = _fragment("post_url").strip()
 """Of the page in front the address of its post, as `reddit_get_post_url` makes it."""
 
 
 def latest_order(base: str, account: tuple[str, str]) -> str:
     """Address of the shop's latest order."""
-    return _with_token(base, account, _LATEST_ORDER)
+    return _with_token(base, account, _fragment("latest_order"))
 
 
 def latest_review(base: str, account: tuple[str, str], sku: str, field: str) -> str:
     """`nickname`, `percent` (of its rating) or `detail` of a product's latest review."""
     last = "found.at(-1)"
     given = f"{last}.ratings[0].percent" if field == "percent" else f"{last}.{field}"
-    body = _LATEST_REVIEW.replace("SKU", _js(sku)).replace("FIELD", given)
+    body = _fragment("latest_review").replace("SKU", _js(sku)).replace("FIELD", given)
     return _with_token(base, account, body)
 
 
@@ -209,19 +174,10 @@ def _or(body: str, otherwise: str | int) -> str:
 
 def _with_token(base: str, account: tuple[str, str], body: str) -> str:
     username, password = account
-    said = {"username": username, "password": password}
-    return f"""(async () => {{
-    const base = {_js(base)}, kind = {{"Content-Type": "application/json"}};
-    const answered = async (reply) => {{
-        if (!reply.ok) throw new Error(`${{reply.url}} answered ${{reply.status}}`);
-        return reply.json();
-    }};
-    const asked = async (url, token) => answered(await fetch(
-        url, {{headers: {{...kind, Authorization: `Bearer ${{token}}`}}, credentials: "omit"}}));
-    const token = await answered(await fetch(base + "/rest/default/V1/integration/admin/token",
-        {{method: "POST", headers: kind, credentials: "omit", body: {_js(json.dumps(said))}}}));
-    {body}
-}})()"""
+    said = json.dumps({"username": username, "password": password})
+    slots = {"BASE": _js(base), "ACCOUNT": _js(said), "BODY": body}
+    script = _fragment("with_token").strip()
+    return re.sub(r"\b(?:BASE|ACCOUNT|BODY)\b", lambda slot: slots[slot[0]], script)
 
 
 def _js(value: str | int | list[str]) -> str:

@@ -19,26 +19,6 @@ _WRITTEN = ("event", "tag", "tagxref")
 _SHOWN = "replace(trim({}, char(32, 9, 10, 13)), char(13), '')"
 _WIKI_TEXT = """fetch("/wikiajax/fetch?page={}").then(answer => answer.json()).then(
     page => (page.content || "").replace(/\\r/g, "").replace(/\\n+/g, "\\n").trim())"""
-_GET = "const get = async path => await (await fetch(path)).text();"
-_NEWEST_TEXT = {
-    "post_text": f"""(async () => {{
-        {_GET}
-        const timeline = await get("/timeline?y=f&n=4");
-        const name = timeline.match(/\\/(?:info|forumpost)\\/([0-9a-f]{{10,64}})/)[1];
-        const written = await get("/raw/" + name);
-        const text = written.match(/\\nW \\d+\\n([\\s\\S]*)\\nZ [0-9a-f]{{32}}\\n$/)[1];
-        return text.replace(/\\r/g, "").trim();
-    }})()""",
-    "technote_text": f"""(async () => {{
-        {_GET}
-        const timeline = await get("/timeline?y=e&n=4");
-        const name = timeline.match(/\\/technote\\/([0-9a-f]{{10,64}})/)[1];
-        const form = await get("/technoteedit?name=" + name);
-        const page = new DOMParser().parseFromString(form, "text/html");
-        return page.querySelector("textarea[name=w]").value.replace(/\\r/g, "").trim();
-    }})()""",
-}
-"""The text that was written last, from the artifact or from the form that would change it."""
 
 
 def answered(*texts: str) -> EndState:
@@ -244,7 +224,9 @@ def _end_state(
 
 
 def _newest(name: str, text: str) -> EndState:
-    probe = Probe(name, url="http://fossil.test/wcontent", script=_NEWEST_TEXT[name])
+    """The text that was written last, from the artifact or from the form that would change it."""
+    script = Path(__file__).with_name(f"{name}.js").read_text(encoding="utf-8").strip()
+    probe = Probe(name, url="http://fossil.test/wcontent", script=script)
     return EndState((TaskCheck(name, "equals", text.strip()),), probes=(probe,))
 
 
