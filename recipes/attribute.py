@@ -91,9 +91,8 @@ async def _asked(model: Model, run: Path, episode: str) -> Attribution:
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:
     console = results_console()
     if not summary.failures:
-        said = (
-            f"none of {scored} episodes with a verdict failed" if scored else "nothing was judged"
-        )
+        unjudged = "no episode has a verdict yet: webagent judge gives them"
+        said = f"none of {scored} episodes with a verdict failed" if scored else unjudged
         console.print(said, highlight=False)
         return
     title = f"why {summary.failures} of {scored} episodes failed"

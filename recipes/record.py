@@ -1,6 +1,7 @@
 """`webagent record`: a person does a task in a browser, and it is kept as a demonstration."""
 
 import asyncio
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from loop.folder import RunFolder
 from recipes.settings import resolve
 from tasks.task import Task
 from webagent.browser.sessions.profile import Profile, read_profile
-from webagent.errors import UsageError
+from webagent.errors import UsageError, WebAgentError
 from webagent.records import Provenance, Trajectory
 from webagent.store import Store
 
@@ -72,7 +73,11 @@ def main(argv: Sequence[str]) -> CommandResult:
     _check(config)
     folder = _folder(config, argv)
     with folder.store() as store:
-        made = asyncio.run(_record(config, folder.path.name, store))
+        try:
+            made = asyncio.run(_record(config, folder.path.name, store))
+        except WebAgentError:
+            _discard_empty(config, folder, store)
+            raise
     count, found = len(made.steps), made.evidence.get("left_out")
     left = len(found) if isinstance(found, list) else int(bool(found))
     print(f"kept {count} steps as {made.id} in {folder.path}")
@@ -94,6 +99,14 @@ def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:
     if config.into is not None:
         return RunFolder.open(config.into)
     return RunFolder.create_named(config.runs, config.name, config, ["webagent", "record", *argv])
+
+
+def _discard_empty(config: RecordConfig, folder: RunFolder, store: Store) -> None:
+    """Remove a folder made for a recording of which nothing came."""
+    kept = [store.load(episode) for episode in store.ids("any")]
+    if config.into is None and not any(each and each.steps for each in kept):
+        store.close()
+        shutil.rmtree(folder.path, ignore_errors=True)
 
 
 async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:

@@ -79,7 +79,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         if config.step in (0, step.step):
             steps.append(step)
             _print_step(step, exchanges.get(step.step - 1, ()), config)
-    if not steps:
+    if config.step and not steps:
         raise UsageError(f"--step {config.step}: the episode has {len(trajectory.steps)} steps")
     print(f"{ending}{': ' if trajectory.error else ''}{trajectory.error}")
     if not exchanges:

@@ -385,6 +385,11 @@ def write_summary(summary: Summary, folder: Path) -> Path:
 
 def read_summary(folder: Path) -> Summary:
     """Return the summary of a run folder. Raises `StoreError` when there is none."""
+    if not (folder / FILE).is_file():
+        raise StoreError(
+            f"{folder} holds no summary: `benchmark` and `improve` write one at their end; webagent"
+            f" view {folder} shows what there is"
+        )
     return read_summary_file(folder / FILE)
 
 

@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from loop.console.output import Status
 from recipes import cli
+from tasks.task import Task
 from webagent.agent.actor import check_place
 from webagent.agent.agent import check_address
 from webagent.errors import UsageError
+from webagent.records import Trajectory
+from webagent.store import Store
 
 ROOT = Path(__file__).parents[2]
 TASKS = """[tasks.hello]
@@ -96,3 +100,26 @@ def test_ctrl_c_ends_a_command_that_a_script_started_behind_it() -> None:
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 130
     process.stdout.close()
+
+
+def test_what_a_run_lacks_is_said_in_a_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = Trajectory("e-1", Task("a/b@1", "https://shop.example/", goal="Buy."))
+    with Store.open(folder / "runs/r", create=True) as store:
+        store.begin(begun)
+    assert cli.main(["report", "runs/r"]) != 0
+    assert "runs/r holds no summary" in capsys.readouterr().err
+    assert cli.main(["show", "runs/r"]) == 0
+    assert "under way" in capsys.readouterr().out
+    assert cli.main(["attribute", "runs/r"]) == 0
+    assert "no episode has a verdict yet" in capsys.readouterr().out
+
+
+def test_a_recording_that_cannot_begin_leaves_no_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WEBAGENT_CHROMIUM", str(folder / "none"))
+    assert cli.main(["record", "https://shop.example/", "--goal", "Buy."]) == Status.SETUP
+    assert "none" in capsys.readouterr().err
+    assert not list(folder.glob("runs/*"))
