@@ -1,8 +1,9 @@
 """A small web site on this machine, made of functions from requests to replies."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
@@ -36,6 +37,8 @@ class Site:
 
     def __init__(self) -> None:
         self.pages: dict[str, Handler] = {}
+        self.other: Handler = lambda _: Reply("none", 404)
+        """Answers at all other paths."""
         self.requests: list[Request] = []
         self.address = ""
         self._server: asyncio.Server | None = None
@@ -60,7 +63,7 @@ class Site:
             request = await _read(reader)
             if request is not None:
                 self.requests.append(request)
-                reply = self.pages.get(request.path, lambda _: Reply("none", 404))(request)
+                reply = self.pages.get(request.path, self.other)(request)
                 await _write(writer, reply)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
@@ -106,3 +109,19 @@ async def serving() -> AsyncIterator[Site]:
         yield site
     finally:
         await site.close()
+
+
+@contextmanager
+def serving_in_thread() -> Iterator[Site]:
+    """A site that listens in a thread, for code that waits for its replies."""
+    site, loop = Site(), asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(site.open(), loop).result()
+        yield site
+        asyncio.run_coroutine_threadsafe(site.close(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -1,9 +1,7 @@
 """A task file is taken as given, found where it lies, or downloaded whole and unchanged."""
 
 import hashlib
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackagePath
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 from benchmarks import task_files
 from benchmarks.catalogue import TasksMissing
 from benchmarks.task_files import PublishedFile, find_beside, find_file
+from perf.fakes.site import Site, serving_in_thread
 
 CONTENT = b'[{"task": "Find it"}]'
 FILE = PublishedFile(
@@ -19,24 +18,7 @@ FILE = PublishedFile(
 )
 
 
-class Repository(BaseHTTPRequestHandler):
-    """Serves one file, and notes what it was asked for."""
-
-    asked: list[str]
-    served = CONTENT
-
-    def do_GET(self) -> None:
-        """The file under its pinned address; nothing else is there."""
-        self.asked.append(self.path)
-        is_there = self.path == "/who/demo/c0ffee/data/tasks.json"
-        self.send_response(200 if is_there else 404)
-        self.send_header("Content-Length", str(len(self.served) * is_there))
-        self.end_headers()
-        if is_there:
-            self.wfile.write(self.served)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+PINNED = "/who/demo/c0ffee/data/tasks.json"
 
 
 @pytest.fixture
@@ -47,38 +29,34 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def repository(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Repository]]:
-    """A server in place of the official address."""
-    handler = type("Handler", (Repository,), {"asked": []})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        monkeypatch.setattr(task_files, "HOST", f"http://127.0.0.1:{server.server_port}")
-        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        serving.start()
-        yield handler
-        server.shutdown()
-        serving.join()
+def repository(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A server in place of the official address: the file is under its pinned one."""
+    with serving_in_thread() as site:
+        site.page(PINNED, CONTENT)
+        monkeypatch.setattr(task_files, "HOST", site.address)
+        yield site
 
 
-def test_a_file_is_downloaded_once_and_kept(repository: type[Repository], cache: Path) -> None:
+def test_a_file_is_downloaded_once_and_kept(repository: Site, cache: Path) -> None:
     first, second = find_file(FILE), find_file(FILE)
 
     assert first == second == cache / "demo" / "tasks.json"
     assert first.read_bytes() == CONTENT
-    assert len(repository.asked) == 1
+    assert len(repository.requests) == 1
     assert [file.name for file in first.parent.iterdir()] == ["tasks.json"]
 
 
 def test_a_file_that_is_not_the_published_one_is_refused_and_not_kept(
-    repository: type[Repository], cache: Path
+    repository: Site, cache: Path
 ) -> None:
-    repository.served = b"[]"
+    repository.page(PINNED, b"[]")
 
     with pytest.raises(TasksMissing, match=f"data/tasks.json has the SHA-256 .* {FILE.sha256}"):
         find_file(FILE)
     assert not cache.exists()
 
 
-def test_a_kept_file_that_was_changed_is_refused(repository: type[Repository], cache: Path) -> None:
+def test_a_kept_file_that_was_changed_is_refused(repository: Site, cache: Path) -> None:
     find_file(FILE).write_bytes(b"[]")
 
     with pytest.raises(TasksMissing, match=r"cache/demo/tasks\.json has .*: delete it, or give it"):
@@ -86,7 +64,7 @@ def test_a_kept_file_that_was_changed_is_refused(repository: type[Repository], c
 
 
 def test_an_address_where_nothing_is_says_where_to_put_the_file(
-    repository: type[Repository], cache: Path
+    repository: Site, cache: Path
 ) -> None:
     moved = PublishedFile("demo", "who/demo", "moved", "data/tasks.json", FILE.sha256)
 
@@ -114,16 +92,14 @@ def test_without_a_network_one_sentence_says_what_to_do(
     assert "\n" not in said
 
 
-def test_a_folder_that_cannot_be_written_is_named(
-    repository: type[Repository], cache: Path
-) -> None:
+def test_a_folder_that_cannot_be_written_is_named(repository: Site, cache: Path) -> None:
     cache.write_text("a file in the way")
 
     with pytest.raises(TasksMissing, match=r"cache.*; get that file"):
         find_file(FILE)
 
 
-def test_what_is_given_is_taken_as_it_is(repository: type[Repository], tmp_path: Path) -> None:
+def test_what_is_given_is_taken_as_it_is(repository: Site, tmp_path: Path) -> None:
     own = tmp_path / "own" / "data" / "tasks.json"
     own.parent.mkdir(parents=True)
     own.write_bytes(b"my own")
@@ -131,7 +107,7 @@ def test_what_is_given_is_taken_as_it_is(repository: type[Repository], tmp_path:
     assert find_file(FILE, own) == own
     assert find_file(FILE, own.parent) == own
     assert find_file(FILE, tmp_path / "own") == own, "a checkout of the repository"
-    assert not repository.asked
+    assert not repository.requests
 
 
 def test_a_given_path_without_the_file_is_named(cache: Path, tmp_path: Path) -> None:
@@ -142,7 +118,7 @@ def test_a_given_path_without_the_file_is_named(cache: Path, tmp_path: Path) -> 
 
 
 def test_what_belongs_to_a_given_file_is_looked_for_beside_it(
-    repository: type[Repository], cache: Path, tmp_path: Path
+    repository: Site, cache: Path, tmp_path: Path
 ) -> None:
     main = tmp_path / "main.json"
     main.write_text("[]")
@@ -154,7 +130,7 @@ def test_what_belongs_to_a_given_file_is_looked_for_beside_it(
 
 
 def test_an_installed_package_goes_before_a_download(
-    repository: type[Repository], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = PackagePath("demo/assets/tasks.json")
     monkeypatch.setattr(PackagePath, "locate", lambda self: tmp_path / self, raising=False)
@@ -164,7 +140,7 @@ def test_an_installed_package_goes_before_a_download(
     )
 
     assert find_file(packaged) == tmp_path / "demo" / "assets" / "tasks.json"
-    assert not repository.asked
+    assert not repository.requests
 
 
 def test_without_a_word_downloads_lie_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,7 @@
 
 import io
 import json
-import threading
-from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,8 @@ from benchmarks.rules import Means, checks_hold
 from benchmarks.webarena import visualwebarena
 from benchmarks.webarena.reading import read_tasks
 from benchmarks.webarena.schema import Setup
-from tests.benchmarks.webarena.test_scripts import ORDER, PRODUCT, Shop
+from perf.fakes.site import Reply, Request, serving
+from tests.benchmarks.webarena.test_scripts import ORDER, PRODUCT, answer_as_shop
 from webagent.action import Answer
 from webagent.browser import Browser
 from webagent.records import Decision, Ending, Step, Trajectory
@@ -61,38 +60,20 @@ def photo() -> bytes:
     return file.getvalue()
 
 
-class Site(Shop):
-    """The shop with a page of its latest order, two products and a photo."""
-
-    picture = photo()
-
-    def do_GET(self) -> None:
-        """Pages and the photo; what the interface asks as before."""
-        if self.path.startswith("/rest/"):
-            super().do_GET()
-        elif self.path == "/photo.png":
-            self._send("image/png", self.picture)
-        elif self.path == "/sales/order/view/order_id/189/":
-            self._send("text/html", ORDER.encode())
-        else:
-            shown = f'<title>Product</title>{PRODUCT}<p class="photo"><img src="/photo.png">'
-            self._send("text/html", shown.encode())
-
-    def _send(self, kind: str, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
 @pytest.fixture
-def site() -> Iterator[str]:
-    """Address of the shop."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+async def site() -> AsyncIterator[str]:
+    """Address of the shop, with a page of its latest order, two products and a photo."""
+    shown = f'<title>Product</title>{PRODUCT}<p class="photo"><img src="/photo.png">'
+
+    def answer(request: Request) -> Reply:
+        is_asked = request.path.startswith("/rest/")
+        return answer_as_shop(request) if is_asked else Reply(shown)
+
+    async with serving() as running:
+        running.page("/photo.png", photo(), Content_Type="image/png")
+        running.page("/sales/order/view/order_id/189/", ORDER)
+        running.other = answer
+        yield running.address
 
 
 async def test_every_kind_of_check_is_captured_in_a_browser_and_scored_from_the_evidence(

@@ -1,14 +1,14 @@
 """Sites that a TOML file describes, here and hosted, and files that are wrong."""
 
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks.sites import Instance, RemoteSite, SiteError, find_site
 from benchmarks.sites.described import read_sites
+from perf.fakes.site import Reply, serving_in_thread
 
 ROOT = Path(__file__).parents[3]
 SERVER = ROOT / "perf" / "fakes" / "diary.py"
@@ -131,41 +131,26 @@ def test_a_site_is_found_by_its_id_or_its_name_and_close_ones_are_told(
         find_site("shopping", [tmp_path / "nowhere.toml"])
 
 
-class Hosted(BaseHTTPRequestHandler):
-    """Notes what it is asked, has a form to log in by, and breaks at /broken."""
-
-    asked: list[str]
-    status = 200
-
-    def do_GET(self):
-        self.asked.append(f"GET {self.path}")
-        self._reply("<form method=post><input name=username><input name=password></form>")
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.asked.append(f"POST {self.path}")
-        self._reply("welcome", cookie=True)
-
-    def _reply(self, body, cookie=False):
-        self.send_response(500 if self.path == "/broken" else 200)
-        self.send_header("Content-Length", str(len(body)))
-        if cookie:
-            self.send_header("Set-Cookie", f"visit={len(self.asked)}; Path=/; HttpOnly")
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *words):
-        """Quiet."""
+def answer(request):
+    """Has a form to log in by, and breaks at /broken."""
+    if request.path == "/broken":
+        return Reply("broken", 500)
+    if request.method == "POST":
+        return Reply("welcome", headers={"Set-Cookie": f"visit={time.time()}; Path=/; HttpOnly"})
+    return Reply("<form method=post><input name=username><input name=password></form>")
 
 
 @pytest.fixture
-def host():
+def elsewhere():
     """A server on this machine that stands for one elsewhere."""
-    Hosted.asked = []
-    with HTTPServer(("127.0.0.1", 0), Hosted) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving_in_thread() as site:
+        site.other = answer
+        yield site
+
+
+@pytest.fixture
+def host(elsewhere):
+    return elsewhere.address
 
 
 def hosted(host, **lines):
@@ -182,7 +167,7 @@ path = "/login"
 """
 
 
-def test_a_hosted_site_is_reset_by_post_and_logged_in_anew_after_it(described, host):
+def test_a_hosted_site_is_reset_by_post_and_logged_in_anew_after_it(described, elsewhere, host):
     running = described(hosted(host, reset_url=f"{host}/reset"))["shop@1"].start()
     first = running.login("buyer")
     assert running.login("buyer") is first
@@ -191,7 +176,7 @@ def test_a_hosted_site_is_reset_by_post_and_logged_in_anew_after_it(described, h
 
     running.reset()
 
-    assert "POST /reset" in Hosted.asked
+    assert ("POST", "/reset") in [(each.method, each.path) for each in elsewhere.requests]
     assert running.login("buyer") != first
     with pytest.raises(SiteError, match="no account 'seller'"):
         running.login("seller")

@@ -1,9 +1,7 @@
 """The scripts that stand for the scorers' helpers, run on pages like those of the sites."""
 
 import json
-import threading
-from collections.abc import AsyncIterator, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 from playwright.async_api import Error, Page, async_playwright
 
 from benchmarks.webarena import scripts
+from perf.fakes.site import Reply, Request, serving
 from tests.benchmarks.webarena.published import BENCHMARKS, read
 from webagent.browser import find_chromium
 from webagent.browser.chromium import has_sandbox
@@ -59,52 +58,33 @@ def thread() -> str:
     return f'<main id="main">{post}</main>'
 
 
-class Shop(BaseHTTPRequestHandler):
+def answer_as_shop(request: Request) -> Reply:
     """The shop's interface: a token for its administrator, the latest order, reviews."""
-
-    def do_POST(self) -> None:
-        """A token for the right name and password."""
-        said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        right = said == {"username": "admin", "password": "admin1234"}
-        self._answer(200 if right else 401, "token" if right else {"message": "wrong"})
-
-    def do_GET(self) -> None:
-        """Pages to anyone, orders and reviews for the token."""
-        if not self.path.startswith("/rest/"):
-            self._answer(200, "a page")
-        elif self.headers["Authorization"] != "Bearer token":
-            self._answer(401, {"message": "who are you"})
-        elif "/orders?" in self.path:
-            assert "[direction]=DESC" in self.path.replace("%5B", "[").replace("%5D", "]")
-            self._answer(200, {"items": [{"increment_id": "000000189"}]})
-        elif "NONE" in self.path:
-            self._answer(200, [])
-        else:
-            rating = [{"rating_name": "Rating", "percent": 80}]
-            reviews = [
-                {"nickname": "old"},
-                {"nickname": "ann", "detail": "fine", "ratings": rating},
-            ]
-            self._answer(200, reviews)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-    def _answer(self, status: int, value: Any) -> None:
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    status: int = 200
+    value: Any
+    if request.path.endswith("/admin/token"):
+        right = json.loads(request.body) == {"username": "admin", "password": "admin1234"}
+        status, value = (200, "token") if right else (401, {"message": "wrong"})
+    elif not request.path.startswith("/rest/"):
+        value = "a page"
+    elif request.headers["authorization"] != "Bearer token":
+        status, value = 401, {"message": "who are you"}
+    elif request.path.endswith("/orders"):
+        assert request.query["searchCriteria[sortOrders][0][direction]"] == ["DESC"]
+        value = {"items": [{"increment_id": "000000189"}]}
+    else:
+        rating = [{"rating_name": "Rating", "percent": 80}]
+        ann = {"nickname": "ann", "detail": "fine", "ratings": rating}
+        value = [] if "NONE" in request.path else [{"nickname": "old"}, ann]
+    return Reply(json.dumps(value), status)
 
 
 @pytest.fixture
-def shop() -> Iterator[str]:
+async def shop() -> AsyncIterator[str]:
     """Address of a shop."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Shop) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    async with serving() as site:
+        site.other = answer_as_shop
+        yield site.address
 
 
 @pytest.fixture
