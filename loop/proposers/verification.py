@@ -99,7 +99,7 @@ class ProofTrial:
     """One episode of a proof."""
 
     what: str
-    """`solution`, `nothing`, `giving up`, or what a mutant did otherwise."""
+    """`solution`, `doing nothing`, `giving up`, or what a mutant did otherwise."""
     value: float | None
     """Score by the task's own checks."""
     reason: str
@@ -174,7 +174,7 @@ async def prove_proposals(
         trials.append([])
         for what, each in _list_trials(proof_task):
             number = len(playing)
-            if what in ("nothing", "giving up"):
+            if what in ("doing nothing", "giving up"):
                 start = replace(
                     each.task, id="", goal="", checks=(), template="", skills=(), max_steps=0
                 )
@@ -215,7 +215,7 @@ async def verify_proposals(
 def _list_trials(proof_task: ProofTask) -> list[tuple[str, PlannedPlay]]:
     task, recording, solver = proof_task.proposal.task, proof_task.recording, proof_task.solver
     found: list[tuple[str, Policy]] = [
-        ("nothing", ScriptedPolicy(play_actions([Answer()]), name="baseline")),
+        ("doing nothing", ScriptedPolicy(play_actions([Answer()]), name="baseline")),
         ("giving up", ScriptedPolicy(play_actions([GiveUp()]), name="baseline")),
     ]
     if recording is not None:
@@ -323,7 +323,7 @@ class ProposalSolver:
     async def __call__(self, proposal: TaskProposal) -> SolveResult | None:
         """Return what came of it; None where the worlds failed every time. Raises `ModelError`."""
         task = proposal.task
-        found = await self._find_fault(task)
+        found = await self._find_fault(proposal)
         if found is None:
             return None
         fault, fooled_by = found
@@ -345,23 +345,20 @@ class ProposalSolver:
             return None
         return SolveResult(False, tried, by=self.name, is_checked=not fault, reason=reason)
 
-    async def _find_fault(self, task: Task) -> tuple[str, str] | None:
+    async def _find_fault(self, proposal: TaskProposal) -> tuple[str, str] | None:
         """Return why a task's checks cannot tell whether it was done, and what they wrongly take.
 
         Both are empty where the checks can tell; None where the worlds failed.
         """
+        task = proposal.task
         if not task.checks:
             return "it has no checks, and there is no judge", ""
-        idle: dict[str, Action] = {"doing nothing": Answer(), "giving up": GiveUp()}
-        scripts = [ScriptedPolicy(play_actions([each]), name="idle") for each in idle.values()]
-        plays = [PlannedPlay(task, script) for script in scripts]
-        episodes = await self.player.play(plays, f"solve {task.id} idle")
-        for what, episode in zip(idle, episodes, strict=True):
-            if episode is None:
+        [proof] = await prove_proposals([ProofTask(proposal)], self.player, f"solve {task.id} idle")
+        for trial in proof.trials:
+            if not trial.episode:
                 return None
-            score = await _SCORE_CHECKS(replace(episode, task=task))
-            if score.value is None:
-                return f"its checks cannot tell of {what}: {score.reason}", ""
-            if score.value >= 0.5:
-                return f"its checks also hold for {what}", what
+            if trial.value is None:
+                return f"its checks cannot tell of {trial.what}: {trial.reason}", ""
+            if trial.is_pass:
+                return f"its checks also hold for {trial.what}", trial.what
         return "", ""

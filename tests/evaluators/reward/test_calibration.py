@@ -45,9 +45,7 @@ def test_at_the_threshold_at_most_the_target_of_failures_passes_on_new_episodes(
     assert found.recall.value > 0.6
 
 
-def test_a_threshold_is_raised_for_failures_that_more_than_the_target_pass_and_never_lowered() -> (
-    None
-):
+def test_a_threshold_is_raised_for_failures_that_more_than_the_target_pass_and_never_lowered():
     fitted = calibrate([0.9] * 30 + [0.1] * 30, [True] * 30 + [False] * 30)
     lies = [0.02 * place for place in range(50)]
     raised = fitted.raised(lies)

@@ -127,9 +127,7 @@ async def test_the_probability_is_that_of_yes_where_only_yes_or_no_may_be_said(
     assert higher > chance
 
 
-def test_the_outcome_is_asked_with_task_actions_ending_answer_and_page_and_without_thoughts() -> (
-    None
-):
+def test_the_outcome_is_asked_with_task_actions_ending_answer_and_page_and_without_thoughts():
     said = Decision(Answer("It says <b>yes</b>"), thought="I did everything perfectly")
     ended = tried(True)
     ended = replace(ended, steps=(*ended.steps, replace(ended.steps[0], decision=said)))

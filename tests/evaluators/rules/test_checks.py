@@ -236,9 +236,7 @@ def test_checks_are_told_one_by_one_whatever_their_score() -> None:
     assert told[0][1].reason == "raw_reward is 0.5, at_least 0.99: fails"
 
 
-def test_a_check_alone_abstains_where_evidence_lacks_cannot_be_compared_or_a_model_is_needed() -> (
-    None
-):
+def test_a_check_alone_abstains_where_evidence_lacks_cannot_be_compared_or_a_model_is_needed():
     assert run_each_check(finished(MINIWOB))[0][1].value is None
     assert "cannot be compared" in run_each_check(one_check("at_least", "much", 1))[0][1].reason
     asking = next(iter(CONSULTING_RULES))

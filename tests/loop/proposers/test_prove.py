@@ -59,7 +59,7 @@ async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven
     assert proof.solution in [trial.episode for trial in solved]
     assert proof.refusals() == ()
     assert {trial.what: trial.value for trial in proof.trials} == {
-        "nothing": 0.0,
+        "doing nothing": 0.0,
         "giving up": 0.0,
         "solution": 1.0,
         "another value typed": 0.0,
@@ -77,7 +77,7 @@ async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven
             "validity",
             "another value typed",
         ),
-        (TaskCheck("changes", "changes_are", {}), NOTHING_DONE, "validity", "nothing"),
+        (TaskCheck("changes", "changes_are", {}), NOTHING_DONE, "validity", "doing nothing"),
         (TaskCheck("changes", "changes_are", ADDED), NOTHING_DONE, "feasibility", "does not pass"),
         (TaskCheck("mail", "equals", 1), ACTIONS, "feasibility", "mail was not captured"),
     ],

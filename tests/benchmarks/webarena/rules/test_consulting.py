@@ -95,9 +95,7 @@ async def test_webchorearena_joins_references_and_asks_for_key_points() -> None:
     assert "every key point" in shown
 
 
-async def test_a_part_of_a_page_is_marked_against_all_alternatives_or_corrected_against_one() -> (
-    None
-):
+async def test_a_part_of_a_page_is_marked_against_all_alternatives_or_corrected_against_one():
     replies = ["correct", "incorrect"]
     published, _ = await asked("visualwebarena_page_fuzzy_match", "x", "a |OR| b", replies)
     corrected, _ = await asked(
