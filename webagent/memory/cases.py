@@ -63,6 +63,11 @@ class Case:
         """Return those of one argument."""
         return next((found for each, found in self.arguments if each == name), frozenset())
 
+    def constant(self, name: str) -> str | None:
+        """Return the text that one argument was; None where it was none."""
+        texts = (d[1][1] for d in self.descriptors(name) if d[0] == "is" and d[1][0] == "=")
+        return next(texts, None)
+
 
 def view_of(scene: Scene) -> dict[str, Any]:
     """Return what of a scene cases are compared by."""

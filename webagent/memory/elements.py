@@ -17,6 +17,7 @@ from webagent.records import Node
 
 Descriptor: TypeAlias = tuple[Any, ...]
 
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
 _NEAR_LABELS = 3
 """Lines of text before and after an element that may be its label."""
@@ -110,6 +111,8 @@ def _relations(
         for reference, text in slots
         if any(page.rows[page.units[hit].line] == page.rows[line] for hit in page.find(text))
     ]
+    if in_row:
+        yield from (("dated", node.role, way) for way in (-1, 1))
     for chosen_slots in {tuple(in_row), *((one,) for one in in_row)} if in_row else set():
         lines = _in_rows(scene, chosen_slots, node.role)
         yield from (("rows", chosen_slots, node.role, place) for place in _places(lines, line))
@@ -250,6 +253,21 @@ def _in_rows(scene: Scene, references: Sequence[Reference], role: str) -> list[i
     return [i for i in page.by_role.get(role, ()) if page.rows[i] in (rows or ())]
 
 
+def _dated(scene: Scene, role: str, way: int) -> int | None:
+    """The element in the row with the latest date, or with the earliest for -1, of the rows that
+    each hold another value of the goal."""
+    page, dated = scene.page, {}
+    for i in range(len(scene.goal.slots)):
+        lines = _in_rows(scene, [(SLOT, i)], role)
+        if len({page.rows[line] for line in lines}) == 1:
+            row = " ".join(page.nodes[at].name for at in page.row_lines(lines[0]))
+            if date := _DATE.search(row):
+                dated[date.group()] = lines[0]
+    if len(set(dated.values())) < 2:
+        return None
+    return page.nodes[dated[max(dated) if way > 0 else min(dated)]].mark
+
+
 def _untried(scene: Scene, role: str, references: Sequence[Reference]) -> list[int]:
     """Elements of a role, in rows that hold these values, not acted on before in this episode."""
     page = scene.page
@@ -343,6 +361,7 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     ),
     "next": _next,
     "same": _same,
+    "dated": _dated,
     "extreme": operators.find_extreme,
 }
 """How each family of descriptors finds its element."""

@@ -65,6 +65,7 @@ _WORDS = {
     "turn": "whose number among those shown comes from",
     "leaf": "the page on which is number",
     "superlative": "the least or the most, as the goal says:",
+    "dated": "of the rows that the goal names the latest (1) or the earliest (-1):",
     "unsorted": "next to be sorted:",
     "unmet": "that is not as the goal says:",
     "toward": "next in the way the goal says:",

@@ -164,6 +164,21 @@ class Index:
             found += islice((case for case in cases if case.episode != without), left)
         return found
 
+    def of_goal(self, goal: Goal) -> list[Case]:
+        """Return the cases of goals that are the same but for their values."""
+        number = self._templates.get(goal.template)
+        return [] if number is None else [self.cases[i] for i in self._members[number]]
+
+    def answers(self, goal: Goal) -> dict[str, float]:
+        """Return the texts that were answered, each with how like this goal the likest one is."""
+        likeness = self.goal_likeness(goal)
+        found: dict[str, float] = {}
+        for case, template in zip(self.cases, self._template.values, strict=True):
+            text = case.constant("text") if case.op == "answer" else None
+            if text:
+                found[text] = max(found.get(text, 0.0), float(likeness[template]))
+        return found
+
     def goal_likeness(self, goal: Goal) -> Array:
         """Return for each template how like the goal it is, 1 for the same: the weight of what they
         share against what either has.

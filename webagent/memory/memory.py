@@ -20,6 +20,7 @@ from webagent.memory.analogy import (
     propose,
     shares,
 )
+from webagent.memory.answers import guess_answer
 from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_of
 from webagent.memory.failures import LEAST_BLAME, discount
 from webagent.memory.goals import read_goal
@@ -133,6 +134,18 @@ class Memory:
         succeeded = [(closeness, case) for closeness, case in near if case.source == "success"]
         proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)
         return discount(scene, proposals, succeeded, avoided)[:count]
+
+    def guess_answer(
+        self, observation: Observation, said: Sequence[str], rng: np.random.Generator
+    ) -> str | None:
+        """Return a text of the page to answer with where all answers to such a goal have failed so
+        far; None elsewhere. `said` are the answers that memory would give, the surest first."""
+        goal = read_goal(observation.goal)
+        wrong = [case for case in self.avoided.of_goal(goal) if case.op == "answer"]
+        if not wrong or self.index.of_goal(goal):
+            return None
+        failed = [case.constant("text") or "" for case in wrong if case.goal.text == goal.text]
+        return guess_answer(observation, said, self.index.answers(goal), failed, rng)
 
     def learn(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
         """Learn from remembered episodes, each left out in turn, which cases and which descriptors

@@ -191,6 +191,7 @@ _FAMILIES = {
     "turn": 1.0,
     "leaf": 3.0,
     "superlative": 1.3,
+    "dated": 1.5,
     "unsorted": 1.3,
     "unmet": 1.3,
     "toward": 0.9,

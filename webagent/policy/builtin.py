@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from webagent.action import Action, format_action
+from webagent.action.actions import Answer
 from webagent.memory import Memory
 from webagent.models.builtin.generate import GeneratedTarget, sample, search
 from webagent.models.builtin.model import BuiltinModel
@@ -23,6 +24,8 @@ _OVERCONFIDENCE = 2.0
 """Power of the network's probability when it is held against memory's: trained on few examples it
 is surer than it should be. Squared, a network that had hardly been trained overruled memory in none
 of 842 held-out steps of two sites, and a well trained one where it knew better on MiniWoB++."""
+_GUESSED = 0.5
+"""Share of the answers that are guessed from the page while exploring, where all have failed."""
 _DRAWN_FROM = 6
 """Remembered actions that exploring chooses from."""
 
@@ -104,7 +107,24 @@ class BuiltinPolicy:
         is_trusted = confidence_of(found[0]) >= SURE
         if rng is None or self.exploration is None:
             return found[0], is_trusted
+        guessed = self._guessed(found, observation, rng)
+        if guessed is not None:
+            return guessed, True
         return sampled(found, rng, self.exploration.temperature), is_trusted
+
+    def _guessed(
+        self, found: Sequence[Decision], observation: Observation, rng: np.random.Generator
+    ) -> Decision | None:
+        """An answer that memory does not hold, where it would answer as it has always failed."""
+        said = [each.action.text for each in found if isinstance(each.action, Answer)]
+        if self.memory is None or not isinstance(found[0].action, Answer):
+            return None
+        if rng.random() >= _GUESSED:
+            return None
+        text = self.memory.guess_answer(observation, said, rng)
+        if text is None:
+            return None
+        return Decision(Answer(text), source="explore", weights=self.weights)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int

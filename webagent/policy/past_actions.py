@@ -7,7 +7,20 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from webagent.action import Action, format_action
-from webagent.action.actions import Fill, Press, Scroll, UploadFile, UploadFiles
+from webagent.action.actions import (
+    Check,
+    Click,
+    Fill,
+    KeyboardInsertText,
+    KeyboardType,
+    Press,
+    Scroll,
+    SelectOption,
+    SelectOptions,
+    Uncheck,
+    UploadFile,
+    UploadFiles,
+)
 from webagent.models.builtin.vocabulary import op_of
 from webagent.models.prompt import load_prompt
 from webagent.records import Observation, Step, Trajectory
@@ -17,6 +30,11 @@ MARK_FIELDS = ("mark", "source", "target")
 """The fields of actions that hold marks."""
 MAY_MEAN_THE_PAGE: TypeAlias = Press | Scroll | UploadFile | UploadFiles
 """Actions that take mark 0 for the page as a whole."""
+_ENTERING = (
+    *(Fill, Check, Uncheck, SelectOption, SelectOptions, UploadFile, UploadFiles),
+    *(KeyboardType, KeyboardInsertText),
+)
+"""Actions that put into a form what a button may send."""
 _MIN_REPETITIONS = 2
 """The same action on the same page so often is a loop."""
 
@@ -58,13 +76,16 @@ def page_appearance(observation: Observation) -> list[tuple[str, str, str, tuple
 def find_detours(steps: Sequence[Step]) -> frozenset[int]:
     """Return the indices of steps that led nowhere.
 
-    The page looked the same again afterwards, or a field was filled that was filled anew later on.
+    The page looked the same again afterwards, and nothing was sent in between that would show
+    elsewhere; or a field was filled that was filled anew later on.
     """
     pages = [page_appearance(step.observation) for step in steps]
     found: set[int] = set()
     for i, page in enumerate(pages):
-        again = max((j for j in range(i + 1, len(pages)) if pages[j] == page), default=i)
-        found.update(range(i, again))
+        for again in range(len(pages) - 1, i, -1):
+            if pages[again] == page and not _may_have_sent(steps[i:again]):
+                found.update(range(i, again))
+                break
     fills = [
         (i, s.decision.action.mark)
         for i, s in enumerate(steps)
@@ -72,6 +93,20 @@ def find_detours(steps: Sequence[Step]) -> frozenset[int]:
     ]
     last_fill = {mark: i for i, mark in fills}
     return frozenset(found | {i for i, mark in fills if last_fill[mark] > i})
+
+
+def _may_have_sent(steps: Sequence[Step]) -> bool:
+    """Whether something was entered and a button or key pressed afterwards."""
+    entered = False
+    for step in steps:
+        action = step.decision.action
+        if entered and isinstance(action, Click | Press):
+            nodes = step.observation.nodes
+            role = next((node.role for node in nodes if node.mark == action.mark), "button")
+            if isinstance(action, Press) or role == "button":
+                return True
+        entered = entered or isinstance(action, _ENTERING)
+    return False
 
 
 def marks_of(action: Action) -> tuple[int, ...]:

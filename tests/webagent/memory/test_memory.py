@@ -418,6 +418,26 @@ def test_what_opens_more_is_tried_unless_a_case_tells_what_to_do_where_nothing_i
     assert proposed(memory, tweet("hidden", "@eget", "Embed Tweet", 4), 0) == Click(4)
 
 
+def test_the_later_of_two_rows_that_the_goal_names_is_found() -> None:
+    def close(name: str, first: str, second: str, dates: tuple[str, str], done: int) -> Trajectory:
+        titles, days = (first, second, "Old", "New"), (*dates, "2020-01-01", "2026-01-01")
+        page = tuple(
+            node
+            for i, (title, date) in enumerate(zip(titles, days, strict=True))
+            for node in (text(f"{date} | {title}", 40 * i), link(i + 1, f"{i}a{i}", 40 * i))
+        )
+        goal = f'"{first}" and "{second}" are the same. Open the newer one.'
+        return episode(name, goal, (page, Click(done)))
+
+    memory = taught(
+        close("a", "Dark mode", "Night view", ("2024-02-01", "2024-05-01"), 2),
+        close("b", "Slow search", "Search hangs", ("2024-07-09", "2023-05-01"), 1),
+    )
+    early, late = "2022-01-03", "2022-04-03"
+    assert proposed(memory, close("c", "Lost page", "Gone page", (early, late), 2), 0) == Click(2)
+    assert proposed(memory, close("d", "Lost page", "Gone page", (late, early), 1), 0) == Click(1)
+
+
 def test_nothing_opens_a_value_that_a_case_lacked_too() -> None:
     new = episode("new", 'Press "Mute".', ((Node(1, "button", "More"),), Click(1)))
     scene = scene_of(new.steps[0].observation, ())

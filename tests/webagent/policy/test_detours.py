@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes.lessons import FIELD, episode, node, page
 from webagent.action import Action
-from webagent.action.actions import Click, Fill
+from webagent.action.actions import Click, Fill, GoBack
 from webagent.policy.past_actions import find_detours
 from webagent.records import Observation
 
@@ -24,13 +24,24 @@ def form(value: str) -> Observation:
 THERE_AND_BACK = ((results(1, 1), Click(3)), (results(3, 11), Click(12)))
 AFTERWARDS = ((results(1, 21), Click(23)), (results(2, 31), Click(31)))
 TYPED_OVER = ((form(""), Fill(FIELD, "sig")), (form("sig"), Fill(FIELD, "sigma")))
+HOME = page("Note it.", node(1, "link", "Notes"), node(2, "link", "Done"))
+EDITOR = page("Note it.", node(FIELD, "textbox", "note"), node(9, "button", "Save"))
+WRITTEN = page("Note it.", node(FIELD, "textbox", "note", value="it"), node(9, "button", "Save"))
+SENT = ((HOME, Click(1)), (EDITOR, Fill(FIELD, "it")), (WRITTEN, Click(9)), (HOME, Click(2)))
+LEFT_UNSENT = ((HOME, Click(1)), (EDITOR, Fill(FIELD, "it")), (WRITTEN, GoBack()), (HOME, Click(2)))
 STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
 
 
 @pytest.mark.parametrize(
     ("turns", "detours"),
-    [((*THERE_AND_BACK, *AFTERWARDS), {0, 1}), (TYPED_OVER, {0}), (STRAIGHT, set())],
-    ids=["there and back again", "typed over", "straight"],
+    [
+        ((*THERE_AND_BACK, *AFTERWARDS), {0, 1}),
+        (TYPED_OVER, {0}),
+        (STRAIGHT, set()),
+        (LEFT_UNSENT, {0, 1, 2}),
+        (SENT, set()),
+    ],
+    ids=["there and back again", "typed over", "straight", "left unsent", "sent"],
 )
 def test_steps_that_led_nowhere_are_found(
     turns: tuple[tuple[Observation, Action], ...], detours: set[int]

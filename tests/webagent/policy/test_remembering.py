@@ -138,3 +138,31 @@ async def test_proposals_of_memory_and_network_stand_on_one_scale(
     assert found[0].source == first and scores == sorted(scores, reverse=True)
     network = next(each for each in found if each.source == "policy")
     assert network.candidates[0].log_prob == pytest.approx(2 * sum(network.log_probs))
+
+
+async def test_exploring_guesses_an_answer_where_all_answers_to_such_a_goal_failed() -> None:
+    def asked(name: str, order: str, answer: str) -> Trajectory:
+        bought, page = f'On which day was the order "{order}" paid?', look_up(name, order, 1)
+        steps = [replace(s, observation=replace(s.observation, goal=bought)) for s in page.steps]
+        steps[1] = replace(steps[1], decision=replace(steps[1].decision, action=Answer(answer)))
+        return replace(page, task=replace(page.task, goal=bought), steps=tuple(steps))
+
+    memory = taught()
+    policy = BuiltinPolicy(untrained(), exploration=Exploration(1.0, 0.0), memory=memory)
+
+    async def answers() -> set[tuple[object, str]]:
+        found = set()
+        for i in range(20):
+            new = asked(f"new {i}", "10050", "")
+            task = replace(new.task, seed=i)
+            decision = await policy.act(at(replace(new, task=task), 1), new.steps[1].observation)
+            found.add((decision.action, decision.source))
+        return found
+
+    wrong = Answer("£7.40")
+    assert {action for action, _ in await answers()} == {wrong}
+    memory.avoid(asked("failed", "10050", "£7.40"), [0.0, 1.0])
+    guessed = {action for action, source in await answers() if source == "explore"}
+    assert len(guessed) > 2 and wrong not in guessed
+    memory.remember(asked("right", "10055", "2 May"), source="success")
+    assert not [source for _, source in await answers() if source == "explore"]
