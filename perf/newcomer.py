@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -101,17 +100,10 @@ def _fetched(address: str) -> int:
 @contextmanager
 def stand_in() -> Iterator[str]:
     """The address of a model's server on this machine."""
-    from perf.fakes.chat_server import ChatServer, click
+    from perf.fakes.chat_server import click, serving
 
-    server = ChatServer()
-    server.will(click)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with serving(click) as server:
         yield server.url
-    finally:
-        server.closing.set()
-        server.shutdown()
-        server.server_close()
 
 
 def walked(place: Place, options: argparse.Namespace) -> Iterator[Step]:

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -51,21 +50,6 @@ def variables(provider: str, address: str) -> dict[str, str]:
     return {f"{prefix}_BASE_URL": address, **keys}
 
 
-@contextmanager
-def serving(behaviour: Any) -> Iterator[Any]:
-    """Yield a server on this machine that behaves so."""
-    from perf.fakes.chat_server import ChatServer
-
-    with ChatServer() as server:
-        server.will(behaviour)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server
-        finally:
-            server.closing.set()
-            server.shutdown()
-
-
 def play(provider: str, wrong: str, server: Any, page: str, folder: Path) -> Seen:
     """Run one task with the model of a provider; return what came of it."""
     settings = folder / "endpoint.toml"
@@ -89,6 +73,7 @@ def play(provider: str, wrong: str, server: Any, page: str, folder: Path) -> See
 
 def play_all(only: str, page: str, folder: Path) -> Iterator[Seen]:
     """Yield what a user sees of each provider, whatever is wrong."""
+    from perf.fakes.chat_server import serving
     from perf.fakes.misbehaviour import EVERYWHERE, PROVIDERS
 
     for provider in [only] if only else PROVIDERS:

@@ -4,7 +4,8 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any
@@ -37,6 +38,21 @@ class ChatServer(ThreadingHTTPServer):
     def will(self, *behaviours: Behaviour) -> None:
         """Set what the coming requests meet."""
         self.behaviours = list(behaviours)
+
+
+@contextmanager
+def serving(*behaviours: Behaviour) -> Iterator[ChatServer]:
+    """A server that listens in a thread for as long as the block runs."""
+    with ChatServer() as server:
+        server.will(*behaviours)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.closing.set()
+            server.shutdown()
+            thread.join()
 
 
 class ChatHandler(BaseHTTPRequestHandler):

@@ -1,13 +1,12 @@
 """A small run that all pages share, and a model's server for those that ask one."""
 
 import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from perf.fakes.chat_server import ChatServer, click
+from perf.fakes.chat_server import ChatServer, click, serving
 from recipes import cli
 from tests.docs.scenes import MODEL
 
@@ -15,15 +14,8 @@ from tests.docs.scenes import MODEL
 @pytest.fixture(scope="session")
 def server() -> Iterator[ChatServer]:
     """A server that speaks OpenAI's protocol; its model clicks the first button."""
-    made = ChatServer()
-    made.will(click)
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield made
-    made.closing.set()
-    made.shutdown()
-    made.server_close()
-    thread.join()
+    with serving(click) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

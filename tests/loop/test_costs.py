@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from functools import partial
 from io import StringIO
@@ -183,20 +182,12 @@ def test_the_meter_tells_what_was_spent_so_far() -> None:
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+def server(chat_server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
     """A server whose model only waits, the endpoint of the benchmark; runs are made here."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    running = ChatServer()
-    running.will(Behave.reply("Thought: no.\nAction: wait(100)"))
-    monkeypatch.setenv("OPENAI_BASE_URL", running.url)
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield running
-    running.closing.set()
-    running.shutdown()
-    thread.join()
-    running.server_close()
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(Behave.reply("Thought: no.\nAction: wait(100)"))
+    return chat_server
 
 
 ASKED = ("--tasks", "click-test-2", "--seeds", "3", "--policy", "endpoint", "--model", "served-1")

@@ -1,11 +1,10 @@
 """A chat server for every test that asks for one."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
 
-from perf.fakes.chat_server import Behave, ChatServer
+from perf.fakes.chat_server import Behave, ChatServer, serving
 
 
 @pytest.fixture
@@ -18,11 +17,5 @@ def behave() -> type[Behave]:
 def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     """A chat server on a port of its own, in a thread."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    server = ChatServer()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield server
-    server.closing.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving() as server:
+        yield server
