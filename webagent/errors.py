@@ -29,6 +29,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("scipy", "sklearn", "pyarrow", "gymnasium", "miniwob"), "learn"),
         **dict.fromkeys(("peft", "accelerate"), "train"),
         **dict.fromkeys(("django", "oscar", "treebeard", "waitress", "whitenoise"), "sites"),
+        "inspect_ai": "inspect",
         "llguidance": "llm",
         "tensorboard": "tensorboard",
         "trl": "trl",

@@ -209,6 +209,7 @@ READ: dict[str, tuple[str, ...]] = {
     "serves until a signal; tests/apps/serve plays through it": (
         "webagent serve miniwob --tasks click-test-2 login-user",
         "webagent serve own --files tasks.toml --max-sessions 64",
+        "webagent serve miniwob --tasks click-dialog login-user --max-sessions 64",
     ),
     "serves until Ctrl-C; tests/apps/view opens every page": (
         "webagent view runs/first",

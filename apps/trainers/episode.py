@@ -1,0 +1,162 @@
+"""An episode for a trainer: begun again where the world fails, then a verdict or an error."""
+
+import logging
+import time
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from apps.serve.client import ServedClient
+from webagent.action import GiveUp, format_action
+from webagent.errors import ActionError, CallError, WorldError
+
+INSTRUCTION = Path(__file__).with_name("instruction.md").read_text(encoding="utf-8")
+"""What a model is told of pages and marks; which actions there are is told apart."""
+
+_LOG = logging.getLogger(__name__)
+_LEAVE = format_action(GiveUp("the model does nothing more"))
+_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How an episode ended, by the server's judge."""
+
+    reward: float
+    ending: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeChoice:
+    """Which episode is played."""
+
+    task: str
+    seed: int
+    split: str = ""
+    """As the server is set, where it is empty."""
+    images: bool = False
+
+
+class TrainerEpisode:
+    """One session of a trainer with `webagent serve`, an episode after the other.
+
+    An episode that the browser, the site, the judge or the network failed under has no verdict:
+    whatever is asked of it raises `WorldError`, until `begin` begins another.
+    """
+
+    def __init__(self, url: str, patience: float = 120.0, seconds: float = 300.0) -> None:
+        """For `patience` seconds an episode that does not begin is tried again; an answer of the
+        server may take so many `seconds`. Raises `SetupError` for what is no address."""
+        self._client = ServedClient(url, seconds)
+        self._patience = patience
+        self._lost = "no episode was begun"
+        self._verdict: Verdict | None = None
+        self.seen: dict[str, Any] = {}
+        """The last observation, as the server sent it."""
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more can be done in it."""
+        return self._verdict is not None or bool(self._lost)
+
+    def begin(self, choice: EpisodeChoice) -> str:
+        """Begin an episode; return the first page for a model.
+
+        Raises `WorldError` where none begins in time, `CallError` for one that is not served, and
+        `SetupError` where the server lets nobody in.
+        """
+        asked = {"task": choice.task, "seed": choice.seed, "images": choice.images}
+        if choice.split:
+            asked["split"] = choice.split
+        self._verdict, self._lost = None, "it has not begun"
+        ends, pause = time.monotonic() + self._patience, _PAUSE
+        while True:
+            try:
+                self.seen = self._client.reset(**asked)["observation"]
+                break
+            except WorldError as error:
+                self._lost = str(error)
+                if time.monotonic() + pause > ends:
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        self._lost = ""
+        return write_page(self.seen, is_first=True)
+
+    def act(self, action: str) -> str:
+        """Do an action as text; return what came of it. Raises `WorldError` where it is lost."""
+        return self._step(partial(self._client.step, action))
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Do an action as a call of a tool; return what came of it. Raises `WorldError`."""
+        return self._step(partial(self._client.call, tool, arguments))
+
+    def verdict(self) -> Verdict:
+        """Return how it ended; one that is under way is given up first.
+
+        Raises `WorldError` where it is lost: no number stands for that.
+        """
+        if self._verdict is None:
+            self.act(_LEAVE)
+        if self._verdict is None:
+            self._lost = "it goes on after it was given up"
+            raise WorldError(self._lost)
+        return self._verdict
+
+    @property
+    def png(self) -> bytes | None:
+        """Return the very bytes of the screenshot, where one was asked for."""
+        image = self.seen.get("image")
+        return None if image is None else b64decode(image)
+
+    def close(self) -> None:
+        """Give the place back. Safe to call twice."""
+        self._lost = self._lost or "it was closed"
+        self._client.close()
+
+    def _step(self, do: Callable[[], dict[str, Any]]) -> str:
+        if self._verdict is not None:
+            return "The episode is over."
+        if self._lost:
+            raise WorldError(f"the episode is lost: {self._lost}")
+        try:
+            turn = do()
+        except WorldError as error:
+            self._lost = str(error)
+            _LOG.warning("an episode is lost and has no reward: %s", error)
+            raise
+        except CallError as error:  # the model's own words: the episode goes on
+            return f"Nothing was done: {error}"
+        self.seen = turn["observation"]
+        if not turn["done"]:
+            return write_page(self.seen)
+        reward, said = turn["reward"], self.seen
+        if not isinstance(reward, int | float) or not isfinite(reward):
+            self._lost = f"the server ended it with the reward {reward!r}"
+            raise WorldError(self._lost)
+        self._verdict = Verdict(float(reward), said["ending"], said["reason"])
+        return "The episode is over."
+
+
+def write_page(seen: Mapping[str, Any], is_first: bool = False) -> str:
+    """Return what a model is told of an observation; the first tells the task, too."""
+    before = f"The task: {seen['goal']}\n\n" if is_first else ""
+    if seen["outcome"]:
+        before += f"The last action: {seen['outcome']}\n\n"
+    return f"{before}<<<page {seen['url']}\n{seen['page']}\npage>>>"
+
+
+def read_reply_action(reply: str) -> str:
+    """Return the action of a model's reply; what has none is returned as it is, for the server
+    to say so."""
+    from webagent.policy.reply import read_reply
+
+    try:
+        return format_action(read_reply(reply)[1])
+    except ActionError:
+        return reply
