@@ -250,4 +250,4 @@ def test_the_grpo_trainer_improves_a_tiny_model_through_the_server(bench: Bench)
         100 * before,
         100 * after,
     )
-    assert before < 0.5 < after - before
+    assert before < 0.4 and after > before + 0.3
