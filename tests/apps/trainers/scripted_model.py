@@ -11,21 +11,23 @@ from webagent.action import parse_action
 from webagent.action.grammar import ACTION_NAMES
 
 Script = Mapping[str, Sequence[str]]
-"""The actions of an episode, by the first message that the model is sent, ports masked."""
+"""The actions of an episode, by the first message that the model is sent."""
 
 
-def mask_ports(text: str) -> str:
-    """The text without the ports of this machine, which differ from instance to instance."""
-    return re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
+def mask_instance(text: str) -> str:
+    """The text without what differs between two instances of a site: its port, and the time."""
+    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
+    return re.sub(r"\d\d:\d\d(:\d\d)?", "TIME", text)
 
 
 def play(script: Script) -> Behaviour:
     """Answer with the next action: as a call where tools are offered, else as text."""
+    masked = {mask_instance(first): actions for first, actions in script.items()}
 
     def behave(handler: ChatHandler, body: dict[str, Any]) -> None:
         said = [each for each in body["messages"] if each["role"] == "assistant"]
         first = next(each for each in body["messages"] if each["role"] == "user")
-        actions = script[mask_ports(_text(first["content"]))]
+        actions = masked[mask_instance(_text(first["content"]))]
         action = actions[len(said)] if len(said) < len(actions) else "give_up('no more')"
         message: dict[str, Any] = {"role": "assistant", "content": f"I act.\nAction: {action}"}
         if body.get("tools"):

@@ -16,7 +16,7 @@ from perf.fakes.chat_server import ChatServer
 from tests.apps.serve.conftest import Serve
 from tests.apps.trainers.packages import evaluate_in_verifiers, installed
 from tests.apps.trainers.recorded import RecordedEpisode, record_in
-from tests.apps.trainers.scripted_model import mask_ports, play
+from tests.apps.trainers.scripted_model import mask_instance, play
 from webagent.browser import Browser
 
 MISSING = site().missing()
@@ -50,7 +50,7 @@ def read_all(server: Any, expected: dict[str, RecordedEpisode]) -> None:
     for name, wanted in expected.items():
         text = episode.begin(EpisodeChoice(name, 0))
         for page, action in zip(wanted.texts, wanted.actions, strict=True):
-            assert mask_ports(text) == mask_ports(page)
+            assert mask_instance(text) == mask_instance(page)
             text = episode.act(action)
         verdict = episode.verdict()
         assert (verdict.reward, verdict.ending) == (wanted.reward, wanted.ending)
@@ -61,7 +61,7 @@ async def test_episodes_are_the_same_in_process_through_the_server_and_in_verifi
     serve: Serve, browser: Browser, model_server: ChatServer, tmp_path: Path
 ) -> None:
     expected = await record_all(browser)
-    script = {mask_ports(each.texts[0]): each.actions for each in expected.values()}
+    script = {each.texts[0]: each.actions for each in expected.values()}
     model_server.will(play(script))
     with serve(benchmark="fossil", tasks=NAMES, max_sessions=2) as server:
         await asyncio.to_thread(read_all, server, expected)
@@ -72,6 +72,6 @@ async def test_episodes_are_the_same_in_process_through_the_server_and_in_verifi
         (trace,) = episode["traces"]
         wanted = expected[trace["task"]["data"]["task"]]
         read = [n["message"]["content"] for n in trace["nodes"] if n["message"]["role"] == "user"]
-        assert [*map(mask_ports, read)] == [*map(mask_ports, wanted.texts)]
+        assert [*map(mask_instance, read)] == [*map(mask_instance, wanted.texts)]
         assert trace["rewards"]["verdict"]["score"] == wanted.reward, json.dumps(trace["info"])
     assert sum(each.reward for each in expected.values()) == len(NAMES)
