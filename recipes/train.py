@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,18 +147,25 @@ def _offered(settings: TrainSettings, units: "Sequence[TrainingUnit]", lived: Ex
 
 
 class _Progress:
-    """Says how it goes, a line every few seconds."""
+    """Says how it goes and how long it will take, a line every few seconds."""
 
     def __init__(self) -> None:
         self._said = 0.0
+        self._begun = (0.0, 0.0)
+        """When it was first told of, and how much was done then; a resumed training begins late."""
 
     def __call__(self, done: float, figures: Mapping[str, float]) -> None:
         now = time.monotonic()
+        began, before = self._begun = self._begun if self._begun[0] else (now, done)
         if done < 1 and now - self._said < _LINE_SECONDS:
             return
         self._said = now
         named = ", ".join(f"{name} {figures[name]:.4g}" for name in _SHOWN if name in figures)
-        print(f"{done:6.1%}  {named}", flush=True)
+        left = ""
+        if before < done < 1:
+            seconds = round((now - began) * (1 - done) / (done - before))
+            left = f"  {timedelta(seconds=seconds)} left"
+        print(f"{done:6.1%}{left}  {named}", flush=True)
 
 
 def _done(report: "TrainReport", folder: Path) -> str:
