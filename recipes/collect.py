@@ -4,7 +4,7 @@ import asyncio
 import shlex
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from loop.console.output import CommandResult, Status, Stopped, run_until_stopped
@@ -173,6 +173,8 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         stopped=reason,
     )
     _tell(found, folder)
+    if not reason:
+        folder.write_json("result.json", asdict(found))
     return CommandResult(found, _status(found))
 
 

@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -85,7 +85,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         print(f"left out: {left}, as said above")
     if not made.goal:
         print("without a goal it can be replayed, but not be learnt from")
-    return CommandResult(Recorded(str(folder.path), made.id, count, made.goal, left))
+    kept = Recorded(str(folder.path), made.id, count, made.goal, left)
+    if config.into is None:
+        folder.write_json("result.json", asdict(kept))
+    return CommandResult(kept)
 
 
 def _check(config: RecordConfig) -> None:

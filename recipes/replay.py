@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         *(str(folder.path), good, len(done) - refused, refused),
         [dict(each.content()) for each in done],
     )
+    folder.write_json("result.json", asdict(facts))
     return CommandResult(facts, Status.DONE if good == len(done) else Status.FAILED)
 
 

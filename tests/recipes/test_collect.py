@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.view.contents import Archive
 from loop.console.output import Status
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig
@@ -29,6 +30,7 @@ def test_episodes_are_kept_up_to_the_count_and_more_when_it_is_resumed_with_a_hi
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main([*ASKED, "--count", "1"]) == Status.DONE
+    assert Archive(folder / "runs").run("c").is_over(), "the viewer would call it interrupted"
     found = json.loads(capsys.readouterr().out)
     assert (found["episodes"], found["planned"], found["succeeded"]) == (1, 1, 1)
 

@@ -67,7 +67,9 @@ def test_a_start_without_a_key_leaves_no_folder(
     assert [path.name for path in folder.iterdir()] == ["tasks.toml"]
 
 
-@pytest.mark.parametrize("place", ["./weights", "/no/such/weights", "runs/r/trained", "a/b/c"])
+@pytest.mark.parametrize(
+    "place", ["./weights", "/no/such/weights", "runs/r/trained", "a/b/c", "trained/model"]
+)
 def test_a_folder_that_is_missing_is_not_sought_on_a_hub(place: str) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         check_place(place)

@@ -44,6 +44,8 @@ def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
 def check_place(place: str) -> None:
     """Raise `UsageError` for a folder that is not there, which no hub is to be asked for."""
     is_path = place.startswith((".", "/", "~", "runs/")) or place.count("/") > 1
+    # As `webagent train --out FOLDER` names its weights.
+    is_path = is_path or place.endswith("/model") or Path(place.partition("/")[0]).is_dir()
     if is_path and not Path(place).expanduser().is_dir():
         raise UsageError(f"local:{place}: there is no such folder; name one, or a model of the hub")
 

@@ -12,6 +12,7 @@ from shutil import copytree
 
 import pytest
 
+from apps.view.contents import Archive
 from loop.console.output import Status
 from recipes import cli
 from tasks.task import Task, TaskCheck
@@ -66,6 +67,7 @@ def test_an_episode_is_replayed_on_another_seed_and_stored_like_any_other(
         assert kept is not None and kept.steps[0].decision.source == "replay"
         assert store.scores()[kept.id][0].value == 1.0
         assert store.get_state(f"replay:{kept.id}") == done
+    assert Archive(tmp_path).run("again").is_over(), "the viewer would call it interrupted"
 
 
 @pytest.mark.browser

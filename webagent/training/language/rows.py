@@ -107,11 +107,11 @@ def make_step_rows(
 
     `weights` says how much the loss counts each step (1 where a mapping has none); a step of weight
     0 gives no row. `advantages` has one value for each step.
-    Demonstrated and random steps have no ids: `encode` makes them, and their rows carry no
-    behaviour log-probabilities, as do rows of steps that look-ahead or a reranker chose.
+    Demonstrated and random steps have no ids, and neither have those of a model behind a server
+    that returns none: `encode` writes them out to be imitated, and their rows carry no behaviour
+    log-probabilities, as do rows of steps that look-ahead or a reranker chose.
 
-    Raises `SetupError` for a step that a model sampled but whose backend returned no ids, or for
-    one to be encoded without `encode`.
+    Raises `SetupError` for a step without ids where there is no `encode`.
     """
     if trajectory.ending is None or trajectory.ending.is_infrastructure:
         return []
@@ -138,19 +138,19 @@ def make_step_row(
     if decision.prompt_ids and decision.sampled_ids:
         encoded = Encoded(decision.prompt_ids, decision.sampled_ids, decision.images)
         log_probs = _behaviour(decision, place)
-    elif decision.source not in _WITHOUT_IDS:
-        raise SetupError(
-            f"{place} was chosen by {decision.weights or 'a model'} without prompt and sampled ids,"
-            " and ids made by tokenising again would not be the ones sampled; collect with a model"
-            " whose capabilities name token_ids"
-        )
-    elif encode is None:
+    elif encode is not None:
+        encoded, log_probs = encode(trajectory, index), ()
+    elif decision.source in _WITHOUT_IDS:
         raise SetupError(
             f"{place} is a {decision.source} step without ids; pass `encode`, which writes it out"
             " for the model that is to learn it"
         )
     else:
-        encoded, log_probs = encode(trajectory, index), ()
+        raise SetupError(
+            f"{place} was chosen by {decision.weights or 'a model'} without prompt and sampled ids,"
+            " and ids made by tokenising again would not be the ones sampled; collect with a model"
+            " whose capabilities name token_ids"
+        )
     row = make_encoded_row(encoded, log_probs=log_probs, weight=weight)
     return replace(
         row,

@@ -67,10 +67,12 @@ def test_a_step_of_weight_zero_gives_no_row_and_a_half_counts_half() -> None:
     assert [row.steps for row in make_step_rows(played(*steps), weights={1: 0.0})] == [(0,), (2,)]
 
 
-def test_a_reply_of_a_server_without_ids_is_refused_by_name() -> None:
+def test_a_reply_of_a_server_without_ids_is_imitated_and_never_taken_for_sampled() -> None:
     without = Decision(Click(1), source="policy", weights="gpt-remote")
+    [row] = make_step_rows(played(without), encode=written)
+    assert row.ids and not row.has_behaviour and row.weights_version == "gpt-remote"
     with pytest.raises(SetupError, match=r"gpt-remote.*token_ids"):
-        make_step_rows(played(without), encode=written)
+        make_step_rows(played(without))
 
 
 def test_sampled_ids_without_their_log_probabilities_are_refused() -> None:
