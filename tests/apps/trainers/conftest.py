@@ -1,13 +1,12 @@
 """A server with the tasks of MiniWoB++, and a model that plays what was recorded in process."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 
-from perf.fakes.chat_server import ChatServer
+from perf.fakes.chat_server import ChatServer, serving
 from tests.apps.serve.conftest import RunningServer, running_server
 from tests.apps.trainers.foreign_server import ForeignServer
 
@@ -25,11 +24,8 @@ def serve() -> Callable[..., AbstractContextManager[Any]]:
 
 @pytest.fixture
 def model_server() -> Iterator[ChatServer]:
-    server = ChatServer()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture
