@@ -13,7 +13,7 @@ from perf.fakes.misbehaviour import EVERYWHERE, PROVIDERS
 from perf.providers import MODELS, variables
 from webagent.errors import ModelError
 from webagent.models import Endpoint, EndpointModel
-from webagent.models.endpoint.refusals import Refusal
+from webagent.models.endpoint.refusals import ServerRefusal
 from webagent.models.model import Message
 
 ASK = [Message("user", "Press the button.")]
@@ -82,9 +82,9 @@ async def test_a_failure_is_told_as_the_table_says(
 def test_the_pause_that_a_server_asks_for_is_read(
     headers: dict[str, str], body: str, seconds: float
 ) -> None:
-    assert Refusal(429, body, headers).pause == seconds
+    assert ServerRefusal(429, body, headers).pause == seconds
 
 
 def test_a_pause_until_a_date_is_read() -> None:
     until = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    assert 55 < Refusal(503, "", {"retry-after": until}).pause <= 60
+    assert 55 < ServerRefusal(503, "", {"retry-after": until}).pause <= 60

@@ -21,7 +21,7 @@ from webagent.models.endpoint.protocol import (
     write_request,
 )
 from webagent.models.endpoint.providers import read_variable, resolve_provider, wants_key
-from webagent.models.endpoint.refusals import Refusal, advise, explain, read_page
+from webagent.models.endpoint.refusals import ServerRefusal, advise, explain, read_page
 from webagent.models.endpoint.settings import Endpoint
 from webagent.models.model import Completion, Constraint, Message, Reply, Tokens
 
@@ -252,7 +252,7 @@ class EndpointModel:
 
     def _explain_refusal(self, response: "Response") -> Exception:
         """Return what to raise for a status: retry, or a failure for good."""
-        refusal = Refusal(response.status_code, response.text, response.headers)
+        refusal = ServerRefusal(response.status_code, response.text, response.headers)
         parameter = refusal.parameter
         can_adapt = refusal.status == 400 and not refusal.is_too_long
         if can_adapt and parameter in _ADAPTABLE and parameter not in self._refused:

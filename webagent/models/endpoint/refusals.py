@@ -24,7 +24,7 @@ _MARKUP = re.compile(r"<(style|script|head)\b.*?</\1>|<[^>]*>", re.IGNORECASE | 
 _LONGEST = 300
 
 
-class Refusal:
+class ServerRefusal:
     """What a response other than a success says."""
 
     def __init__(self, status: int, text: str, headers: Mapping[str, str]) -> None:
@@ -84,7 +84,7 @@ def read_page(text: str) -> str:
     return " ".join(_MARKUP.sub(" ", text).split()) if is_page else text
 
 
-def explain(refusal: Refusal, endpoint: Endpoint, address: str) -> str:
+def explain(refusal: ServerRefusal, endpoint: Endpoint, address: str) -> str:
     """Return what is wrong, in the server's words, and what to do next."""
     key = endpoint.api_key_variable
     if refusal.is_spent:
@@ -111,7 +111,7 @@ def explain(refusal: Refusal, endpoint: Endpoint, address: str) -> str:
     return refusal.said
 
 
-def advise(refusal: Refusal) -> str:
+def advise(refusal: ServerRefusal) -> str:
     """Return what to do about a refusal that did not pass."""
     if refusal.status == 429:
         return "wait, or ask more slowly with requests_per_minute (docs/models.md)"
@@ -125,7 +125,7 @@ NO_KEY = "NO_API_KEY"
 ASK_OWNER = "set OPENAI_BASE_URL and OPENAI_API_KEY for a server that wants a key"
 
 
-def _find(refusal: Refusal, endpoint: Endpoint, address: str) -> str:
+def _find(refusal: ServerRefusal, endpoint: Endpoint, address: str) -> str:
     """Return where to look for what was not found."""
     if endpoint.server.kind == "ollama":
         return f"`ollama list` says what is there, `ollama pull {endpoint.model}` fetches it"
