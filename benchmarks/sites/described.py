@@ -353,8 +353,10 @@ def find_site(name: str, files: Sequence[Path] = ()) -> AnySite:
     if whole in described:
         return described[whole]
     if whole not in SITES:
-        close = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)
-        raise UnknownSiteError(f"no site is called {name!r}; there is {', '.join(close)}")
+        close = get_close_matches(name, known, n=3, cutoff=0.5)
+        own = "" if close else "; name the file of one of your own with --sites"
+        there = ", ".join(close or sorted(known))
+        raise UnknownSiteError(f"no site is called {name!r}; there is {there}{own}")
     make: Callable[[], Site] = import_module(SITES[whole]).site
     return make()
 
