@@ -6,7 +6,6 @@ import sys
 import termios
 import tty
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
@@ -148,12 +147,7 @@ class KeyReader:
             asyncio.get_running_loop().add_reader(sys.stdin, self._read)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         if self._before is not None:
             asyncio.get_running_loop().remove_reader(sys.stdin)
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)  # type: ignore[arg-type]  # as it was read

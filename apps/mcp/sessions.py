@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Self
 
 from apps.mcp.settings import McpConfig
@@ -239,12 +238,7 @@ class Sessions:
         self._closer = asyncio.create_task(self._close_idle())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         closing = asyncio.ensure_future(self._close())
         try:
             await asyncio.shield(closing)

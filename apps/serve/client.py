@@ -3,7 +3,6 @@
 import json
 import socket
 from base64 import b64encode
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
@@ -50,12 +49,7 @@ class ServedClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def reset(self, **asked: Any) -> dict[str, Any]:

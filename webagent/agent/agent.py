@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from anyio.from_thread import start_blocking_portal
@@ -199,12 +198,7 @@ class Agent:
             self._held.undo = undo.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         held, self._held = self._held, None
         if held is not None:
             if held.page is not None:
@@ -219,12 +213,7 @@ class Agent:
             self._thread = portal, undo.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         thread, self._thread = self._thread, None
         if thread is not None:
             thread[1].close()

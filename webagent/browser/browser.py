@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
-from types import TracebackType
 from typing import Self
 
 from playwright.async_api import Browser as Chrome
@@ -126,12 +125,7 @@ class Browser:
             undo.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         await self.close()
 
     async def world(
