@@ -101,8 +101,9 @@ def enter_color(view: View) -> Action:
     color = view.read_one(pattern)
     from PIL import ImageColor
 
-    code = ImageColor.colormap.get(color, color)
-    return fill_and_press(view, str(code).removeprefix("#").upper())
+    if color in ImageColor.colormap:  # its values turn into tuples once they have been painted with
+        color = bytes(ImageColor.getrgb(color)[:3]).hex()
+    return fill_and_press(view, color.upper())
 
 
 def fill_and_press(view: View, *texts: str) -> Action:

@@ -1,6 +1,7 @@
 """Oracles on hand-written pages: what they do, what they refuse, and how they are found."""
 
 import pytest
+from PIL import ImageColor
 
 from benchmarks.oracles import ORACLES, OraclePolicy, View
 from tasks.task import Task
@@ -45,6 +46,14 @@ def test_boxes_are_checked_in_page_order_not_in_goal_order() -> None:
 def test_selecting_nothing_is_only_submitting() -> None:
     nodes = (Node(1, "checkbox", "aa"), Node(2, "button", "Submit"))
     assert play("click-checkboxes", "Select nothing and click Submit.", nodes, 1) == [Click(2)]
+
+
+@pytest.mark.parametrize(("color", "code"), [("orange", "FFA500"), ("#0198e3", "0198E3")])
+def test_a_colour_is_typed_as_its_code_even_once_it_was_painted_with(color: str, code: str) -> None:
+    ImageColor.getrgb(color)  # as Pillow does when it paints
+    nodes = (Node(1, "textbox", "", kind="input:text"), Node(2, "button", "Submit"))
+    goal = f"Select the following color {color} with the color picker and hit Submit."
+    assert play("use-colorwheel-2", goal, nodes, 2) == [Fill(1, code), Click(2)]
 
 
 def test_a_plan_that_is_done_is_not_begun_again() -> None:
