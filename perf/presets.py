@@ -81,7 +81,7 @@ def play_preset(name: str, runs: Path, server: str) -> PlayedPreset:
     started, log = time.monotonic(), run.with_suffix(".log")
     with log.open("w", encoding="utf-8") as said:
         going = {"env": environment, "stdout": said, "stderr": subprocess.STDOUT}
-        process = subprocess.Popen([*program, *settings], **going)  # type: ignore[call-overload]
+        process = subprocess.Popen([*program, *settings], **going)  # type: ignore[call-overload]  # options by name
         try:
             _wait_for_a_collected_episode(process, run, log)
         finally:
@@ -89,7 +89,7 @@ def play_preset(name: str, runs: Path, server: str) -> PlayedPreset:
             process.wait()
         before = _read_actions(run)
         more = [*program, "--resume", str(run)]
-        subprocess.run(more, check=True, timeout=_SECONDS, **going)  # type: ignore[call-overload]
+        subprocess.run(more, check=True, timeout=_SECONDS, **going)  # type: ignore[call-overload]  # options by name
     after = _read_actions(run)
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     return PlayedPreset(
