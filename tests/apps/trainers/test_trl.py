@@ -191,10 +191,10 @@ def test_faults_reach_no_reward_of_the_grpo_trainer(bench: Bench) -> None:
         elif clicks[0] % 3 == 0:
             env._episode._client._socket.shutdown(socket.SHUT_RDWR)
 
-    class Faulty(bench.environment):  # type: ignore[misc,name-defined]
+    class Faulty(bench.environment):  # type: ignore[misc,name-defined]  # made at run time
         pass
 
-    original = bench.environment.click  # type: ignore[attr-defined]
+    original = bench.environment.click  # type: ignore[attr-defined]  # made at run time
 
     @wraps(original)
     def click(self: Any, **arguments: Any) -> Any:
@@ -202,7 +202,7 @@ def test_faults_reach_no_reward_of_the_grpo_trainer(bench: Bench) -> None:
         return original(self, **arguments)
 
     def get_reward(self: Any) -> float | None:
-        given.append(bench.environment.get_reward(self))  # type: ignore[attr-defined]
+        given.append(bench.environment.get_reward(self))  # type: ignore[attr-defined]  # made at run time
         return given[-1]
 
     Faulty.click, Faulty.get_reward = click, get_reward
