@@ -80,7 +80,19 @@ def complete_request(asked: ExportConfig) -> ExportRequest:
         raise unknown_name("reader", asked.to, [PLAIN_FORM, *CONSUMERS])
     if not 0 <= asked.imagined_share < 1:
         raise UsageError(f"--imagined-share {asked.imagined_share:g} is no share below 1")
-    what = _choose_what(asked)
+    consumer = CONSUMERS.get(asked.to)
+    known = list(consumer.forms) if consumer else ["episodes"]
+    what = asked.what or known[0]
+    if what not in known:
+        others = [each.name for each in CONSUMERS.values() if what in each.forms]
+        others += [PLAIN_FORM] * (what == "episodes")
+        hint = f"; {what} can be had for {', '.join(others)}" if others else ""
+        raise UsageError(f"{asked.to} is written {', '.join(known)}, not {what!r}{hint}")
+    if asked.imagined and what in _TO_BE_JUDGED:
+        raise UsageError(
+            f"--imagined is for episodes and sft: no judge saw an imagined episode, so {what} has"
+            " nothing to tell of it"
+        )
     # A store that no command made has no settings.
     has_settings = (asked.run / "run.json").exists()
     settings = RunFolder.open(asked.run).settings() if has_settings else {}
@@ -98,21 +110,3 @@ def complete_request(asked: ExportConfig) -> ExportRequest:
     )
     origin = {name: value for name, value in settings.items() if name in ("command", "origins")}
     return ExportRequest(asked.run, asked.out, asked.to, what, config, played_as, origin)
-
-
-def _choose_what(asked: ExportConfig) -> str:
-    """Return the kind of example, where this reader reads it. Raises `UsageError`."""
-    consumer = CONSUMERS.get(asked.to)
-    known = list(consumer.forms) if consumer else ["episodes"]
-    what = asked.what or known[0]
-    if what not in known:
-        others = [each.name for each in CONSUMERS.values() if what in each.forms]
-        others += [PLAIN_FORM] * (what == "episodes")
-        hint = f"; {what} can be had for {', '.join(others)}" if others else ""
-        raise UsageError(f"{asked.to} is written {', '.join(known)}, not {what!r}{hint}")
-    if asked.imagined and what in _TO_BE_JUDGED:
-        raise UsageError(
-            f"--imagined is for episodes and sft: no judge saw an imagined episode, so {what} has"
-            " nothing to tell of it"
-        )
-    return what

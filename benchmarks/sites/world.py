@@ -154,7 +154,15 @@ class HostedWorld:
             if task.site != self._site or self._lease is None or self._lease.has_failed:
                 await self._give_back()
             if task.site:
-                await self._begin(task)
+                try:
+                    lease = await self._reset(task)
+                except SiteError:
+                    if self._lease is None:
+                        raise
+                    self._mark_doubtful()
+                    await self._give_back()
+                    lease = await self._reset(task)
+                self._translation = Translation(self._host.address(task.site), lease.running.base)
             self._inner = self._inner or await self._open_world()
             seen = await self._inner.reset(self._inward(task))
             return self._translation.outward(seen)
@@ -198,18 +206,6 @@ class HostedWorld:
             await self._leave_pages()
         finally:
             await self._give_back()
-
-    async def _begin(self, task: Task) -> None:
-        """The site in its first state, in our hands."""
-        try:
-            lease = await self._reset(task)
-        except SiteError:
-            if self._lease is None:
-                raise
-            self._mark_doubtful()
-            await self._give_back()
-            lease = await self._reset(task)
-        self._translation = Translation(self._host.address(task.site), lease.running.base)
 
     async def _reset(self, task: Task) -> Lease:
         if self._lease is None:

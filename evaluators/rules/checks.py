@@ -129,7 +129,11 @@ def _compare(
     if check.rule not in RULES and check.rule not in CONSULTING_RULES:
         raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
     if check.evidence not in evidence:
-        return Verdict(None, _not_captured(check.evidence, evidence))
+        notes = evidence.get("uncaptured")
+        reason = notes.get(check.evidence) if isinstance(notes, dict) else None
+        return Verdict(
+            None, f"evidence {check.evidence} was not captured" + (f": {reason}" if reason else "")
+        )
     found = evidence[check.evidence]
     what = f"{check.evidence} is {_shorten(found)}, {check.rule} {_shorten(check.expected)}"
     try:
@@ -141,13 +145,6 @@ def _compare(
     if isinstance(holds, Verdict):
         return Verdict(holds.value, f"{what}: {holds.reason}")
     return Verdict(float(holds), f"{what}: {'holds' if holds else 'fails'}")
-
-
-def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:
-    """Return what is missing, with the reason where one was noted at the capture."""
-    notes = evidence.get("uncaptured")
-    reason = notes.get(name) if isinstance(notes, dict) else None
-    return f"evidence {name} was not captured" + (f": {reason}" if reason else "")
 
 
 def _of_episode(trajectory: Trajectory) -> dict[str, Json]:

@@ -173,7 +173,12 @@ class Explorer:
         visit = sum(isinstance(step.decision.action, Click | Press) for step in trajectory.steps)
         name = zlib.crc32("/".join(sorted(form.labels)).encode())
         words = find_words([n.name for n in page.nodes if n.role in ("text", "link")])
-        touched = _find_touched(trajectory, page)
+        touched = set()
+        for step in reversed(trajectory.steps):
+            if not isinstance(step.decision.action, _FILLED) or step.observation.url != page.url:
+                break
+            entry = find_field(step.observation, step.decision.action.mark)
+            touched |= {entry.label} if entry else set()
         typed = []
         for entry in form.fields:
             # All password fields get one value, as a form with a repetition asks for.
@@ -223,17 +228,6 @@ def _choose_entry(
     if not options or rng.random() < 0.45:
         return None
     return SelectOption(node.mark, options[int(rng.integers(len(options)))])
-
-
-def _find_touched(trajectory: Trajectory, page: Observation) -> set[str]:
-    """Return the labels of the fields that were filled in since the page was opened."""
-    touched = set()
-    for step in reversed(trajectory.steps):
-        if not isinstance(step.decision.action, _FILLED) or step.observation.url != page.url:
-            break
-        entry = find_field(step.observation, step.decision.action.mark)
-        touched |= {entry.label} if entry else set()
-    return touched
 
 
 def _host(url: str) -> str:

@@ -98,7 +98,12 @@ def check_novelty(task: Task, known: Sequence[Task], alike: float = 0.6) -> Refu
     site, or as somebody else, everything is new.
     """
     rivals = [each for each in known if _place(each) == _place(task)]
-    if _asks_of_a_state(task):
+    # Two questions may have one answer, and to change nothing is no state of its own.
+    if any(
+        not check.evidence.startswith("episode.")
+        and (check.rule, check.expected) != ("unchanged", [])
+        for check in task.checks
+    ):
         for rival in rivals:
             if _end_state(task) == _end_state(rival):
                 return Refusal("novelty", f"its checks are those of {rival.id}: the same end state")
@@ -123,18 +128,6 @@ def _end_state(task: Task) -> list[tuple[str, str, str]]:
             check.rule,
             repr(check.expected),
         )
-        for check in task.checks
-    )
-
-
-def _asks_of_a_state(task: Task) -> bool:
-    """Return whether a check asks what has become of the site.
-
-    Two questions may have one answer, and to change nothing is no state of its own.
-    """
-    return any(
-        not check.evidence.startswith("episode.")
-        and (check.rule, check.expected) != ("unchanged", [])
         for check in task.checks
     )
 
