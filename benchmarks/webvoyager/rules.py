@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from benchmarks.webarena.rules.consulting import ask_for_verdict
 from evaluators.evaluator import Verdict
-from evaluators.rules.checks import RuleQuestion, consulting_rule, rule
-from evaluators.rules.comparisons import Quantity, quantities
+from evaluators.rules.checks import Quantity, RuleQuestion, consulting_rule, quantities, rule
 from tasks.task import Json
 from webagent.models.model import Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt

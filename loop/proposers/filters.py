@@ -7,10 +7,9 @@ from difflib import SequenceMatcher
 from re import Pattern
 from typing import Any, TypeAlias
 
-from loop.proposers.asking import ProposerModel, read_object
 from loop.proposers.lexicon import find_pattern, find_refused
 from loop.proposers.records import ProposalRecord, SolveResult
-from loop.proposers.requests import FILTER, SiteScope
+from loop.proposers.requests import FILTER, ProposerModel, SiteScope, read_object
 from loop.proposers.validity import check_validity, likeness, values, words
 from tasks.task import UNTRIED, Refusal, Task, TaskProposal
 from webagent.guard import Guard

@@ -31,6 +31,7 @@ from webagent.errors import GuardError, SetupError
 from webagent.guard.address import parse_ip
 from webagent.guard.decide import (
     ALLOWED,
+    Guard,
     GuardRefusal,
     GuardVerdict,
     TransferTracker,
@@ -41,11 +42,12 @@ from webagent.guard.decide import (
     decide_secret,
     decide_server,
     decide_upload,
+    is_approved,
     is_on,
     refuse,
     texts_of,
+    write_question,
 )
-from webagent.guard.guard import Guard, is_approved, write_question
 from webagent.guard.policy import GuardPolicy, open_for_task
 from webagent.guard.secret import find_placeholders
 from webagent.records import Observation
