@@ -100,7 +100,6 @@ def complete_request(asked: ExportConfig) -> ExportRequest:
     played_as = str(played.get("observation", "text"))
     variant = variant_named(asked.observation or played_as)
     shown = bool(played.get("images") or variant.image)
-    consumer = CONSUMERS.get(asked.to)
     config = replace(
         asked,
         phases=asked.phases or (LEARNT_FROM if consumer else ()),

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -148,14 +148,6 @@ def _appearance(node: Node) -> tuple[str, frozenset[str]]:
     return node.value, frozenset(node.states) - {"focused"}
 
 
-def _has_changed(trajectory: Trajectory, place: int) -> bool:
-    """Return whether the step changed how its element looks."""
-    mark, steps = _mark_of(trajectory.steps[place]), trajectory.steps
-    before = steps[place].observation.node(mark)
-    after = steps[place + 1].observation.node(mark)
-    return before is not None and after is not None and _appearance(before) != _appearance(after)
-
-
 def _is_ticked(trajectory: Trajectory, place: int) -> bool:
     """Return whether the step was a click that changed its element and nothing else on the page."""
     steps = trajectory.steps
@@ -202,7 +194,16 @@ def _corrupt(
         # What was done for one goal, held against another of the same task or of another task.
         wanted = kind == "other goal"
         task = trajectory.task.name
-        return _with_goal(trajectory, [o for o in others if (o.task.name == task) is wanted], rng)
+        alike = {_goal_of(o) for o in others if (o.task.name == task) is wanted}
+        goals = sorted(alike - {_goal_of(trajectory), ""})
+        if not goals:
+            return None
+        goal = goals[int(rng.integers(len(goals)))]
+        steps = (
+            replace(s, observation=replace(s.observation, goal=goal)) for s in trajectory.steps
+        )
+        last = replace(trajectory.last, goal=goal) if trajectory.last else None
+        return replace(trajectory, goal=goal, steps=tuple(steps), last=last)
     if kind == "boasting":
         # One of the other corruptions, on a page that says all went well.
         other = str(rng.choice([each for each in KINDS if each != "boasting"]))
@@ -346,7 +347,12 @@ def _other_ticked(
 def _undone(trajectory: Trajectory, rng: np.random.Generator) -> Trajectory | None:
     """Take a right change back before the last step."""
     steps = trajectory.steps
-    places = [i for i in range(len(steps) - 1) if _has_changed(trajectory, i)]
+    places = []
+    for place, (step, following) in enumerate(pairwise(steps)):
+        mark = _mark_of(step)
+        before, after = step.observation.node(mark), following.observation.node(mark)
+        if before and after and _appearance(before) != _appearance(after):
+            places.append(place)
     if not places:
         return None
     step = steps[int(rng.choice(places))]
@@ -367,21 +373,6 @@ def _undone(trajectory: Trajectory, rng: np.random.Generator) -> Trajectory | No
     taken_back = Step(last.observation, Decision(back))
     final = replace(last, observation=_replace_node(last.observation, before))
     return replace(trajectory, steps=(*steps[:-1], taken_back, final))
-
-
-def _with_goal(
-    trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
-) -> Trajectory | None:
-    """Return the same steps for a goal of the other episodes."""
-    goals = sorted({_goal_of(other) for other in others} - {_goal_of(trajectory), ""})
-    if not goals:
-        return None
-    goal = goals[int(rng.integers(len(goals)))]
-    steps = tuple(
-        replace(step, observation=replace(step.observation, goal=goal)) for step in trajectory.steps
-    )
-    last = replace(trajectory.last, goal=goal) if trajectory.last else None
-    return replace(trajectory, goal=goal, steps=steps, last=last)
 
 
 def _goal_of(trajectory: Trajectory) -> str:
