@@ -374,7 +374,15 @@ def match_labels(
         if meant is None:
             unknown.append(label.episode)
         else:
-            found.append(_complete_label(label, meant))
+            found.append(
+                replace(
+                    label,
+                    episode=meant.id,
+                    benchmark=label.benchmark or meant.task.rpartition("/")[0],
+                    agent=label.agent or meant.arm,
+                    task=label.task or meant.task,
+                )
+            )
     if not found or (unknown and not ignore_unknown):
         raise _unknown_labels_error(unknown, len(labels), by_id)
     return found, len(unknown)
@@ -388,17 +396,6 @@ def read_values(store: Store, score: str = "success") -> dict[str, dict[str, flo
             if one.name == score:
                 values[one.evaluator][episode] = one.value
     return dict(values)
-
-
-def _complete_label(label: Label, entry: EpisodeSummary) -> Label:
-    benchmark, _, _ = entry.task.rpartition("/")
-    return replace(
-        label,
-        episode=entry.id,
-        benchmark=label.benchmark or benchmark,
-        agent=label.agent or entry.arm,
-        task=label.task or entry.task,
-    )
 
 
 def _unknown_labels_error(

@@ -175,8 +175,8 @@ class ProposalFilter:
     async def filter_records(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
         """Return the lines with what is said against each, rule by rule. Raises `ModelError`.
 
-        What the rules let through is known from then on. The model and whoever proves are only asked
-        about what has passed so far.
+        What the rules let through is known from then on. The model and whoever proves are only
+        asked about what has passed so far.
         """
         checked = []
         for line in lines:

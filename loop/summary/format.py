@@ -116,15 +116,11 @@ def _format_count(tokens: float | None, row: SpentRow) -> str:
 def _format_money(money: float | None, row: SpentRow) -> str:
     """Return a sum with its currency, never 0 for what is not known."""
     if money is not None:
-        return f"{_format_sum(money)} {row['currency']}"
+        # Two decimals, or as many more as a small sum needs to differ from 0.
+        places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
+        return f"{money:,.{places}f} {row['currency']}"
     is_paid = any(asked["price"] != "own weights" for asked in row["asked"])
     return "unknown" if is_paid else "–"
-
-
-def _format_sum(money: float) -> str:
-    """Return a sum with two decimals, or as many more as a small one needs to differ from 0."""
-    places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
-    return f"{money:,.{places}f}"
 
 
 def format_macro(row: MacroRow) -> str:

@@ -31,7 +31,7 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SecretSpan:
     """A part of a text that carries a value."""
 
     start: int
@@ -79,13 +79,13 @@ class EncodedValues:
             texts.append(data.replace(b"\0", b"").decode("latin-1"))
         return set().union(*map(self.names_in, texts))
 
-    def spans_in(self, text: str) -> list[Span]:
+    def spans_in(self, text: str) -> list[SecretSpan]:
         """Return where a text carries the values, in order and apart from each other."""
-        found: list[Span] = []
+        found: list[SecretSpan] = []
         starts, ends = list(range(len(text))), list(range(1, len(text) + 1))
         for _ in range(_LEVELS):
             found += [
-                Span(starts[first], ends[last - 1], name)
+                SecretSpan(starts[first], ends[last - 1], name)
                 for first, last, name in self._places_in(text)
             ]
             decoded, at = [], 0
@@ -148,13 +148,13 @@ def _widen(text: str, first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
-def _apart(spans: list[Span]) -> Iterator[Span]:
+def _apart(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
     """Join spans that overlap; the longer one gives its name."""
-    held: Span | None = None
+    held: SecretSpan | None = None
     for span in sorted(spans, key=lambda each: (each.start, -each.end)):
         if held is not None and span.start < held.end:
             longer = max(held, span, key=lambda each: each.end - each.start)
-            held = Span(held.start, max(held.end, span.end), longer.name)
+            held = SecretSpan(held.start, max(held.end, span.end), longer.name)
             continue
         if held is not None:
             yield held
