@@ -106,10 +106,8 @@ def _find_wrong_at_end(case: FailedEpisode) -> CauseFinding | None:
         reason = "what the goal does not name was chosen, and what it names was not"
         chosen = (f"chosen {format_element(ticked)}",)
         return CauseFinding(Cause.GROUNDING, "wrong element", at, reason, chosen)
-    number, alike = (
-        find_ordinal(case.goal),
-        [n for n in page.nodes if n.mark and n.role == node.role],
-    )
+    number = find_ordinal(case.goal)
+    alike = [n for n in page.nodes if n.mark and n.role == node.role]
     if number and number <= len(alike) and not find_quoted(case.goal) and node != alike[number - 1]:
         reason = f"the goal asks for number {number} of its kind"
         evidence = (f"clicked {format_element(node)}", f"meant {format_element(alike[number - 1])}")
