@@ -4,7 +4,6 @@ import asyncio
 from contextlib import AsyncExitStack, suppress
 from typing import Self
 
-from playwright.async_api import Browser as Chrome
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
@@ -29,7 +28,7 @@ from webagent.observation.variants import ObservationVariant
 
 
 async def open_context(
-    chrome: Chrome, task: Task, profile: Profile, guard: Guard | None = None
+    engine: BrowserProcess, task: Task, profile: Profile, guard: Guard | None = None
 ) -> Tabs:
     """Return a fresh context for the task, with one empty tab; `Tabs.leave` gives all of it back.
 
@@ -49,17 +48,18 @@ async def open_context(
             undo.push_async_callback(frozen.close)
             options |= {"proxy": {"server": frozen.address}, "ignore_https_errors": True}
         async with world_failures():
-            context = await chrome.new_context(**options, **recording.options)
+            context = await engine.chrome.new_context(**options, **recording.options)
             undo.push_async_callback(close_context, context)
             await recording.start(context)
         undo.push_async_callback(recording.stop, context)
         if enforcer:
             await enforcer.watch(context)
-        tabs = await Tabs.open(context, clock_named(task.clock), task.hooks.init)
+        clock = clock_named(task.clock)
+        tabs = await Tabs.open(context, clock, task.hooks.init, engine.devtools)
         tabs.recording, tabs.replay, tabs.guard = recording, replay, enforcer
         if profile.downloads:
             tabs.downloads = await Downloads.open(
-                chrome,
+                engine.chrome,
                 tabs.first,
                 profile.downloads,
                 profile.max_download_mb,
@@ -173,7 +173,7 @@ class Browser:
 
     async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
         """Return a fresh context for the task, with one empty tab. Raises `WorldError`."""
-        return await self._pool.lend(lambda chrome: open_context(chrome, task, profile, self.guard))
+        return await self._pool.lend(lambda engine: open_context(engine, task, profile, self.guard))
 
     def renew(self, tabs: Tabs) -> None:
         """Say that pages are in use. Raises `WorldError` when they were taken back."""
@@ -199,4 +199,5 @@ class Browser:
             self.headless,
             flags=browser_flags(self.guard) if self.guard else (),
             page_megabytes=self._limits.page_megabytes,
+            listens=self.guard is None,  # what a guard holds must find no port to the browser
         )

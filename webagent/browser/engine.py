@@ -16,8 +16,10 @@ import psutil
 from playwright.async_api import Browser as Chrome
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
+from websockets.exceptions import WebSocketException
 
 from webagent.browser.chromium import Chromium, has_sandbox, summarize_failure
+from webagent.browser.devtools import PORT_FLAG, DevTools
 from webagent.errors import SetupError
 
 _PREFIX = "webagent-browser-"
@@ -97,6 +99,8 @@ class BrowserProcess:
         self, playwright: Playwright, chrome: Chrome, folder: OwnedFolder | None = None
     ) -> None:
         self.chrome = chrome
+        self.devtools: DevTools | None = None
+        """The way to its pages past the driver; None in a browser that was joined."""
         self.started = time.monotonic()
         self._playwright = playwright
         self._folder = folder
@@ -104,9 +108,16 @@ class BrowserProcess:
 
     @classmethod
     async def start(
-        cls, chromium: Chromium, headless: bool, *, flags: Sequence[str], page_megabytes: int
+        cls,
+        chromium: Chromium,
+        headless: bool,
+        *,
+        flags: Sequence[str],
+        page_megabytes: int,
+        listens: bool = True,
     ) -> "BrowserProcess":
-        """Start both. A renderer that asks for more than `page_megabytes` crashes.
+        """Start both. A renderer that asks for more than `page_megabytes` crashes. With `listens`
+        the browser has a DevTools port on this machine, by which its pages are reached faster.
 
         Raises `SetupError` when the browser does not start.
         """
@@ -121,7 +132,11 @@ class BrowserProcess:
                     chrome = await playwright.chromium.launch(
                         executable_path=chromium.path,
                         headless=headless,
-                        args=[*_QUIET_FLAGS, *(_HEADLESS_FLAGS if headless else ()), own, *flags],
+                        args=[
+                            *(*_QUIET_FLAGS, *(_HEADLESS_FLAGS if headless else ())),
+                            *((PORT_FLAG,) if listens else ()),
+                            *(own, *flags),
+                        ],
                         chromium_sandbox=has_sandbox(),
                         artifacts_dir=folder.path / "artifacts",
                         timeout=_LAUNCH_SECONDS * 1000,
@@ -130,11 +145,12 @@ class BrowserProcess:
                         handle_sighup=False,
                     )
                 engine = cls(playwright, chrome, folder)
-                await engine._find_processes(folder)
+                profile = await engine._find_processes(folder)
+                engine.devtools = await DevTools.open(profile) if listens else None
             except PlaywrightError as error:
                 reason = summarize_failure(error.message)
                 raise SetupError(f"{chromium.path} does not start: {reason}") from error
-            except psutil.Error as error:
+            except (psutil.Error, OSError, ValueError, WebSocketException) as error:
                 raise SetupError(f"{chromium.path} ended as it started: {error}") from error
             undo.pop_all()
         engine._limit_renderers(page_megabytes)
@@ -189,6 +205,8 @@ class BrowserProcess:
         """End both, by force where they do not end by themselves. Never raises."""
         family = self.family()
         try:
+            if self.devtools is not None:
+                await _attempt(self.devtools.close())
             await _attempt(self.chrome.close())
             await _attempt(self._playwright.stop())
         finally:
@@ -198,15 +216,19 @@ class BrowserProcess:
             if self._folder:
                 await asyncio.to_thread(self._folder.remove)
 
-    async def _find_processes(self, folder: OwnedFolder) -> None:
-        """Find the browser by the number it gives, and the driver as its ancestor below us."""
+    async def _find_processes(self, folder: OwnedFolder) -> Path:
+        """Find the browser by the number it gives, and the driver as its ancestor below us; return
+        the browser's profile. Raises `ValueError` where it names none."""
         session = await self.chrome.new_browser_cdp_session()
         answer = await session.send("SystemInfo.getProcessInfo")
         await session.detach()
         number = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
         main = psutil.Process(number)
         self._processes = (main, *(each for each in main.parents() if each.ppid() == os.getpid()))
-        _name_profile(folder, main.cmdline())
+        profile = _name_profile(folder, main.cmdline())
+        if profile is None:
+            raise ValueError("it names no profile")
+        return profile
 
     def _limit_renderers(self, megabytes: int) -> None:
         """Limit private memory of the zygotes, from which renderers inherit it."""
@@ -216,7 +238,7 @@ class BrowserProcess:
             try:
                 if "--type=zygote" in process.cmdline():
                     process.rlimit(psutil.RLIMIT_DATA, (megabytes * _MEGABYTE,) * 2)
-            except psutil.Error as error:
+            except (psutil.Error, OSError, ValueError, WebSocketException) as error:
                 logger.warning("a page's memory is not limited: %s", error)
 
 
@@ -257,16 +279,17 @@ def _name_if_there(folder: OwnedFolder) -> bool:
     own = f"{_FOLDER_FLAG}{folder.path}"
     lines = (process.info["cmdline"] or () for process in psutil.process_iter(["cmdline"]))
     arguments = next((line for line in lines if own in line), ())
-    return _name_profile(folder, arguments)
+    return _name_profile(folder, arguments) is not None
 
 
-def _name_profile(folder: OwnedFolder, arguments: Iterable[str]) -> bool:
-    """Return whether the arguments of a browser say where its profile is."""
+def _name_profile(folder: OwnedFolder, arguments: Iterable[str]) -> Path | None:
+    """Return the profile that the arguments of a browser name, once noted; None without one."""
     flag = "--user-data-dir="
     profile = next((each.removeprefix(flag) for each in arguments if each.startswith(flag)), None)
-    if profile is not None:
-        folder.add_profile(Path(profile))
-    return profile is not None
+    if profile is None:
+        return None
+    folder.add_profile(Path(profile))
+    return Path(profile)
 
 
 async def _attempt(ending: Coroutine[Any, Any, None]) -> None:

@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from playwright.async_api import Browser as Chrome
-
 from webagent.browser.engine import BrowserProcess
 from webagent.browser.tabs import Tabs
 from webagent.errors import SetupError, WorldError
@@ -98,7 +96,7 @@ class BrowserPool:
         if self._rounds is None:
             self._rounds = asyncio.create_task(self._look_after())
 
-    async def lend(self, open_tabs: Callable[[Chrome], Awaitable[Tabs]]) -> Tabs:
+    async def lend(self, open_tabs: Callable[[BrowserProcess], Awaitable[Tabs]]) -> Tabs:
         """Return fresh pages in the browser that has the fewest; where it opens none, it is retired
         and another one asked. Raises `WorldError`."""
         for _ in range(2):
@@ -106,7 +104,7 @@ class BrowserPool:
             place.opening += 1
             try:
                 async with asyncio.timeout(_OPEN_SECONDS):
-                    tabs = await open_tabs(place.engine.chrome)
+                    tabs = await open_tabs(place.engine)
                 place.leases[tabs] = _Lease(tabs, time.monotonic())
                 place.served += 1
                 return tabs

@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json, Task
 from webagent.action import Action
+from webagent.browser.devtools import DevTools
 from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
 from webagent.browser.page.connection import world_failures
 from webagent.browser.page.tab import Tab
@@ -89,9 +90,13 @@ class SessionGuard(Protocol):
 class Tabs:
     """All pages of one browser context, in the order in which they were opened."""
 
-    def __init__(self, context: BrowserContext, clock: PageClock, init: str) -> None:
+    def __init__(
+        self, context: BrowserContext, clock: PageClock, init: str, devtools: DevTools | None
+    ) -> None:
         self.context = context
         self.clock = clock
+        self.devtools = devtools
+        """The way to the pages past the driver; None where there is none."""
         self.downloads: Downloads | None = None
         """Where files go that pages hand out; None refuses them."""
         self.recording: SessionRecording | None = None
@@ -111,12 +116,15 @@ class Tabs:
         self._holds_dialogs = False
         self._downloads_begun = 0
         self._has_begun = False
+        self._is_on_site = False
         self._server_failure = ""
 
     @classmethod
-    async def open(cls, context: BrowserContext, clock: PageClock, init: str) -> "Tabs":
+    async def open(
+        cls, context: BrowserContext, clock: PageClock, init: str, devtools: DevTools | None = None
+    ) -> "Tabs":
         """Return the tabs of a fresh context: one, empty, with the wall clock until `start`."""
-        tabs = cls(context, clock, init)
+        tabs = cls(context, clock, init, devtools)
 
         def note_arrival(page: Page) -> None:
             if not tabs._expects_own:
@@ -145,6 +153,7 @@ class Tabs:
         if self.guard and not self.guard.begin(url, site):
             return
         if site:
+            self._is_on_site = True
             self.context.on("response", partial(self._note_response, url.split("/", 3)[:3]))
         await self.clock.start(self.first)
         if failure := await self.first.goto(url):
@@ -158,6 +167,8 @@ class Tabs:
             if not has_arrived:
                 raise WorldError(f"{url} is still loading after {LOAD_SECONDS:g} s")
             self.first.notes.append(f"the page was still loading after {LOAD_SECONDS:g} s, stopped")
+        if site:
+            await self.first.hear_driver()
         self.check_server()
 
     @property
@@ -247,8 +258,10 @@ class Tabs:
         try:
             notes.append(await self.clock.settle(tab, milliseconds))
         except WorldError:
-            if not tab.page.is_closed():
+            if not tab.is_closed:
                 raise
+        if not tab.is_closed and (tab.downloads_announced or self._is_on_site):
+            await tab.hear_driver()
         notes.append(await self._adopt_popups(tab))
         self._downloads_begun = 0
         await self._drop_closed()
@@ -277,16 +290,16 @@ class Tabs:
             if tab is self.active:
                 titles.append(front)
             else:
-                titles.append(tab.dialogs.describe() or await tab.ask("titleOf") or tab.page.url)
+                titles.append(tab.dialogs.describe() or await tab.ask("titleOf") or tab.url)
         return tuple(titles)
 
     def urls(self) -> tuple[str, ...]:
         """Return the addresses of all tabs in order."""
-        return tuple(tab.page.url for tab in self._tabs)
+        return tuple(tab.url for tab in self._tabs)
 
     async def captcha(self) -> Captcha | None:
         """Return the captcha that the tab in front shows; none where no site has made the page."""
-        is_from_site = self.active.page.url.startswith("http")
+        is_from_site = self.active.url.startswith("http")
         answer = await self.active.ask("captchaOn") if is_from_site else None
         return Captcha(answer["kind"], answer["blocks"]) if answer else None
 
@@ -330,7 +343,8 @@ class Tabs:
             self._refused.append(f"the page offered a file ({name}), refused: none are kept here")
 
         page.on("download", note_offer)
-        tab = await Tab.open(page, self.clock.script + self._init, is_blank=is_first)
+        script = self.clock.script + self._init
+        tab = await Tab.open(page, script, is_blank=is_first, devtools=self.devtools)
         await self.clock.follow(tab)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1
@@ -394,7 +408,7 @@ class Tabs:
 
     async def _drop_closed(self) -> None:
         front = self.active
-        self._tabs = [tab for tab in self._tabs if not tab.page.is_closed()]
+        self._tabs = [tab for tab in self._tabs if not tab.is_closed]
         if not self._tabs:
             await self.new()
         elif front in self._tabs:

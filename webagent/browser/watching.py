@@ -10,9 +10,10 @@ from functools import partial
 from secrets import token_hex
 from typing import Any
 
-from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 
+from webagent.browser.devtools import ProtocolSession
 from webagent.browser.page.connection import ISOLATED_WORLD, describe_dialog, world_failures
 from webagent.browser.page.tab import Tab
 from webagent.browser.world import BrowserWorld, observe_dialog
@@ -71,7 +72,7 @@ async def listen_to(tab: Tab, handle: Callable[[str, Mapping[str, Any]], None]) 
     windows, for files and for drags, open for the person again. Raises `WorldError`.
     """
 
-    async def follow(session: CDPSession) -> None:
+    async def follow(session: ProtocolSession) -> None:
         def receive(event: Mapping[str, Any]) -> None:
             if event["name"] != _BINDING:
                 return
@@ -98,7 +99,7 @@ async def listen_to(tab: Tab, handle: Callable[[str, Mapping[str, Any]], None]) 
         await tab.follow_sessions(follow)
 
 
-async def read_file_paths(context: int, session: CDPSession, key: int) -> list[str]:
+async def read_file_paths(context: int, session: ProtocolSession, key: int) -> list[str]:
     """Return where the files lie that were put into a field; none once its document is gone."""
     wanted = {"expression": f"webagent.chosenFiles({key})", "contextId": context}
     paths = []

@@ -172,7 +172,7 @@ async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
     try:
         answer = await tab.send("Page.getResourceContent", frameId=frame, url=address)
     except WorldError:
-        if tab.page.is_closed():
+        if tab.is_closed:
             raise
         return b""
     content: str = answer["content"]

@@ -20,6 +20,7 @@ from playwright.async_api import Page
 from tasks.task import Json, Probe, Task
 from webagent.action import Action, format_action
 from webagent.action import actions as act
+from webagent.browser.devtools import DevTools
 from webagent.browser.evidence.probe_page import ProbePage, Uncaptured, collect_pictures
 from webagent.browser.page.clock import RealClock, VirtualClock
 from webagent.browser.page.tab import Tab
@@ -103,17 +104,19 @@ async def open_probe_page(
         if tabs.guard:
             guarding = tabs.guard.probing(page, own_addresses)
         with guarding as refusals:
-            yield await _load(page, url, refusals, init)
+            yield await _load(page, tabs.devtools, url, refusals, init)
     finally:
         with suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await page.close()
 
 
-async def _load(page: Page, url: str, refusals: list[str], init: str) -> ProbePage:
+async def _load(
+    page: Page, devtools: DevTools | None, url: str, refusals: list[str], init: str
+) -> ProbePage:
     """Open the address in the page by the wall clock. Raises `Uncaptured`."""
     clock = RealClock()
-    tab = await Tab.open(page, clock.script + init, is_blank=True)
+    tab = await Tab.open(page, clock.script + init, is_blank=True, devtools=devtools)
     await clock.follow(tab)
     frame = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     statuses: list[int] = []
@@ -158,7 +161,7 @@ class ProbeRun:
         self._task = task
         self._tabs = tabs
         self._keep_image = keep_image
-        front = (tab for tab in (tabs.active, tabs.first) if not tab.page.is_closed())
+        front = (tab for tab in (tabs.active, tabs.first) if not tab.is_closed)
         self._front = next(front, None)
         """The tab in front, else the first that is open."""
         self._visits = AsyncExitStack()
@@ -214,7 +217,7 @@ class ProbeRun:
             async with self._front.dialogs.let_go():
                 yield ProbePage(self._front, isinstance(self._tabs.clock, VirtualClock))
             return
-        last = self._front.page.url if self._front else ""
+        last = self._front.url if self._front else ""
         url = fill_address(probe, last, self.found, [each.name for each in self._task.probes])
         if self._visited is None or self._visited[0] != url or probe.prepare:
             await self._leave()
@@ -275,7 +278,7 @@ class ActedElements:
         tab = tabs.active
         found = await _find_elements(action, tab)
         name = format_action(action).partition("(")[0]
-        url = tab.page.url
+        url = tab.url
         return [make_entry(self._step, name, url, each) for each in found if each]
 
     def keep(self, entries: list[dict[str, Json]]) -> None:
@@ -293,7 +296,7 @@ class ActedElements:
             entries[-1]["value_before"] = entries[-1]["value"]
             mark = getattr(action, "mark", 0)
             value: Json = None
-            if not tabs.active.loading and not tabs.active.page.is_closed():
+            if not tabs.active.loading and not tabs.active.is_closed:
                 with suppress(TimeoutError, WorldError):
                     async with asyncio.timeout(_AFTER_SECONDS):
                         value = await tabs.active.ask_about(mark, "actedValue")

@@ -36,7 +36,7 @@ class AdaptiveTimeout:
 
 def _address(tab: Tab) -> str:
     """Return the address without what a page may change at will."""
-    return tab.page.url.partition("#")[0].partition("?")[0]
+    return tab.url.partition("#")[0].partition("?")[0]
 
 
 _ENDLESS = ("EventSource", "WebSocket", "Ping", "Media", "Prefetch", "CSPViolationReport")

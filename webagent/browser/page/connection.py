@@ -9,9 +9,10 @@ from importlib.resources import files
 from secrets import token_hex
 from typing import Any, TypeVar
 
-from playwright.async_api import CDPSession, Dialog, Page
+from playwright.async_api import Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
+from webagent.browser.devtools import ProtocolSession
 from webagent.errors import WorldError
 from webagent.observation import listener_script, page_script
 from webagent.observation.variants import PAGE_FUNCTIONS, variant_script
@@ -186,6 +187,7 @@ _NODES_BY_NUMBER = {
     "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
 }
 """Elements are answered with their backend node ids, and without what is in them."""
+_PAGE_CLOSED = "the page was closed"
 _REPLACED_SECONDS = 2.0
 """How long the page after one that is being replaced may take to begin."""
 
@@ -197,7 +199,7 @@ class PageConnection:
     answer, and `DialogOpen` while one of its dialogs is open.
     """
 
-    def __init__(self, page: Page, cdp: CDPSession, dialogs: Dialogs) -> None:
+    def __init__(self, page: Page, cdp: ProtocolSession, dialogs: Dialogs) -> None:
         self.cdp = cdp
         self.context: int | None = None
         """Our isolated world in the document, by the browser's number; None before the first."""
@@ -206,13 +208,18 @@ class PageConnection:
         self._dialogs = dialogs
         self._dead: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         page.on("crash", lambda _: self._die("the page crashed"))
-        page.on("close", lambda _: self._die("the page was closed"))
+        page.on("close", lambda _: self._die(_PAGE_CLOSED))
+        cdp.on("close", lambda _: self._die(_PAGE_CLOSED))
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether the page is closed, whoever was told of it first."""
+        return self._page.is_closed() or (self._dead.done() and self._dead.result() == _PAGE_CLOSED)
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Send one command of the protocol and return its answer."""
         async with world_failures():
-            answer: dict[str, Any] = await self.alive(self.cdp.send(method, params))
-        return answer
+            return await self.alive(self.cdp.send(method, params))
 
     def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
         """Call the handler at each event of this kind."""
@@ -286,7 +293,7 @@ class PageConnection:
                 "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
             )
         except WorldError as error:
-            if self._page.is_closed() or not _has_lost_context(str(error)):
+            if self.is_closed or not _has_lost_context(str(error)):
                 raise
             return None
 

@@ -5,17 +5,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame as PlaywrightFrame
+from playwright.async_api import Page
 
+from webagent.browser.devtools import ProtocolSession
 from webagent.browser.page.connection import ISOLATED_WORLD, isolated_script, write_call
 from webagent.observation import FramePath, PageView, insert_frames, number_marks, read_view
 
 _GROUP = "webagent-shadows"
 
 
-async def open_closed(session: CDPSession, context: int) -> bool:
+async def open_closed(session: ProtocolSession, context: int) -> bool:
     """Hand the closed shadow trees below the suspected hosts of a document to its isolated world.
 
     Return whether there were any. Raises Playwright's `Error` when the document goes meanwhile.
@@ -61,7 +62,7 @@ _POINTS = 12
 class FrameDocument:
     """Our isolated world in the document of one frame."""
 
-    session: CDPSession
+    session: ProtocolSession
     context: int
     parent: "FrameDocument | None" = None
     """Where the frame stands; None for the top document."""
@@ -91,25 +92,25 @@ class Frames:
 
     def __init__(self, tab: FrameHost) -> None:
         self._tab = tab
-        self._documents: dict[tuple[CDPSession, int], FrameDocument] = {}
+        self._documents: dict[tuple[ProtocolSession, int], FrameDocument] = {}
         self._holders: dict[int, FrameDocument] = {}
         self.next_mark = 1
         """The first number that no element of a frame has."""
-        self._sessions: dict[PlaywrightFrame, CDPSession] = {}
-        self._follow_session: Callable[[CDPSession], Awaitable[None]] | None = None
+        self._sessions: dict[PlaywrightFrame, ProtocolSession] = {}
+        self._follow_session: Callable[[ProtocolSession], Awaitable[None]] | None = None
         self._without_own: dict[PlaywrightFrame, str] = {}
         """Frames of the page's own process, by what they showed when that was found out."""
 
-    def created(self, session: CDPSession, context: Mapping[str, Any]) -> None:
+    def created(self, session: ProtocolSession, context: Mapping[str, Any]) -> None:
         """Note that an execution context has begun in a frame."""
         if context["name"] == ISOLATED_WORLD:
             self._documents[session, context["id"]] = FrameDocument(session, context["id"])
 
-    def destroyed(self, session: CDPSession, context: int) -> None:
+    def destroyed(self, session: ProtocolSession, context: int) -> None:
         """Note that an execution context has ended."""
         self._documents.pop((session, context), None)
 
-    def cleared(self, session: CDPSession) -> None:
+    def cleared(self, session: ProtocolSession) -> None:
         """Note that all execution contexts of a session have ended."""
         kept = {key: each for key, each in self._documents.items() if key[0] is not session}
         self._documents = kept
@@ -177,17 +178,17 @@ class Frames:
         documents = list(self._documents.values())
         return await asyncio.gather(*(self._call(document, function) for document in documents))
 
-    async def follow_sessions(self, follow: Callable[[CDPSession], Awaitable[None]]) -> None:
+    async def follow_sessions(self, follow: Callable[[ProtocolSession], Awaitable[None]]) -> None:
         """Do this with every session of a frame in another process, now and later."""
         self._follow_session = follow
         await asyncio.gather(*map(follow, self._sessions.values()))
 
-    def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
+    def mark_in(self, session: ProtocolSession, context: int, mark: int) -> int:
         """Return the number of an element, by the one that its frame knows it by so far."""
         document = self._documents.get((session, context))
         return mark if document is None or mark >= 0 else document.untold.get(mark, 0)
 
-    def place_of(self, mark: int) -> tuple[CDPSession, int] | None:
+    def place_of(self, mark: int) -> tuple[ProtocolSession, int] | None:
         """Return session and context of the frame with this element; None for the top document."""
         document = self._holder(mark)
         return (document.session, document.context) if document is not None else None
@@ -287,7 +288,7 @@ class Frames:
     async def _open(self, frame: PlaywrightFrame) -> bool:
         """Open a session for a frame; return whether it has a process of its own."""
 
-        def forget(session: CDPSession) -> None:
+        def forget(session: ProtocolSession) -> None:
             self.cleared(session)
             self._sessions.pop(frame, None)
 

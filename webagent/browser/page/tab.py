@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 
 from webagent.action.actions import Button
+from webagent.browser.devtools import DevTools, ProtocolSession
 from webagent.browser.page.connection import (
     ISOLATED_WORLD,
     Dialogs,
@@ -94,13 +95,17 @@ class Tab:
     Every method raises `WorldError` when the page crashed, was closed or does not answer.
     """
 
-    def __init__(self, page: Page, cdp: CDPSession) -> None:
+    def __init__(self, page: Page, cdp: ProtocolSession, driver: CDPSession) -> None:
         self.page = page
+        self._driver = driver
         self.notes: list[str] = []
         """What happened without being asked for, such as a dialog; read and emptied each step."""
+        self.url = page.url
+        """The address of the top document."""
         self.loading = False
         self.loading_changed = asyncio.Event()
         self.popups_announced = 0
+        self.downloads_announced = 0
         self.dialogs = Dialogs(page)
         self.chooser: FileChooser | None = None
         """What the page's request for files is answered through."""
@@ -121,14 +126,28 @@ class Tab:
         self._frames = Frames(self)
 
     @classmethod
-    async def open(cls, page: Page, main_world: str = "", *, is_blank: bool = False) -> "Tab":
+    async def open(
+        cls,
+        page: Page,
+        main_world: str = "",
+        *,
+        is_blank: bool = False,
+        devtools: DevTools | None = None,
+    ) -> "Tab":
         """Take over a page: from here on its documents carry our scripts, and `main_world` in the
-        page's own world. A blank page that is about to be left goes without."""
+        page's own world. A blank page that is about to be left goes without. Without `devtools`
+        all that is asked of the page goes through the driver."""
         script, now = "Page.addScriptToEvaluateOnNewDocument", not is_blank
         main = reporting_script() + main_world
         async with world_failures():
-            tab = cls(page, await page.context.new_cdp_session(page))
-            tab.frame = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+            cdp: ProtocolSession = (driver := await page.context.new_cdp_session(page))
+            if devtools is not None:
+                target = (await driver.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
+                cdp = await devtools.attach(target)
+            tab = cls(page, cdp, driver)
+            top = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]
+            tab.frame = top["id"]
+            tab._arrive(top)
             tab._listen()
             await asyncio.gather(
                 tab.send("Page.enable"),
@@ -141,6 +160,11 @@ class Tab:
                 tab.send(script, source=main, runImmediately=now),
             )
         return tab
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether the page is closed, whoever was told of it first."""
+        return self._connection.is_closed
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Send one command of the DevTools protocol and return its answer."""
@@ -174,12 +198,12 @@ class Tab:
         """As `ask`, of the element with this mark, in whatever frame it is."""
         return await self._frames.ask(mark, function, *arguments)
 
-    async def follow_sessions(self, follow: Callable[[CDPSession], Awaitable[None]]) -> None:
+    async def follow_sessions(self, follow: Callable[[ProtocolSession], Awaitable[None]]) -> None:
         """Do this with every session that documents of the page are reached by, now and later."""
         await follow(self._connection.cdp)
         await self._frames.follow_sessions(follow)
 
-    def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
+    def mark_in(self, session: ProtocolSession, context: int, mark: int) -> int:
         """Return the number of an element, by the one that its document knows it by so far."""
         return self._frames.mark_in(session, context, mark)
 
@@ -201,6 +225,13 @@ class Tab:
                 )
             view = read_view(await self.ask("observe", options)) if opened else view
         return await self._frames.fill(view, options) if view.holes else view
+
+    async def hear_driver(self) -> None:
+        """Wait until the driver has said all that the browser had told it: downloads and responses
+        are noted from there, and come by another way than the page's own answers."""
+        self.downloads_announced = 0
+        async with world_failures():
+            await self.alive(self._driver.send("Target.getTargetInfo"))
 
     async def goto(self, url: str) -> str:
         """Begin to open an address; return the reason when the browser cannot."""
@@ -257,7 +288,7 @@ class Tab:
         try:
             await self.send("DOM.setFileInputFiles", files=list(paths), backendNodeId=chooser.field)
         except WorldError:
-            if self.page.is_closed():
+            if self.is_closed:
                 raise
             return "the field that asked for a file is gone"
         return ""
@@ -394,12 +425,17 @@ class Tab:
         self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
         self.on("Page.javascriptDialogOpening", note_dialog)
         self.on("Page.fileChooserOpened", note_chooser)
+
+        def count_download(_event: dict[str, Any]) -> None:
+            self.downloads_announced += 1
+
         self.on("Page.windowOpen", count_popup)
+        self.on("Page.downloadWillBegin", count_download)
         self._follow_loading()
         self._follow_questions()
 
     def _follow_loading(self) -> None:
-        """Set `loading` as the top document's navigations begin and end."""
+        """Set `loading` and `url` as the top document's navigations begin and end."""
 
         def begin(event: dict[str, Any]) -> None:
             if event["frameId"] == self.frame and event.get("navigationType") != "sameDocument":
@@ -409,10 +445,20 @@ class Tab:
             if event["frameId"] == self.frame:
                 self._set_loading(False)
 
+        def move(event: dict[str, Any]) -> None:
+            if event["frameId"] == self.frame:
+                self.url = event["url"]
+
+        self.on("Page.frameNavigated", lambda event: self._arrive(event["frame"]))
+        self.on("Page.navigatedWithinDocument", move)
         for event in ("frameRequestedNavigation", "frameStartedNavigating", "frameStartedLoading"):
             self.on(f"Page.{event}", begin)
         for event in ("frameStoppedLoading", "navigatedWithinDocument"):
             self.on(f"Page.{event}", end)
+
+    def _arrive(self, frame: Mapping[str, Any]) -> None:
+        if frame["id"] == self.frame:
+            self.url = frame["url"] + frame.get("urlFragment", "")
 
     def _follow_questions(self) -> None:
         """Forget dialogs as they close, and with "stay here" the navigation that had asked: the

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.async_api import CDPSession
 
 from tasks.task import Task
 from tests.local_pages import mark_of
 from webagent.action import Action
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
+from webagent.browser.devtools import DevToolsSession
 from webagent.browser.evidence import probes
 from webagent.browser.sessions.profile import Profile
 from webagent.records import Observation
@@ -174,13 +174,15 @@ async def test_notes_cost_one_command_and_none_where_they_are_not_asked_for(
     world: BrowserWorld, shop: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    send = CDPSession.send
+    send = DevToolsSession.send
 
-    async def count(session: CDPSession, method: str, params: dict[str, Any] | None = None) -> Any:
+    async def count(
+        session: DevToolsSession, method: str, params: dict[str, Any] | None = None
+    ) -> Any:
         sent.append(method)
         return await send(session, method, params)
 
-    monkeypatch.setattr(CDPSession, "send", count)
+    monkeypatch.setattr(DevToolsSession, "send", count)
     counts = []
     for records in ((), ("network",), ("elements",), ("elements", "network")):
         task = Task(id=shop.id, start_url=shop.start_url, records=records)

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Browser as Chrome
-from playwright.async_api import CDPSession, async_playwright
+from playwright.async_api import async_playwright
 
 from tasks.task import Task
 from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld, find_chromium
 from webagent.browser.chromium import has_sandbox
+from webagent.browser.devtools import DevToolsSession
 from webagent.browser.page.clock import clock_named
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
@@ -106,13 +107,15 @@ async def isolating() -> AsyncIterator[BrowserWorld]:
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every protocol command that we send, as it is sent."""
     sent: list[str] = []
-    send = CDPSession.send
+    send = DevToolsSession.send
 
-    async def count(session: CDPSession, method: str, params: dict[str, Any] | None = None) -> Any:
+    async def count(
+        session: DevToolsSession, method: str, params: dict[str, Any] | None = None
+    ) -> Any:
         sent.append(method)
         return await send(session, method, params)
 
-    monkeypatch.setattr(CDPSession, "send", count)
+    monkeypatch.setattr(DevToolsSession, "send", count)
     return sent
 
 
