@@ -387,7 +387,12 @@ class Tabs:
             if page.url == "" and self._downloads_begun:
                 await page.close()
             if not page.is_closed():
-                await self._adopt(page)
+                try:
+                    await self._adopt(page)
+                except WorldError:
+                    if not page.is_closed():
+                        raise
+                    continue  # its opener closed it meanwhile
                 adopted += 1
                 if not await RealClock().load(self.active):
                     await self.active.stop_loading()
