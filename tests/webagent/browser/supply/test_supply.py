@@ -162,7 +162,7 @@ async def test_a_driver_killed_as_it_starts_is_started_again(page_task: MakeTask
 async def test_a_browser_that_stands_still_is_left_and_ended(
     page_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supply_module, "_OPEN_SECONDS", 1.0)
+    monkeypatch.setattr(supply_module, "_OPEN_SECONDS", 4.0)  # three times what one takes
     monkeypatch.setattr(supply_module, "_CLOSE_SECONDS", 0.5)
     monkeypatch.setattr("webagent.browser.engine._CLOSE_SECONDS", 0.5)
     async with Browser() as browser:
