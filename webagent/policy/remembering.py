@@ -92,10 +92,12 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
     against it. Of a success that is no example nothing is kept."""
     added = 0
     for trajectory, success in episodes:
+        if success is None:
+            continue
         if is_example(trajectory, success):
             nowhere = find_detours(trajectory.steps)
             added += memory.remember(trajectory, success, "success", nowhere)
-        elif success is not None and success < 0.5:
+        elif success < 0.5:
             chances = [_chance(step.decision) for step in trajectory.steps]
             added += memory.avoid(trajectory, blame_steps(chances))
     return added

@@ -177,7 +177,7 @@ async def test_exploring_guesses_an_answer_where_all_answers_to_such_a_goal_fail
     policy = BuiltinPolicy(untrained(), exploration=Exploration(1.0, 0.0), memory=memory)
 
     async def answers() -> set[tuple[object, str]]:
-        found = set()
+        found: set[tuple[object, str]] = set()
         for i in range(20):
             new = asked(f"new {i}", "10050", "")
             task = replace(new.task, seed=i)
