@@ -19,7 +19,7 @@ from evaluators.rules import (
     rule,
     run_each_check,
 )
-from evaluators.rules.comparisons import equals
+from evaluators.rules.checks import equals
 from tasks.task import Json
 
 __all__ = [

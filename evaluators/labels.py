@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,7 +79,14 @@ def read_labels(path: Path) -> tuple[Label, ...]:
         raise SetupError(f"{path} holds no label: there is no row below the header")
     is_arb = "trajectory_success" in rows[0][1]
     for _, row in rows:
-        _require(path, row, _ARB if is_arb else ("episode", "success"))
+        wanted = _ARB if is_arb else ("episode", "success")
+        missing = [name for name in wanted if name not in row]
+        if missing:
+            raise SetupError(
+                f"{path} has no column {' and no '.join(map(repr, missing))}; found"
+                f" {', '.join(row) or 'none'}; a label file needs episode and success, or"
+                f" AgentRewardBench's {', '.join(_ARB)}"
+            )
     read = _arb_labels if is_arb else _plain_labels
     labels = [(line, label) for line, row in rows for label in read(f"{path}, line {line}", row)]
     _refuse_repeats(path, labels)
@@ -194,16 +201,6 @@ def _json_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
         (place, {name: "" if v is None else str(v).strip() for name, v in row.items()})
         for place, row in enumerate(found, start=1)
     ]
-
-
-def _require(path: Path, names: Mapping[str, str], wanted: Sequence[str]) -> None:
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise SetupError(
-            f"{path} has no column {' and no '.join(map(repr, missing))}; found"
-            f" {', '.join(names) or 'none'}; a label file needs episode and success, or"
-            f" AgentRewardBench's {', '.join(_ARB)}"
-        )
 
 
 def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:

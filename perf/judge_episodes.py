@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import ORACLES, OraclePolicy
 from benchmarks.rules import checks_hold
-from evaluators.reward.negatives import perturb_action
+from evaluators.reward.examples import perturb_action
 from loop.folder import RunFolder
 from webagent.action import Action
 from webagent.action.actions import Click, GiveUp

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rules import checks_hold
-from evaluators.reward.negatives import corrupt
+from evaluators.reward.examples import corrupt
 from evaluators.statistics import wilson
 from webagent.browser import Browser, BrowserWorld
 from webagent.policy.policy import ScriptedPolicy

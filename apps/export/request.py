@@ -80,28 +80,6 @@ def complete_request(asked: ExportConfig) -> ExportRequest:
         raise unknown_name("reader", asked.to, [PLAIN_FORM, *CONSUMERS])
     if not 0 <= asked.imagined_share < 1:
         raise UsageError(f"--imagined-share {asked.imagined_share:g} is no share below 1")
-    what = _choose_what(asked)
-    # A store that no command made has no settings.
-    has_settings = (asked.run / "run.json").exists()
-    settings = RunFolder.open(asked.run).settings() if has_settings else {}
-    played = settings.get("config", {})
-    played_as = str(played.get("observation", "text"))
-    variant = variant_named(asked.observation or played_as)
-    shown = bool(played.get("images") or variant.image)
-    consumer = CONSUMERS.get(asked.to)
-    config = replace(
-        asked,
-        phases=asked.phases or (LEARNT_FROM if consumer else ()),
-        judge=asked.judge or checks_hold().id,
-        observation=variant.name,
-        images=asked.images and shown and (not consumer or consumer.forms[what].takes_pictures),
-    )
-    origin = {name: value for name, value in settings.items() if name in ("command", "origins")}
-    return ExportRequest(asked.run, asked.out, asked.to, what, config, played_as, origin)
-
-
-def _choose_what(asked: ExportConfig) -> str:
-    """Return the kind of example, where this reader reads it. Raises `UsageError`."""
     consumer = CONSUMERS.get(asked.to)
     known = list(consumer.forms) if consumer else ["episodes"]
     what = asked.what or known[0]
@@ -115,4 +93,19 @@ def _choose_what(asked: ExportConfig) -> str:
             f"--imagined is for episodes and sft: no judge saw an imagined episode, so {what} has"
             " nothing to tell of it"
         )
-    return what
+    # A store that no command made has no settings.
+    has_settings = (asked.run / "run.json").exists()
+    settings = RunFolder.open(asked.run).settings() if has_settings else {}
+    played = settings.get("config", {})
+    played_as = str(played.get("observation", "text"))
+    variant = variant_named(asked.observation or played_as)
+    shown = bool(played.get("images") or variant.image)
+    config = replace(
+        asked,
+        phases=asked.phases or (LEARNT_FROM if consumer else ()),
+        judge=asked.judge or checks_hold().id,
+        observation=variant.name,
+        images=asked.images and shown and (not consumer or consumer.forms[what].takes_pictures),
+    )
+    origin = {name: value for name, value in settings.items() if name in ("command", "origins")}
+    return ExportRequest(asked.run, asked.out, asked.to, what, config, played_as, origin)

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -59,10 +59,23 @@ class Consumer:
     """The folder of the Parquet files within the export's."""
 
 
-def pictured(columns: Columns) -> Callable[[bool], Columns]:
-    """Return these columns with the episode they come from, and `images` where there are any."""
-    images = {"images": IMAGES}
-    return lambda is_pictured: {**columns, "origin": TEXT, **(images if is_pictured else {})}
+Field: TypeAlias = tuple[pa.DataType | None, Callable[[Example, bool], Any]]
+"""Type and value of a column, given whether there are pictures. None: messages, whose content is
+typed beside pictures only, as the templates of text models seldom read typed content."""
+
+
+def build_format(fields: Mapping[str, Field], *, takes_pictures: bool = True) -> ExampleFormat:
+    """Return the form of these columns, with the episode and any `images`."""
+
+    def columns(is_pictured: bool) -> Columns:
+        messages = BLOCKS if is_pictured else PLAIN
+        kinds = {name: messages if kind is None else kind for name, (kind, _) in fields.items()}
+        return {**kinds, "origin": TEXT, **({"images": IMAGES} if is_pictured else {})}
+
+    def row(example: Example, is_pictured: bool) -> Row:
+        return {name: write(example, is_pictured) for name, (_, write) in fields.items()}
+
+    return ExampleFormat(columns, row, takes_pictures)
 
 
 def said(text: str) -> dict[str, Any]:
@@ -80,7 +93,20 @@ def write_card(folder: Path, tables: Mapping[str, str], title: str) -> None:
     (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def write_messages(messages: Iterable[Message], is_pictured: bool) -> list[Row]:
+    """Return the messages with typed content beside pictures, else as text."""
+    return (blocks if is_pictured else plain)(messages)
+
+
 _REPLY = struct_of({"role": TEXT, "content": TEXT})
+_PROMPT: Field = (None, lambda example, pics: write_messages(example.messages, pics))
+_LABEL: Field = (FLAG, lambda example, _: example.label)
+_CONVERSATION: Mapping[str, Field] = {
+    "messages": (
+        PLAIN,
+        lambda example, _: [*marked(example.messages), said(unmarked(example.reply))],
+    )
+}
 _BLOCK = {"type": TEXT, "text": TEXT, "base64": TEXT}
 """Pictures stand in their places, as axolotl reads no more than one from a column."""
 
@@ -104,14 +130,6 @@ def _axolotl_sft_row(example: Example, is_pictured: bool) -> Row:
         is_reply = message is messages[-1]
         written.append({"role": message.role, "content": content, "training": is_reply})
     return {"messages": written}
-
-
-def _axolotl_pair_row(example: Example, is_pictured: bool) -> Row:
-    return {
-        "messages": (blocks if is_pictured else plain)(example.messages),
-        "chosen": said(clean(example.reply)),
-        "rejected": said(clean(example.rejected)),
-    }
 
 
 _SETTINGS = {
@@ -143,22 +161,21 @@ AXOLOTL = Consumer(
     "axolotl",
     {
         "sft": ExampleFormat(_axolotl_sft_columns, _axolotl_sft_row),
-        "preference": ExampleFormat(
-            lambda is_pictured: pictured(
-                {
-                    "messages": BLOCKS if is_pictured else PLAIN,
-                    "chosen": _REPLY,
-                    "rejected": _REPLY,
-                }
-            )(is_pictured),
-            _axolotl_pair_row,
+        "preference": build_format(
+            {
+                "messages": _PROMPT,
+                "chosen": (_REPLY, lambda example, _: said(clean(example.reply))),
+                "rejected": (_REPLY, lambda example, _: said(clean(example.rejected))),
+            }
         ),
-        "kto": ExampleFormat(
-            pictured({"completion": PLAIN, "label": FLAG}),
-            # Its strategy takes prompt and reply in one list, and writes them as ChatML.
-            lambda example, _: {
-                "completion": [*plain(example.messages), said(clean(example.reply))],
-                "label": example.label,
+        # Its strategy takes prompt and reply in one list, and writes them as ChatML.
+        "kto": build_format(
+            {
+                "completion": (
+                    PLAIN,
+                    lambda example, _: [*plain(example.messages), said(clean(example.reply))],
+                ),
+                "label": _LABEL,
             },
             takes_pictures=False,
         ),
@@ -175,18 +192,6 @@ _TAGS = {
     "assistant_tag": "assistant",
     "system_tag": "system",
 }
-
-
-def _conversation(example: Example, is_pictured: bool) -> Row:
-    return {"messages": [*marked(example.messages), said(unmarked(example.reply))]}
-
-
-def _llamafactory_pair_row(example: Example, is_pictured: bool) -> Row:
-    return {
-        "messages": marked(example.messages),
-        "chosen": said(unmarked(example.reply)),
-        "rejected": said(unmarked(example.rejected)),
-    }
 
 
 def _llamafactory_name(what: str) -> str:
@@ -211,15 +216,15 @@ def _llamafactory_finish(folder: Path, what: str, is_pictured: bool) -> None:
 LLAMAFACTORY = Consumer(
     "llamafactory",
     {
-        "sft": ExampleFormat(pictured({"messages": PLAIN}), _conversation),
-        "preference": ExampleFormat(
-            pictured({"messages": PLAIN, "chosen": _REPLY, "rejected": _REPLY}),
-            _llamafactory_pair_row,
+        "sft": build_format(_CONVERSATION),
+        "preference": build_format(
+            {
+                "messages": (PLAIN, lambda example, _: marked(example.messages)),
+                "chosen": (_REPLY, lambda example, _: said(unmarked(example.reply))),
+                "rejected": (_REPLY, lambda example, _: said(unmarked(example.rejected))),
+            }
         ),
-        "kto": ExampleFormat(
-            pictured({"messages": PLAIN, "label": FLAG}),
-            lambda example, pics: {**_conversation(example, pics), "label": example.label},
-        ),
+        "kto": build_format({**_CONVERSATION, "label": _LABEL}),
     },
     _llamafactory_finish,
     _llamafactory_name,
@@ -227,37 +232,22 @@ LLAMAFACTORY = Consumer(
 """For its stages `sft`, `rm` or `dpo`, and `kto`."""
 
 
-def _trl_form(*answers: str, is_labelled: bool = False) -> ExampleFormat:
-    """Return `prompt`, the answers and what is known of them.
-
-    Typed content stands only beside pictures, as the templates of text models seldom read it.
-    """
-
-    def columns(is_pictured: bool) -> Mapping[str, pa.DataType]:
-        kind = BLOCKS if is_pictured else PLAIN
-        texts = {name: kind for name in ("prompt", *answers)}
-        rest = {"label": FLAG} if is_labelled else {}
-        return pictured({**texts, **rest})(is_pictured)
-
-    def row(example: Example, is_pictured: bool) -> Row:
-        write = blocks if is_pictured else plain
-        texts = {"completion": example.reply, "chosen": example.reply, "rejected": example.rejected}
-        return {
-            "prompt": write(example.messages),
-            **{name: write([Message("assistant", texts[name])]) for name in answers},
-            **({"label": example.label} if is_labelled else {}),
-        }
-
-    return ExampleFormat(columns, row)
-
+_KEPT: Field = (
+    None,
+    lambda example, pics: write_messages([Message("assistant", example.reply)], pics),
+)
+_REJECTED: Field = (
+    None,
+    lambda example, pics: write_messages([Message("assistant", example.rejected)], pics),
+)
 
 TRL = Consumer(
     "trl",
     {
-        "sft": _trl_form("completion"),
-        "preference": _trl_form("chosen", "rejected"),
-        "kto": _trl_form("completion", is_labelled=True),
-        "rl": _trl_form(),
+        "sft": build_format({"prompt": _PROMPT, "completion": _KEPT}),
+        "preference": build_format({"prompt": _PROMPT, "chosen": _KEPT, "rejected": _REJECTED}),
+        "kto": build_format({"prompt": _PROMPT, "completion": _KEPT, "label": _LABEL}),
+        "rl": build_format({"prompt": _PROMPT}),
     },
     lambda folder, what, is_pictured: write_card(
         folder, {"default": "data/*.parquet"}, f"webagent, {what} for TRL"
@@ -301,7 +291,7 @@ def _verl_rl_row(example: Example, is_pictured: bool) -> Row:
 VERL = Consumer(
     "verl",
     {
-        "sft": ExampleFormat(pictured({"messages": PLAIN}), _conversation),
+        "sft": build_format(_CONVERSATION),
         "rl": ExampleFormat(
             lambda is_pictured: _RL | ({"images": IMAGES} if is_pictured else {}), _verl_rl_row
         ),

@@ -22,7 +22,7 @@ from apps.environment.browsergym.actions import (
     read_calls,
     translate,
 )
-from apps.imports.reading import read_json, read_picture
+from apps.imports import read_json, read_picture
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
 from webagent.errors import ActionError, StoreError

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from apps.imports.reading import read_json, read_picture
+from apps.imports import read_json, read_picture
 from tasks.task import Task
 from webagent.action import Action, Answer, Wait
 from webagent.action.actions import Click, Fill, GoBack, Goto, Scroll

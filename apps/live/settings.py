@@ -108,7 +108,10 @@ def check(config: RunConfig) -> None:
     """Find what is wrong with the settings. Raises `SetupError`; nothing is started or written."""
     if not config.task.strip():
         raise UsageError('expected a task: webagent run "What does it cost?" --url https://…')
-    _check_address(config.url)
+    try:
+        check_address(config.url)
+    except SetupError as error:
+        raise UsageError(str(error).replace("url=", "--url ")) from error
     if not config.asked.is_named:
         raise UsageError(
             "who is to act? Give --model, as anthropic/NAME or as the server at OPENAI_BASE_URL"
@@ -280,10 +283,3 @@ def prompt_settings(config: RunConfig) -> Asking | None:
     """Return how the model is asked; None for as it was trained, or as always."""
     asked = Asking(prompting=config.prompting, observation=config.observation)
     return None if asked == Asking() else asked
-
-
-def _check_address(url: str) -> None:
-    try:
-        check_address(url)
-    except SetupError as error:
-        raise UsageError(str(error).replace("url=", "--url ")) from error

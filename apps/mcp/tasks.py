@@ -13,7 +13,7 @@ from apps.mcp.tools import RunTask, failure, reply
 from tasks.task import Task
 from webagent.action import format_action
 from webagent.action.actions import Goto
-from webagent.agent import Acting, Agent, Decided, Event, Result, Stop
+from webagent.agent import Acting, Agent, Decided, Event, Stop
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
 from webagent.models import load_endpoint
@@ -108,7 +108,16 @@ class TaskRunner:
                     run=self._run, arm=who or "assistant", phase=_PHASE, index=next(self._numbers)
                 ),
             )
-        return _format_result(result, is_stored=self._agent.store is not None)
+        said = result.answer or result.reason or "(nothing was said)"
+        facts = [
+            f"ending: {result.ending}",
+            f"steps: {len(result.steps)}",
+            f"cost: {result.cost}",
+            *([f"kept as: {result.trajectory.id}"] if self._agent.store is not None else []),
+        ]
+        url = f"{shorten(result.url)}\n\n" if result.url else ""
+        text = "\n".join([*facts, fence("answer", f"{url}{said}")])
+        return reply(text) if result.is_answered and not result.misfit else failure(text)
 
     async def close(self) -> None:
         """Let go of the model."""
@@ -118,17 +127,3 @@ class TaskRunner:
 def actor_of(config: McpConfig) -> Acting:
     """Return who does the tasks. Raises `SetupError`."""
     return load_endpoint(config.endpoint) if config.endpoint else config.model
-
-
-def _format_result(result: Result, *, is_stored: bool) -> CallToolResult:
-    """Return how it ended; the answer is fenced, as it is no more to be trusted than pages are."""
-    said = result.answer or result.reason or "(nothing was said)"
-    facts = [
-        f"ending: {result.ending}",
-        f"steps: {len(result.steps)}",
-        f"cost: {result.cost}",
-        *([f"kept as: {result.trajectory.id}"] if is_stored else []),
-    ]
-    url = f"{shorten(result.url)}\n\n" if result.url else ""
-    text = "\n".join([*facts, fence("answer", f"{url}{said}")])
-    return reply(text) if result.is_answered and not result.misfit else failure(text)

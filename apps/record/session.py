@@ -17,8 +17,7 @@ from webagent.browser import Browser
 from webagent.browser.pool import BrowserLimits
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.watching import SessionWatch, UserEvent
-from webagent.guard.encodings import SHORTEST
-from webagent.guard.secret import Secrets, placeholder
+from webagent.guard.secret import SHORTEST, Secrets, placeholder
 from webagent.records import (
     PERSON,
     Decision,

@@ -137,6 +137,19 @@ class Translator:
             self._down = self._scrolling = None
             self._hand_on(told.seen)
             self._keep(PendingStep(told.seen, move(told)))
+        elif told.what == "up":
+            self._let_go(told)
+        elif told.what == "dropped":
+            down, self._down = self._down, None
+            if down is not None:
+                self._hold(down, drag_of(down, told))
+        elif told.what == "double":
+            first = self._held[0] if self._held else None
+            is_click = all(isinstance(each.action, act.Click) for each in self._held)
+            if first is not None and is_click and len(self._held) == MOST_CLICKS:
+                self._held = [
+                    PendingStep(first.seen, act.DoubleClick(mark_of(first)), first.called)
+                ]
         else:
             getattr(self, f"_hear_{told.what}")(told)
 
@@ -153,23 +166,6 @@ class Translator:
         if not is_again or len(self._held) >= MOST_CLICKS:
             self._hand_on(told.seen)
         self._down = told
-
-    def _hear_up(self, told: UserEvent) -> None:
-        down, self._down = self._down, None
-        if down is not None:
-            self._release(down, told)
-
-    def _hear_dropped(self, told: UserEvent) -> None:
-        down, self._down = self._down, None
-        if down is not None:
-            self._hold(down, drag_of(down, told))
-
-    def _hear_double(self, told: UserEvent) -> None:
-        clicks = [each for each in self._held if isinstance(each.action, act.Click)]
-        if len(clicks) == MOST_CLICKS and clicks == self._held:
-            first = self._held[0]
-            mark = getattr(first.action, "mark", 0)
-            self._held = [PendingStep(first.seen, act.DoubleClick(mark), first.called)]
 
     def _hear_key(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
@@ -249,11 +245,11 @@ class Translator:
             reply = act.AnswerDialog("accept", told.said["text"])
         self._keep(PendingStep(told.seen, reply))
 
-    def _let_go(self) -> None:
-        """Take a mouse that is still pressed as let go of where it is."""
+    def _let_go(self, up: UserEvent | None = None) -> None:
+        """Take a mouse that is still pressed as let go of, where it is if it is not said where."""
         down, self._down = self._down, None
         if down is not None:
-            self._release(down, down)
+            self._release(down, up or down)
 
     def _release(self, down: UserEvent, up: UserEvent) -> None:
         """Take in that the mouse was let go of: a click where it was pressed, else a drag."""

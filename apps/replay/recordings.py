@@ -97,7 +97,17 @@ def load_recordings(config: ReplayConfig) -> list[ReplayedTask]:
     found = []
     with Store.open(config.run) as store:
         for name in _choose_episodes(store, config):
-            episode = _load_episode(store, name, config.run)
+            episode = store.load(name)
+            if episode is None:
+                raise StoreError(f"{config.run} has no episode {name!r}")
+            if episode.provenance.imagined:
+                source = episode.provenance.seeded_from.partition(":")[0]
+                real = f"; it began from the real episode {source}" if source else ""
+                raise SetupError(
+                    f"{name} was imagined by a world model: there is no page to replay it on{real}"
+                )
+            if not episode.steps:
+                raise SetupError(f"{name} has no steps: there is nothing to replay")
             found.append(ReplayedTask(episode, _make_task(episode, config)))
     for each in found:
         if _is_file_missing(each.task.start_url):
@@ -128,21 +138,6 @@ def _choose_episodes(store: Store, config: ReplayConfig) -> list[str]:
             )
         chosen += fitting
     return chosen
-
-
-def _load_episode(store: Store, name: str, run: Path) -> Trajectory:
-    episode = store.load(name)
-    if episode is None:
-        raise StoreError(f"{run} has no episode {name!r}")
-    if episode.provenance.imagined:
-        source = episode.provenance.seeded_from.partition(":")[0]
-        real = f"; it began from the real episode {source}" if source else ""
-        raise SetupError(
-            f"{name} was imagined by a world model: there is no page to replay it on{real}"
-        )
-    if not episode.steps:
-        raise SetupError(f"{name} has no steps: there is nothing to replay")
-    return episode
 
 
 def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:

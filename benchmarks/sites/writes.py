@@ -6,6 +6,7 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -108,20 +109,14 @@ class Visitor:
             connection.request("GET" if form is None else "POST", path, body, headers)
             reply = connection.getresponse()
             for line in reply.headers.get_all("Set-Cookie", []):
-                self._keep_cookie(line)
+                with suppress(CookieError):
+                    self._cookies |= {name: each.value for name, each in SimpleCookie(line).items()}
             text = reply.read(_LONGEST).decode(errors="replace")
             return reply.status, reply.headers.get("Location", ""), text
         except (OSError, http.client.HTTPException):
             return _NO_ANSWER, "", ""
         finally:
             connection.close()
-
-    def _keep_cookie(self, line: str) -> None:
-        try:
-            read = SimpleCookie(line)
-        except CookieError:
-            return
-        self._cookies |= {name: each.value for name, each in read.items()}
 
     def _is_own(self, url: str) -> bool:
         parts = urlsplit(url)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from benchmarks.webarena.rules.consulting import ask_for_verdict
 from evaluators.evaluator import Verdict
-from evaluators.rules.checks import RuleQuestion, consulting_rule, rule
-from evaluators.rules.comparisons import Quantity, quantities
+from evaluators.rules.checks import Quantity, RuleQuestion, consulting_rule, quantities, rule
 from tasks.task import Json
 from webagent.models.model import Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
@@ -171,10 +170,6 @@ def _is_same(reference: str, answer: str, *, ignored: str) -> bool:
     return one == other
 
 
-def _words(text: str) -> list[str]:
-    return _WORDS.findall(_plain(text))
-
-
 def _float(text: str) -> float | None:
     try:
         return float(text)
@@ -188,9 +183,9 @@ def _text(value: Json, what: str) -> str:
     return value
 
 
-def _plain(text: str) -> str:
-    """Return the text in ASCII where it can be, casefolded, runs of space as one; letters that are
-    not Latin stay as they are."""
+def _words(text: str) -> list[str]:
+    """Return the words in ASCII where they can be, casefolded; letters that are not Latin stay as
+    they are."""
     text = unicodedata.normalize("NFKC", text.translate(_MARKS))
     text = _WORD_HYPHEN.sub(" ", text)
     text = re.sub(r"[\t\n\r]", " ", text)
@@ -203,4 +198,4 @@ def _plain(text: str) -> str:
         elif letter.isspace():  # accents and signs without an ASCII form are dropped
             kept.append(" ")
     text = "".join(kept)
-    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
+    return _WORDS.findall(" ".join(unicodedata.normalize("NFC", text).split()).casefold())

@@ -1,6 +1,6 @@
 """Why episodes failed: one cause for each failure, and what to fix first."""
 
-from evaluators.attribution.attribute import attribute, has_failed
+from evaluators.attribution.attribute import ask_cause, attribute, has_failed
 from evaluators.attribution.cause import (
     Attribution,
     Cause,
@@ -9,7 +9,6 @@ from evaluators.attribution.cause import (
     find_remedy,
     summarize,
 )
-from evaluators.attribution.model import ask_cause
 
 __all__ = [
     "Attribution",

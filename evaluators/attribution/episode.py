@@ -51,8 +51,14 @@ def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
     terms = {_plain(term) for term in find_quoted(goal)}
     terms |= {other for term in terms for other in _ALIKE.get(term, ())}
     elements = [node for node in page.nodes if node.mark]
-    named = tuple(n for n in elements if n.name.strip() and _is_named(n.name.strip(), goal, terms))
-    return named or tuple(n for n in elements if n.kind.rpartition(":")[2] in terms)
+    named = []
+    for node in elements:
+        name = node.name.strip()
+        is_candidate = len(name) > 1 and (not terms or name[0].isupper())
+        exact = rf"(?<![\w]){re.escape(name)}(?![\w])"
+        if name and (_plain(name) in terms or (is_candidate and re.search(exact, goal))):
+            named.append(node)
+    return tuple(named) or tuple(n for n in elements if n.kind.rpartition(":")[2] in terms)
 
 
 def is_line_naming(node: Node, names: Iterable[str]) -> bool:
@@ -112,15 +118,6 @@ def is_same_text(one: str, other: str) -> bool:
 def format_element(node: Node) -> str:
     """Return an element as it is quoted in evidence."""
     return f'[{node.mark}] {node.role} "{node.name}"' if node.mark else f'"{node.name}"'
-
-
-def _is_named(name: str, goal: str, terms: set[str]) -> bool:
-    if _plain(name) in terms:
-        return True
-    if terms and not name[0].isupper():
-        return False
-    exact = re.escape(name)
-    return len(name) > 1 and re.search(rf"(?<![\w]){exact}(?![\w])", goal) is not None
 
 
 def _plain(text: str) -> str:

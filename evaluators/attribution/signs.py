@@ -1,7 +1,7 @@
 """Signs that the agent failed: unseen content, wrong elements, wrong values, loops, omissions."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from itertools import takewhile
 
 from evaluators.attribution.cause import Cause, CauseFinding
 from evaluators.attribution.episode import (
@@ -106,10 +106,8 @@ def _find_wrong_at_end(case: FailedEpisode) -> CauseFinding | None:
         reason = "what the goal does not name was chosen, and what it names was not"
         chosen = (f"chosen {format_element(ticked)}",)
         return CauseFinding(Cause.GROUNDING, "wrong element", at, reason, chosen)
-    number, alike = (
-        find_ordinal(case.goal),
-        [n for n in page.nodes if n.mark and n.role == node.role],
-    )
+    number = find_ordinal(case.goal)
+    alike = [n for n in page.nodes if n.mark and n.role == node.role]
     if number and number <= len(alike) and not find_quoted(case.goal) and node != alike[number - 1]:
         reason = f"the goal asks for number {number} of its kind"
         evidence = (f"clicked {format_element(node)}", f"meant {format_element(alike[number - 1])}")
@@ -235,25 +233,22 @@ def find_wrong_value(case: FailedEpisode) -> CauseFinding | None:
                 places[here, -1].append((index, text))
             case Answer(text=text) if text or case.expected:
                 places["answer"].append((index, text))
-    found = [finding for given in places.values() if (finding := _find_uncorrected(case, given))]
+    found: list[CauseFinding] = []
+    for given in places.values():
+        # The first of the wrong values in one place after which no right one followed there.
+        judged = (_find_wrong_text(case, index, text) for index, text in reversed(given))
+        found += [finding for finding in takewhile(bool, judged) if finding][-1:]
     return min(found, key=lambda finding: finding.step or 0) if found else None
-
-
-def _find_uncorrected(case: FailedEpisode, given: Sequence[tuple[int, str]]) -> CauseFinding | None:
-    """Return the first of the wrong values in one place after which no right one followed there."""
-    found = None
-    for index, text in reversed(given):
-        finding = _find_wrong_text(case, index, text)
-        if finding is None:
-            break
-        found = finding
-    return found
 
 
 def _find_wrong_text(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
     if lost := _find_lost(case, index, text) or _find_beside_label(case, index, text):
         return lost
-    if whole := _find_whole(case, text):
+    parts = split_words(text)
+    for whole in find_quoted(case.goal):
+        is_part = parts and parts < split_words(whole) and not is_same_text(text, whole)
+        if not is_part or was_given(case, whole):
+            continue
         reason = f'of "{whole}" only "{text}" was given'
         return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, (f'given: "{text}"',))
     known = (case.goal, *case.texts[: index + 1])
@@ -333,12 +328,3 @@ def _find_beside_label(case: FailedEpisode, index: int, text: str) -> CauseFindi
             reason = f'"{value}" stands beside "{label}", and "{text}" was given'
             return CauseFinding(Cause.GROUNDING, "misread", index, reason, evidence)
     return None
-
-
-def _find_whole(case: FailedEpisode, text: str) -> str:
-    """Return the quoted term of which the text is a part; empty where it was given in full."""
-    for term in find_quoted(case.goal):
-        is_part = split_words(text) and split_words(text) < split_words(term)
-        if is_part and not is_same_text(text, term) and not was_given(case, term):
-            return term
-    return ""

@@ -4,7 +4,10 @@ from evaluators.behaviours.feedback import (
     Aspect,
     Feedback,
     Grounded,
+    Metric,
+    compare_groupings,
     ground,
+    group_texts,
     read_feedback,
     split_remarks,
 )
@@ -18,7 +21,6 @@ from evaluators.behaviours.induce import (
     induce_by_words,
     rate_episode,
 )
-from evaluators.behaviours.metrics import Metric, compare_groupings, group_texts
 
 __all__ = [
     "Aspect",

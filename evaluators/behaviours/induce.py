@@ -9,13 +9,16 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from evaluators.agreement.measures import rate_clusters
-from evaluators.behaviours.feedback import Aspect, ask_for, fill_episode_slots, prompt
-from evaluators.behaviours.metrics import (
+from evaluators.behaviours.feedback import (
+    Aspect,
     Metric,
+    ask_for,
     compare_groupings,
+    fill_episode_slots,
     format_remark,
     make_by_model,
     make_by_words,
+    prompt,
     split_terms,
 )
 from evaluators.statistics import Interval

@@ -11,9 +11,9 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from evaluators.judge.keypoints import KeyPointFinder, format_points, rank_by_words, rate_by_model
-from evaluators.judge.page_claims import PageClaims
 from evaluators.judge.pages import (
     EvidencePage,
+    PageClaims,
     collect_images,
     drop_repeats,
     find_claim,

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.evaluator import FunctionEvaluator, Verdict
-from evaluators.judge import evidence, keypoints, page_claims, published
+from evaluators.judge import evidence, keypoints, published
 from evaluators.judge.keypoints import Key, KeyPointFinder
-from evaluators.judge.pages import find_claim
+from evaluators.judge.pages import LEXICON, find_claim
 from evaluators.judge.report import (
     JudgementReport,
     JudgeOutcome,
@@ -54,7 +54,7 @@ VARIANTS = {
         (evidence.PROMPT, keypoints.PROMPT, keypoints.RELEVANCE_PROMPT, evidence.COMPARE),
         JudgeSettings(),
         _ALWAYS | {"pages", "screenshots", "relevance", "threshold"},
-        lexicons=(page_claims.LEXICON,),
+        lexicons=(LEXICON,),
     ),
     "webvoyager": JudgeVariant(
         "task, final answer, last screenshots (WebVoyager)",

@@ -1,6 +1,5 @@
 """Task checks: pure functions of the evidence that was captured before the page closed."""
 
-from evaluators.rules import comparisons as comparisons
 from evaluators.rules.checks import (
     CONSULTING_RULES,
     RULES,

@@ -262,11 +262,20 @@ def print_agreement(held: AgreementReport, console: Console, called: Mapping[str
     rows = [format_calibration(called[name], found) for name, found in held.figures.items()]
     console.print(build_table("and beyond", MORE_HEAD, rows))
     for group in GROUPS[:2]:
-        rows = _group_rows(held, group, called)
+        rows = [
+            (called[name], *format_agreement(member, found))
+            for name, theirs in held.pairs.items()
+            for member, found in measure_by_group(theirs, group).items()
+        ]
         if len({row[1] for row in rows}) > 1:
             head = ("evaluator", group, *HEAD[1:])
             console.print(build_table(f"by {group}", head, rows))
-    for sentence in _sentences(held, called):
+    said = [describe_bounds(called[name], found) for name, found in held.figures.items()]
+    said += [
+        describe_comparison(called[a], called[b], found) for (a, b), found in held.compared.items()
+    ]
+    said.append(describe_annotators(held.people))
+    for sentence in [sentence for sentence in said if sentence]:
         console.print(escape(f"• {sentence}"), highlight=False)
     for name, found in held.figures.items():
         _show_reliability(called[name], found, console)
@@ -320,25 +329,6 @@ def print_verdicts(
         console.print(escape(said), highlight=False)
 
 
-def _group_rows(
-    held: AgreementReport, group: str, called: Mapping[str, str]
-) -> list[tuple[str, ...]]:
-    return [
-        (called[name], *format_agreement(member, found))
-        for name, theirs in held.pairs.items()
-        for member, found in measure_by_group(theirs, group).items()
-    ]
-
-
-def _sentences(held: AgreementReport, called: Mapping[str, str]) -> list[str]:
-    said = [describe_bounds(called[name], found) for name, found in held.figures.items()]
-    said += [
-        describe_comparison(called[a], called[b], found) for (a, b), found in held.compared.items()
-    ]
-    said.append(describe_annotators(held.people))
-    return [sentence for sentence in said if sentence]
-
-
 def _show_reliability(name: str, found: Agreement, console: Console) -> None:
     """How far values can be taken at their word; not for evaluators that say only yes or no."""
     bins = found.calibration.bins if found.calibration else ()
@@ -372,7 +362,9 @@ def match_labels(
     by_id = {entry.id: entry for entry in entries}
     by_task: defaultdict[tuple[str, str], list[EpisodeSummary]] = defaultdict(list)
     for entry in entries:
-        for name in _list_names(entry.task):
+        # Label files call `webarena/7@1` also `webarena/7`, `webarena.7` and `7`.
+        bare = entry.task.split("@", 1)[0]
+        for name in {entry.task, bare, bare.replace("/", ".", 1), bare.rsplit("/", 1)[-1]}:
             by_task[name, entry.arm].append(entry)
     found: list[Label] = []
     unknown: list[str] = []
@@ -382,7 +374,15 @@ def match_labels(
         if meant is None:
             unknown.append(label.episode)
         else:
-            found.append(_complete_label(label, meant))
+            found.append(
+                replace(
+                    label,
+                    episode=meant.id,
+                    benchmark=label.benchmark or meant.task.rpartition("/")[0],
+                    agent=label.agent or meant.arm,
+                    task=label.task or meant.task,
+                )
+            )
     if not found or (unknown and not ignore_unknown):
         raise _unknown_labels_error(unknown, len(labels), by_id)
     return found, len(unknown)
@@ -396,23 +396,6 @@ def read_values(store: Store, score: str = "success") -> dict[str, dict[str, flo
             if one.name == score:
                 values[one.evaluator][episode] = one.value
     return dict(values)
-
-
-def _complete_label(label: Label, entry: EpisodeSummary) -> Label:
-    benchmark, _, _ = entry.task.rpartition("/")
-    return replace(
-        label,
-        episode=entry.id,
-        benchmark=label.benchmark or benchmark,
-        agent=label.agent or entry.arm,
-        task=label.task or entry.task,
-    )
-
-
-def _list_names(task: str) -> set[str]:
-    """What label files call a task: `webarena/7@1` is also `webarena/7`, `webarena.7` and `7`."""
-    bare = task.split("@", 1)[0]
-    return {task, bare, bare.replace("/", ".", 1), bare.rsplit("/", 1)[-1]}
 
 
 def _unknown_labels_error(

@@ -19,7 +19,6 @@ from loop.judging.agreement import format_share
 from loop.judging.settings import JudgeConfig
 from webagent.errors import ModelError, SetupError, UsageError
 from webagent.models.model import Model
-from webagent.records import Trajectory
 from webagent.store import Store
 from webagent.store.store import EpisodeSummary
 
@@ -40,8 +39,15 @@ async def induce_metrics(
     if model is None or not config.asks_to_induce:
         aspects = [aspect for one in feedback for aspect in split_remarks(one)]
         return induce_by_words(aspects, config.metrics or SIZES)
-    episodes = _load_episodes(store, feedback)
-    grounded = await _ground_all(model, feedback, episodes, config.concurrency)
+    loaded = {one.episode: store.load(one.episode) for one in feedback}
+    episodes = {name: episode for name, episode in loaded.items() if episode is not None}
+    gate = asyncio.Semaphore(config.concurrency)
+
+    async def one(each: Feedback) -> Grounded:
+        async with gate:
+            return await ground(model, episodes[each.episode], each)
+
+    grounded = list(await asyncio.gather(*map(one, feedback)))
     aspects = [aspect for one in grounded for aspect in one.aspects]
     problems = tuple(f"{one.feedback.episode}: {one.problem}" for one in grounded if one.problem)
     if not aspects:
@@ -77,23 +83,3 @@ def _read_known_feedback(config: JudgeConfig, episodes: set[str]) -> list[Feedba
             f" run has not: {', '.join(map(repr, unknown[:3]))} (--ignore-unknown leaves them out)"
         )
     return [one for one in feedback if one.episode in episodes]
-
-
-def _load_episodes(store: Store, feedback: Sequence[Feedback]) -> dict[str, Trajectory]:
-    found = {one.episode: store.load(one.episode) for one in feedback}
-    return {episode: trajectory for episode, trajectory in found.items() if trajectory is not None}
-
-
-async def _ground_all(
-    model: Model,
-    feedback: Sequence[Feedback],
-    episodes: dict[str, Trajectory],
-    concurrency: int,
-) -> list[Grounded]:
-    gate = asyncio.Semaphore(concurrency)
-
-    async def one(each: Feedback) -> Grounded:
-        async with gate:
-            return await ground(model, episodes[each.episode], each)
-
-    return list(await asyncio.gather(*map(one, feedback)))

@@ -94,18 +94,15 @@ class EvaluatorBuilder:
             case "unsure":
                 return unsure_abstains(parts[0], *spec.numbers)
             case "vote":
-                return self._tallied(lambda tally: self._vote(spec, parts, tally))
+                weights = spec.numbers or None
+                return self._tallied(
+                    lambda tally: vote(*parts, weights=weights, tally=tally, seconds=self.seconds)
+                )
             case _:
                 agree = int(spec.numbers[0]) if spec.numbers else 1
                 return self._tallied(
                     lambda tally: cascade(*parts, agree=agree, tally=tally, seconds=self.seconds)
                 )
-
-    def _vote(
-        self, spec: EvaluatorSpec, parts: Sequence[FunctionEvaluator], tally: EvaluatorTally
-    ) -> FunctionEvaluator:
-        weights = spec.numbers or None
-        return vote(*parts, weights=weights, tally=tally, seconds=self.seconds)
 
     def _tallied(self, make: Callable[[EvaluatorTally], FunctionEvaluator]) -> FunctionEvaluator:
         """It with the tally that was kept under its name."""

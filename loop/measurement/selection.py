@@ -1,6 +1,6 @@
 """What is played: a benchmark's tasks, chosen by name and found where they are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -45,7 +45,12 @@ class TaskSelection:
         except UnknownTask as error:
             raise UsageError(str(error)) from error
         seeds = config.seeds or (SEEDS if suite.is_seeded else 1)
-        lacking = _find_lacking(suite, names, config.split)
+        lacking = {}
+        for name in names:
+            try:
+                suite.task(name, 0, config.split)
+            except AddressError as error:
+                lacking[name] = str(error)
         there = tuple(name for name in names if name not in lacking)
         return cls(suite, there, seeds, config.samples, config.split, lacking)
 
@@ -115,16 +120,6 @@ def read_addresses(file: Path) -> Mapping[str, str]:
         if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
             raise SetupError(f"{file}: {name} is {address!r}; expected an http address")
     return {name: address.rstrip("/") for name, address in found.items()}
-
-
-def _find_lacking(suite: Suite, names: Sequence[str], split: str) -> dict[str, str]:
-    lacking = {}
-    for name in names:
-        try:
-            suite.task(name, 0, split)
-        except AddressError as error:
-            lacking[name] = str(error)
-    return lacking
 
 
 def _load_suite(config: BenchmarkConfig) -> Suite:

@@ -170,7 +170,10 @@ def arm_of(config: BenchmarkConfig) -> str:
 
 def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
     """The policy that is measured, asked as it was trained where nothing else is said."""
-    found = config.asked.contestant()
+    found, judge, count = config.asked.contestant(), HEADLINE.id, config.exemplar_count
+    knowledge: tuple[Knowledge, ...] = ()
+    if knows:
+        knowledge = load_knowledge(config.exemplars, config.hints, config.split, judge, count)
     trained = Asking.load(Path(found.place)) if found.kind == "local" else None
     asking = trained or Asking()
     asking = replace(
@@ -183,12 +186,7 @@ def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
         found,
         asking=asking,
         images=config.images or bool(asking.variant.image),
-        knowledge=_knowledge(config) if knows else (),
+        knowledge=knowledge,
         temperature=config.temperature,
         max_tokens=config.max_tokens,
     )
-
-
-def _knowledge(config: BenchmarkConfig) -> tuple[Knowledge, ...]:
-    count, judge = config.exemplar_count, HEADLINE.id
-    return load_knowledge(config.exemplars, config.hints, config.split, judge, count)

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from benchmarks.sites.hosting import Hosting
 from loop.measurement.selection import TaskSelection, list_page_folders
@@ -91,9 +90,9 @@ async def open_worlds(
     played, guard = contestant(config), load_guard(config, chosen)
     pictures = None
     if played.images:
-        pictures = GoalPictures(
-            store.images, _list_picture_folders(config), config.har, _refuse_by_guard(guard)
-        )
+        place = config.files.resolve() if config.files else None
+        folders = [place, *list(place.parents)[:_ABOVE]] if place else []
+        pictures = GoalPictures(store.images, folders, config.har, _refuse_by_guard(guard))
         await pictures.fetch(chosen.tasks(1))
     hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
     async with hosted as hosting, Browser(guard=guard) as browser:
@@ -157,13 +156,6 @@ def find_missing_logins(config: BenchmarkConfig, chosen: TaskSelection) -> dict[
         except SetupError as error:
             missing[name] = f"{error} (as for {task.id}, at {task.start_url})"
     return missing
-
-
-def _list_picture_folders(config: BenchmarkConfig) -> list[Path]:
-    if config.files is None:
-        return []
-    place = config.files.resolve()
-    return [place, *list(place.parents)[:_ABOVE]]
 
 
 def _refuse_by_guard(guard: Guard | None) -> Callable[[str], str]:

@@ -5,21 +5,22 @@ After Go-Browse (arXiv 2506.03533), NNetNav (2410.02907), Learn-by-Interact (250
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from loop.proposers.explorer import (
+    UNKNOWN_PATH,
     ExplorationAim,
     Explorer,
+    Frontier,
     ObservedTransition,
+    PageNode,
     Surprise,
     by_novelty,
     by_prediction,
     find_offer,
 )
-from loop.proposers.frontier import UNKNOWN_PATH, Frontier, PageNode
 from loop.proposers.goals import (
     FormSubmission,
     GoalWriter,
@@ -142,7 +143,8 @@ async def propose_by_exploration(
     settings: ExplorationSettings | None = None,
     roles: ExplorationRoles | None = None,
 ) -> list[TaskProposal]:
-    """Return tasks of what an exploration did, each proven or with why it is refused.
+    """Return tasks of what an exploration did, each proven or with why it is refused, each goal
+    once.
 
     The source is `curiosity` where the roles have a surprise, and then what surprised most comes
     first; else `exploration`. Raises `ModelError` when a model fails for good.
@@ -152,7 +154,23 @@ async def propose_by_exploration(
     is_curious = roles.surprise is not None
     chosen = _select_candidates(found, seed, settings, by_surprise=is_curious)
     source = "curiosity" if is_curious else "exploration"
-    return await _verify_candidates(chosen, territory, player, roles.writer, source)
+    rehearsed = await rehearse(chosen, territory, player, f"rehearse {source}")
+    failed = [place for place, each in enumerate(rehearsed) if each.objection and each.was_cut]
+    whole = [restore_detours(rehearsed[place].candidate) for place in failed]
+    again = await rehearse(whole, territory, player, f"rehearse {source} whole")
+    for place, each in zip(failed, again, strict=True):
+        rehearsed[place] = each
+    known: set[str] = set()
+    open_, refused = [], []
+    for each in rehearsed:
+        proof_task = await write_proposal(each, territory, roles.writer, source)
+        goal = proof_task.proposal.task.goal.casefold()
+        if proof_task.proposal.refusals:
+            refused.append(proof_task.proposal)
+        elif goal not in known:
+            open_.append(proof_task)
+        known.add(goal)
+    return [*await verify_proposals(open_, player, f"prove {source}"), *refused]
 
 
 def _select_candidates(
@@ -179,33 +197,6 @@ def _select_candidates(
     opened, read = opened[: settings.most_opened], read[: settings.most_read]
     done = [c for c in chosen if isinstance(c.page_actions[-1], FormSubmission)]
     return [*done[: settings.most - len(opened) - len(read)], *read, *opened]
-
-
-async def _verify_candidates(
-    chosen: Sequence[TaskCandidate],
-    territory: Territory,
-    player: EpisodePlayer,
-    writer: GoalWriter,
-    source: str,
-) -> list[TaskProposal]:
-    """Return candidates rehearsed, written, checked and proven; tasks of one goal once."""
-    rehearsed = await rehearse(chosen, territory, player, f"rehearse {source}")
-    failed = [place for place, each in enumerate(rehearsed) if each.objection and each.was_cut]
-    whole = [restore_detours(rehearsed[place].candidate) for place in failed]
-    again = await rehearse(whole, territory, player, f"rehearse {source} whole")
-    for place, each in zip(failed, again, strict=True):
-        rehearsed[place] = each
-    known: set[str] = set()
-    open_, refused = [], []
-    for each in rehearsed:
-        proof_task = await write_proposal(each, territory, writer, source)
-        goal = proof_task.proposal.task.goal.casefold()
-        if proof_task.proposal.refusals:
-            refused.append(proof_task.proposal)
-        elif goal not in known:
-            open_.append(proof_task)
-        known.add(goal)
-    return [*await verify_proposals(open_, player, f"prove {source}"), *refused]
 
 
 def _plan_round(
@@ -324,8 +315,14 @@ async def explore_for_proposals(
     settings = ExplorationSettings(steps=config.explore_steps, most=config.count)
     # Each source has seeds of its own, so that both explore differently.
     seed = 2 * config.seed + EXPLORING.index(source)
-    proposals = await propose_by_exploration(build_territory(site), player, seed, settings, roles)
-    return SourceResult(tuple(map(_build_record, proposals)))
+    records = []
+    for each in await propose_by_exploration(build_territory(site), player, seed, settings, roles):
+        solved = bool(each.solution)
+        why = "; ".join(refusal.reason for refusal in each.refusals)
+        is_checked = solved and bool(each.task.checks) and not each.refusals
+        proof = SolveResult(solved, 1, each.solution, each.source, is_checked, why)
+        records.append(ProposalRecord(each, proof=proof))
+    return SourceResult(tuple(records))
 
 
 def build_territory(site: ProposalSite) -> Territory:
@@ -340,18 +337,3 @@ def build_territory(site: ProposalSite) -> Territory:
         start.clock,
         start.settle_ms,
     )
-
-
-def _build_record(proposal: TaskProposal) -> ProposalRecord:
-    """Return the proposal with what its own proof says."""
-    solved = bool(proposal.solution)
-    refused = [each.reason for each in proposal.refusals]
-    proof = SolveResult(
-        solved,
-        1,
-        proposal.solution,
-        proposal.source,
-        is_checked=solved and bool(proposal.task.checks) and not refused,
-        reason="; ".join(refused),
-    )
-    return ProposalRecord(proposal, proof=proof)

@@ -1,5 +1,6 @@
-"""The explorer that needs no model: it tries what a page offers, and measures its surprise."""
+"""The explorer that needs no model: the frontier of a site's pages, and what it tries on each."""
 
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,22 +11,17 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from loop.proposers.frontier import weigh_form
 from loop.proposers.page_forms import (
     ENTER,
     FormField,
+    PageDescription,
     PageForm,
     find_field,
     find_forms,
     find_links,
     is_typed,
 )
-from loop.proposers.territory import (
-    find_words,
-    is_form_promised,
-    is_preview,
-    make_plausible_value,
-)
+from loop.proposers.territory import find_words, is_form_promised, is_preview, make_plausible_value
 from webagent.action import Action
 from webagent.action.actions import (
     Answer,
@@ -41,6 +37,140 @@ from webagent.action.actions import (
 from webagent.policy.policy import propose_certain
 from webagent.records import Decision, Observation, Step, Trajectory
 from worldmodel.kinds import mask_address
+
+_SEARCHES = re.compile(r"search|filter|/(find|go)$", re.IGNORECASE)
+_ALIKE = 3
+"""From so many pages on, differing in one part of the path only, that part is a variable."""
+
+UNKNOWN_PATH = tuple("?" * 12)
+"""The way to a page that only its address leads to: longer than any other."""
+
+
+@dataclass(slots=True)
+class PageNode:
+    """A kind of page: what is offered on it, and what has been tried."""
+
+    key: str
+    url: str
+    """Where it was first seen."""
+    title: str
+    way: tuple[str, ...]
+    """Names of the links that lead there from the start page, the shortest known."""
+    offers: set[str] = field(default_factory=set)
+    """What can be done there: `form:...`, `button:...`, `link:...`."""
+    tried: Counter[str] = field(default_factory=Counter)
+    visits: int = 0
+    """Episodes that were sent there."""
+    followed: int = 0
+    found: int = 0
+    """Links followed from there, and how many led to a page not known before."""
+    surprise: float = 0.0
+    """Sum over what was tried there."""
+
+    @property
+    def link_yield(self) -> float:
+        """Expected share of links that lead to a new kind of page, from a prior of one half."""
+        return (self.found + 1) / (self.followed + 2)
+
+    @property
+    def mean_surprise(self) -> float:
+        """Over what was tried; what was never tried surprises by one."""
+        count = self.tried.total()
+        return (1.0 + self.surprise) / (1 + count)
+
+
+class Frontier:
+    """The pages known so far, and an order among them."""
+
+    def __init__(self, curiosity: float = 1.0) -> None:
+        """`curiosity`: how much surprise raises a page's priority; 0 for counts alone."""
+        self.nodes: dict[str, PageNode] = {}
+        self.links_tried: Counter[str] = Counter()
+        """By name, whatever the page: a site's menu is the same everywhere."""
+        self._curiosity = curiosity
+        self._patterns: dict[tuple[str, ...], set[str]] = {}
+
+    def see(self, page: PageDescription) -> PageNode:
+        """Return the node of a page's kind, a new one where the kind was not known.
+
+        A kind is the pattern of the path with what fields and buttons there are; for a page that
+        has none, with the keys of its query.
+        """
+        path, _, query = mask_address(page.url).partition("?")
+        shape = "|".join(sorted(page.structure))
+        segments = path.split("/")
+        places = range(2, len(segments))
+        for place in places:
+            slot = _slot(segments, place, shape)
+            self._patterns.setdefault(slot, set()).add(segments[place])
+        for place in places:
+            if len(self._patterns.get(_slot(segments, place, shape), ())) >= _ALIKE:
+                segments[place] = "*"
+        key = f"{'/'.join(segments)} {shape or query}"
+        node = self.nodes.setdefault(key, PageNode(key, page.url, page.title, page.way))
+        if len(page.way) < len(node.way):
+            node.way, node.url = page.way, page.url
+        node.offers |= page.offers
+        return node
+
+    def note(self, node: PageNode, offer: str, surprise: float, found_new: bool) -> None:
+        """Count an offer of a page as tried, with its surprise and whether it led to a new page."""
+        node.tried[offer] += 1
+        node.surprise += surprise
+        if offer.startswith("link:"):
+            self.links_tried[offer] += 1
+            node.followed += 1
+            node.found += found_new
+
+    def untried(self, node: PageNode) -> list[str]:
+        """Return what a page offers that was never tried; a link counts as tried on any page."""
+        return sorted(
+            offer for offer in node.offers if not node.tried[offer] and not self.links_tried[offer]
+        )
+
+    def priority(self, node: PageNode) -> float:
+        """Return the promise of going there: forms count whole, links by their yield."""
+        left = self.untried(node)
+        forms = sum(weigh_form(offer) for offer in left if offer.startswith("form:"))
+        links = sum(offer.startswith("link:") for offer in left)
+        buttons = any(offer.startswith("button:") for offer in left)
+        promise = 0.1 + forms + buttons + node.link_yield * min(links, 10) / 2
+        curious = 1.0 + self._curiosity * node.mean_surprise
+        return promise * curious / (1 + node.visits) / (1 + 0.1 * len(node.way))
+
+    def choose(self, count: int, rng: np.random.Generator) -> list[PageNode]:
+        """Return the next pages to go to, best first; each counts as visited at once."""
+        chosen = []
+        for _ in range(count):
+            if not self.nodes:
+                break
+            names = sorted(self.nodes)
+            jitter = rng.random(len(names)) * 1e-3
+            scores = [self.priority(self.nodes[name]) for name in names]
+            best = int(np.argmax(np.asarray(scores) + jitter))
+            node = self.nodes[names[best]]
+            node.visits += 1
+            chosen.append(node)
+        return chosen
+
+
+def weigh_form(offer: str) -> float:
+    """Return how much to expect of a form: the more fields it has the more.
+
+    Little of one that searches, and less of one without a button, which mostly is a filter.
+    """
+    _, _, rest = offer.partition("/")
+    labels, _, button = rest.rpartition("/")
+    if button == "Enter":
+        return 0.2
+    if _SEARCHES.search(offer):
+        return 0.4
+    return 1.0 + 0.5 * min(4, labels.count(","))
+
+
+def _slot(segments: Sequence[str], place: int, shape: str) -> tuple[str, ...]:
+    return (*segments[:place], "?", *segments[place + 1 :], shape)
+
 
 _FILLED = (Fill, SelectOption, Check)
 _FORM_WEIGHT = 2.0
@@ -75,26 +205,26 @@ class Explorer:
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """Return the next thing to try; an empty answer when there is nothing left."""
-        return Decision(self._choose(trajectory, observation), source="explore", weights="explorer")
+        aim = self.aims.get(trajectory.task.seed, ExplorationAim())
+        action: Action
+        if "dialog is open" in observation.outcome:
+            action = AnswerDialog("accept" if self.may_destroy else "dismiss")
+        elif urlsplit(observation.url).netloc != urlsplit(trajectory.task.start_url).netloc:
+            action = GoBack() if trajectory.steps else Answer()
+        else:
+            action = (
+                self._on_the_way(trajectory, observation, aim)
+                or self._in_a_form(trajectory, observation)
+                or self._anywhere(trajectory, observation, aim)
+                or Answer()
+            )
+        return Decision(action, source="explore", weights="explorer")
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
         """Return the one action to try next."""
         return propose_certain(await self.act(trajectory, observation), n)
-
-    def _choose(self, trajectory: Trajectory, page: Observation) -> Action:
-        aim = self.aims.get(trajectory.task.seed, ExplorationAim())
-        if "dialog is open" in page.outcome:
-            return AnswerDialog("accept" if self.may_destroy else "dismiss")
-        if _host(page.url) != _host(trajectory.task.start_url):
-            return GoBack() if trajectory.steps else Answer()
-        return (
-            self._on_the_way(trajectory, page, aim)
-            or self._in_a_form(trajectory, page)
-            or self._anywhere(trajectory, page, aim)
-            or Answer()
-        )
 
     def _on_the_way(
         self, trajectory: Trajectory, page: Observation, aim: ExplorationAim
@@ -173,7 +303,12 @@ class Explorer:
         visit = sum(isinstance(step.decision.action, Click | Press) for step in trajectory.steps)
         name = zlib.crc32("/".join(sorted(form.labels)).encode())
         words = find_words([n.name for n in page.nodes if n.role in ("text", "link")])
-        touched = _find_touched(trajectory, page)
+        touched = set()
+        for step in reversed(trajectory.steps):
+            if not isinstance(step.decision.action, _FILLED) or step.observation.url != page.url:
+                break
+            entry = find_field(step.observation, step.decision.action.mark)
+            touched |= {entry.label} if entry else set()
         typed = []
         for entry in form.fields:
             # All password fields get one value, as a form with a repetition asks for.
@@ -223,21 +358,6 @@ def _choose_entry(
     if not options or rng.random() < 0.45:
         return None
     return SelectOption(node.mark, options[int(rng.integers(len(options)))])
-
-
-def _find_touched(trajectory: Trajectory, page: Observation) -> set[str]:
-    """Return the labels of the fields that were filled in since the page was opened."""
-    touched = set()
-    for step in reversed(trajectory.steps):
-        if not isinstance(step.decision.action, _FILLED) or step.observation.url != page.url:
-            break
-        entry = find_field(step.observation, step.decision.action.mark)
-        touched |= {entry.label} if entry else set()
-    return touched
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).netloc
 
 
 if TYPE_CHECKING:

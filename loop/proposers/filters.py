@@ -7,10 +7,9 @@ from difflib import SequenceMatcher
 from re import Pattern
 from typing import Any, TypeAlias
 
-from loop.proposers.asking import ProposerModel, read_object
 from loop.proposers.lexicon import find_pattern, find_refused
 from loop.proposers.records import ProposalRecord, SolveResult
-from loop.proposers.requests import FILTER, SiteScope
+from loop.proposers.requests import FILTER, ProposerModel, SiteScope, read_object
 from loop.proposers.validity import check_validity, likeness, values, words
 from tasks.task import UNTRIED, Refusal, Task, TaskProposal
 from webagent.guard import Guard
@@ -46,12 +45,15 @@ def check_safety(task: Task, scope: SiteScope, limits: GuardLimits | None = None
     """Return why a task may not be asked for on this site; None where nothing is against it."""
     held = limits or GuardLimits()
     goal = task.goal
+    change = _CHANGES.search(goal)
+    what = change[0].strip(" ,.;:") if change else ""
     reason = (
         _find_kind(NOWHERE, goal)
         or _find_other_site(goal, scope)
         or held.closed(task.start_url)
         or ("" if scope.is_reset else _find_kind(LIVE, goal))
-        or _find_change(goal, held, scope)
+        or (change and held.only_reads and f"the guard lets nothing be changed there: {what!r}")
+        or (change and not scope.is_reset and f"a change that stays: {what!r}")
     )
     return Refusal("safety", reason) if reason else None
 
@@ -77,15 +79,6 @@ def _find_other_site(goal: str, scope: SiteScope) -> str:
     return ""
 
 
-def _find_change(goal: str, limits: GuardLimits, scope: SiteScope) -> str:
-    match = _CHANGES.search(goal)
-    if match is None:
-        return ""
-    if limits.only_reads:
-        return f"the guard lets nothing be changed there: {match[0].strip(' ,.;:')!r}"
-    return "" if scope.is_reset else f"a change that stays: {match[0].strip(' ,.;:')!r}"
-
-
 _HERE = re.compile(r"\b(?:this|these|here)\b", re.IGNORECASE)
 
 
@@ -98,7 +91,12 @@ def check_novelty(task: Task, known: Sequence[Task], alike: float = 0.6) -> Refu
     site, or as somebody else, everything is new.
     """
     rivals = [each for each in known if _place(each) == _place(task)]
-    if _asks_of_a_state(task):
+    # Two questions may have one answer, and to change nothing is no state of its own.
+    if any(
+        not check.evidence.startswith("episode.")
+        and (check.rule, check.expected) != ("unchanged", [])
+        for check in task.checks
+    ):
         for rival in rivals:
             if _end_state(task) == _end_state(rival):
                 return Refusal("novelty", f"its checks are those of {rival.id}: the same end state")
@@ -123,18 +121,6 @@ def _end_state(task: Task) -> list[tuple[str, str, str]]:
             check.rule,
             repr(check.expected),
         )
-        for check in task.checks
-    )
-
-
-def _asks_of_a_state(task: Task) -> bool:
-    """Return whether a check asks what has become of the site.
-
-    Two questions may have one answer, and to change nothing is no state of its own.
-    """
-    return any(
-        not check.evidence.startswith("episode.")
-        and (check.rule, check.expected) != ("unchanged", [])
         for check in task.checks
     )
 
@@ -189,26 +175,36 @@ class ProposalFilter:
     async def filter_records(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
         """Return the lines with what is said against each, rule by rule. Raises `ModelError`.
 
-        The model and whoever proves are only asked about what has passed so far.
+        What the rules let through is known from then on. The model and whoever proves are only
+        asked about what has passed so far.
         """
+        checked = []
+        for line in lines:
+            task = line.proposal.task
+            checked.append(
+                line.refused(
+                    check_validity(task, self.scope, line.steps),
+                    check_safety(task, self.scope, self.limits),
+                    check_novelty(task, self.known, self.alike),
+                    self.refuse(task),
+                )
+            )
+            if checked[-1].is_taken:
+                self.known.append(task)
         settled = []
-        for line in await self._ask_model([self._apply_rules(line) for line in lines]):
-            settled.append(await self._prove_feasible(line) if line.is_taken else line)
-            self.on_line(settled[-1])
+        for line in await self._ask_model(checked):
+            proposal, proof = line.proposal, line.proof
+            if line.is_taken and proposal.solution:
+                is_checked = bool(proposal.task.checks)
+                solved = SolveResult(True, 1, proposal.solution, proposal.source, is_checked)
+                line = replace(line, proof=proof or solved)
+            elif line.is_taken:
+                proof = await self.prove(proposal) if self.prove else None
+                kept = keep_proven_checks(proposal, proof)
+                line = replace(line, proposal=kept, proof=proof).refused(check_feasibility(proof))
+            settled.append(line)
+            self.on_line(line)
         return settled
-
-    def _apply_rules(self, line: ProposalRecord) -> ProposalRecord:
-        """Return the line with what the rules say; what they let through is known from then on."""
-        task = line.proposal.task
-        checked = line.refused(
-            check_validity(task, self.scope, line.steps),
-            check_safety(task, self.scope, self.limits),
-            check_novelty(task, self.known, self.alike),
-            self.refuse(task),
-        )
-        if checked.is_taken:
-            self.known.append(task)
-        return checked
 
     async def _ask_model(self, lines: list[ProposalRecord]) -> list[ProposalRecord]:
         if self.asker is None:
@@ -223,17 +219,6 @@ class ProposalFilter:
             line.refused(refusals.get(line.proposal.task.id)) if line.is_taken else line
             for line in lines
         ]
-
-    async def _prove_feasible(self, line: ProposalRecord) -> ProposalRecord:
-        proposal = line.proposal
-        if proposal.solution:
-            solved = SolveResult(
-                True, 1, proposal.solution, proposal.source, bool(proposal.task.checks)
-            )
-            return replace(line, proof=line.proof or solved)
-        proof = await self.prove(proposal) if self.prove else None
-        settled = replace(line, proposal=keep_proven_checks(proposal, proof), proof=proof)
-        return settled.refused(check_feasibility(proof))
 
 
 def keep_proven_checks(proposal: TaskProposal, proof: SolveResult | None) -> TaskProposal:

@@ -83,7 +83,8 @@ def _find_stable_rows(first: SolutionRun, second: SolutionRun, table: str) -> di
             return {}
         agreeing: list[Json] = []
         for row in rows:
-            best = max(others, key=lambda other: _count_common(row, other))
+            cells = row.get("after", row).items()
+            best = max(others, key=lambda o: sum(o.get("after", o).get(k) == v for k, v in cells))
             others.remove(best)
             agreeing.append(
                 _keep_agreeing(row, best, (first.at, second.at), was_there=kind == "removed")
@@ -143,11 +144,6 @@ def _keep_agreeing(
         and not isinstance(value, dict)
         and (was_there or not any(is_volatile(column, value, moment) for moment in at))
     }
-
-
-def _count_common(one: Any, two: Any) -> int:
-    other = two.get("after", two)
-    return sum(other.get(column) == value for column, value in one.get("after", one).items())
 
 
 def _list_cells(value: Any) -> list[str]:

@@ -138,7 +138,12 @@ class _ActionReader:
     ) -> None:
         """Add the form that was sent, and read what the next page is about."""
         fields = tuple(self.pending.values())
-        heading = find_heading(page, _first_mark(page, node))
+        # The heading of a form stands above its first field.
+        held = (
+            f.fields for f in find_forms(page) if node in [*f.buttons, *(x.node for x in f.fields)]
+        )
+        first = next(held, ())
+        heading = find_heading(page, first[0].node.mark if first else node.mark)
         subject, is_particular = self.subject, self.is_particular
         if not fields and len(find_same_buttons(page, node)) > 1:
             subject, is_particular = find_list_item(page, node), True
@@ -182,14 +187,6 @@ def _read_entry(page: Observation, action: Action) -> FilledField | None:
         case Uncheck():
             return FilledField(entry.label, "checkbox", "unchecked")
     return None
-
-
-def _first_mark(page: Observation, button: Node) -> int:
-    """Return the mark of the first field of the button's form: its heading stands above that."""
-    for form in find_forms(page):
-        if button in form.buttons or button in [f.node for f in form.fields]:
-            return form.fields[0].node.mark if form.fields else button.mark
-    return button.mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile, zip_longest
 
-from loop.proposers.frontier import PageDescription
 from loop.proposers.goals import PageFact
 from loop.proposers.territory import is_avoided, is_preview
 from webagent.records import Node, Observation
@@ -61,6 +60,18 @@ class PageForm:
         if not self.buttons:
             return self.offer()
         return next((self.offer(each.name) for each in self.find_buttons(may_destroy)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class PageDescription:
+    """A page as it was met."""
+
+    url: str
+    title: str
+    structure: frozenset[str]
+    """Its fields and buttons, by label and kind; what pages of one kind share."""
+    offers: frozenset[str]
+    way: tuple[str, ...]
 
 
 def find_forms(page: Observation) -> list[PageForm]:

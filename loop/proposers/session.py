@@ -11,10 +11,10 @@ from evaluators.evaluator import FunctionEvaluator
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.folder import RunFolder
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
-from loop.proposers.asking import ExchangeLog, ProposerModel, Sampling
 from loop.proposers.exploration import EXPLORING, explore_for_proposals
 from loop.proposers.filters import ProposalFilter, Prove, read_guard_limits
 from loop.proposers.records import FILE, ProposalRecord, SolveResult, read_records, write_records
+from loop.proposers.requests import ExchangeLog, ProposerModel, Sampling
 from loop.proposers.settings import NOBODY, ProposeConfig
 from loop.proposers.site import ProposalSite, open_site, read_guard
 from loop.proposers.sources import ASKING, Material

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from loop.proposers.asking import ProposerModel
 from loop.proposers.material import (
     Chapter,
     OpenWorld,
@@ -22,6 +21,7 @@ from loop.proposers.material import (
 )
 from loop.proposers.records import SourceResult
 from loop.proposers.requests import (
+    ProposerModel,
     ShownItem,
     SiteScope,
     TaskRequest,

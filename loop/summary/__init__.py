@@ -1,8 +1,7 @@
 """A run in numbers: success by arm, round and task, with intervals, costs and origin."""
 
-from loop.summary.format import format_comparison, format_headline
+from loop.summary.format import format_comparison, format_headline, format_markdown, print_summary
 from loop.summary.measure import summarize
-from loop.summary.render import format_markdown, print_summary
 from loop.summary.schema import (
     ArmComparison,
     ArmRow,

@@ -37,7 +37,29 @@ def measure_drift(store: Store, judge: str) -> list[DriftRow]:
     rows = []
     for (arm, number), episodes in sorted(measured.items(), key=lambda item: _order(*item[0])):
         kept = [one for one in collected.get((arm, number), ()) if one.believed >= 0.5]
-        rows.append(_drift_row(arm, number, episodes, kept))
+        gap = difference(
+            _outcomes_by_judge(episodes, "believed"), _outcomes_by_judge(episodes, "true")
+        )
+        wrong = sum(one.true < 0.5 for one in kept)
+        low, high = wilson(wrong, len(kept))
+        assert gap is not None
+        rows.append(
+            DriftRow(
+                arm=arm,
+                round=number,
+                episodes=len(episodes),
+                true=_mean(one.true for one in episodes),
+                believed=_mean(one.believed for one in episodes),
+                frozen=_mean(one.frozen for one in episodes),
+                gap=gap.value,
+                low=gap.low,
+                high=gap.high,
+                kept=len(kept),
+                wrong=wrong / len(kept) if kept else 0.0,
+                wrong_low=low,
+                wrong_high=high,
+            )
+        )
     return rows
 
 
@@ -96,30 +118,6 @@ def _belief_row(
         low=low,
         high=high,
         precision=sum(taken) / len(taken) if taken else None,
-    )
-
-
-def _drift_row(
-    arm: str, number: int, episodes: Sequence[_JudgedEpisode], kept: Sequence[_JudgedEpisode]
-) -> DriftRow:
-    gap = difference(_outcomes_by_judge(episodes, "believed"), _outcomes_by_judge(episodes, "true"))
-    wrong = sum(one.true < 0.5 for one in kept)
-    low, high = wilson(wrong, len(kept))
-    assert gap is not None
-    return DriftRow(
-        arm=arm,
-        round=number,
-        episodes=len(episodes),
-        true=_mean(one.true for one in episodes),
-        believed=_mean(one.believed for one in episodes),
-        frozen=_mean(one.frozen for one in episodes),
-        gap=gap.value,
-        low=gap.low,
-        high=gap.high,
-        kept=len(kept),
-        wrong=wrong / len(kept) if kept else 0.0,
-        wrong_low=low,
-        wrong_high=high,
     )
 
 

@@ -152,7 +152,9 @@ def summarize_spending(store: Store) -> SpentRow | None:
     episodes = sum(entry.is_of_policy for entry in store.entries("played"))
     noted = _sum_noted(store)
     if "decision_seconds" not in noted:  # by the loop, whose arms have rounds
-        noted |= _sum_seconds(store)
+        real = [s for t in store.trajectories() if not t.provenance.imagined for s in t.steps]
+        noted["decision_seconds"] = sum(step.decision.seconds for step in real)
+        noted["world_seconds"] = sum(step.seconds for step in real)
     total = _sum_costs(asked, noted)
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(
@@ -197,15 +199,6 @@ def _sum_noted(store: Store) -> dict[str, float]:
             if isinstance(value, int | float):
                 total[name] = total.get(name, 0.0) + value
     return total
-
-
-def _sum_seconds(store: Store) -> dict[str, float]:
-    """Return how long the steps of all episodes on real pages took, by who took it."""
-    steps = [s for t in store.trajectories() if not t.provenance.imagined for s in t.steps]
-    return {
-        "decision_seconds": sum(step.decision.seconds for step in steps),
-        "world_seconds": sum(step.seconds for step in steps),
-    }
 
 
 def _sum_costs(rows: Sequence[ModelSpending], noted: Mapping[str, float]) -> CostAmount:

@@ -1,12 +1,17 @@
-"""Tasks of one's own are read from TOML, and what makes no task is named with its place."""
+"""Own and proposed tasks are read from files, and what makes no task is named with its place."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks.catalogue import Options, TasksMissing, find_benchmark
+from benchmarks.proposed import suite
 from benchmarks.task_files import UnreadableTasks
-from tasks.task import TaskCheck
+from loop.proposers.filters import check_feasibility
+from loop.proposers.records import ProposalRecord, write_records
+from tasks.suite import UnknownTask
+from tasks.task import Refusal, Task, TaskCheck, TaskProposal
 
 GOOD = """
 [tasks.hours]
@@ -60,3 +65,97 @@ def test_what_makes_no_task_is_named(tmp_path: Path, text: str, said: str) -> No
 def test_without_a_file_it_says_how_to_name_one() -> None:
     with pytest.raises(TasksMissing, match=r"--files tasks\.toml"):
         find_benchmark("own").load(Options())
+
+
+CHECKS = (TaskCheck("q", "equals", [["Closed", None, 1.5, True]]),)
+
+
+def written(folder: Path) -> Path:
+    """Three proposals: one taken, one refused, one untried."""
+    untried = check_feasibility(None)
+    assert untried is not None
+    lines = []
+    for name, refusals in {
+        "pages-1": (),
+        "manual-2": (Refusal("novelty", "again"),),
+        "manual-3": (untried,),
+    }.items():
+        task = Task(
+            f"proposed/{name}@1",
+            "http://fossil.test/",
+            "Close ticket 5.",
+            checks=CHECKS,
+            queries={"q": "SELECT 1"},
+            records=("changes",),
+            site="fossil@1",
+            login="admin",
+            skills=("form",),
+        )
+        source = name.partition("-")[0]
+        lines.append(
+            ProposalRecord(
+                TaskProposal(task, source, "why", "e-1", refusals), "m", "hash", "key", 4
+            )
+        )
+    write_records(folder / "proposals.jsonl", lines)
+    return folder / "proposals.jsonl"
+
+
+def test_the_taken_ones_are_a_suite(tmp_path: Path) -> None:
+    found = suite(Options(written(tmp_path)), "")
+    assert (found.id, found.names) == ("proposed@1", ("pages-1",))
+    task = found.task("pages-1", 3, "test")
+    assert (task.seed, task.checks, task.login) == (2_000_003, CHECKS, "admin")
+    assert task.queries == {"q": "SELECT 1"} and task.skills == ("form",)
+    assert found.select(["pages"]) == found.select(["fossil"]) == ("pages-1",)
+    assert not found.is_seeded
+    with pytest.raises(UnknownTask):
+        found.task("pages-9", 0)
+
+
+def test_the_folder_of_a_run_is_as_good_as_the_file(tmp_path: Path) -> None:
+    written(tmp_path)
+    assert suite(Options(tmp_path), "").names == ("pages-1",)
+
+
+def test_what_nobody_has_tried_can_be_tried(tmp_path: Path) -> None:
+    assert suite(Options(written(tmp_path)), "untried").names == ("manual-3",)
+
+
+def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(TasksMissing, match="name it with --files"):
+        suite(Options(), "")
+    with pytest.raises(TasksMissing, match="cannot be read"):
+        suite(Options(tmp_path), "")
+    (tmp_path / "proposals.jsonl").write_text("")
+    with pytest.raises(TasksMissing, match="holds no proposal that passed"):
+        suite(Options(tmp_path), "")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "not JSON"),
+        ("5", "expected the fields of a TaskProposal, found 5"),
+        (
+            '{"task": {"id": 5, "start_url": "x"}, "source": "pages", "reason": "r"}',
+            "Task.id: found 5",
+        ),
+        ('{"source": "pages", "reason": "r"}', "lacks task"),
+        ('{"task": {}, "source": "s", "reason": "r", "goal": "x"}', "has the field goal"),
+    ],
+)
+def test_a_line_that_is_no_proposal_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    path = written(tmp_path)
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(UnreadableTasks) as told:
+        suite(Options(path), "")
+    assert "line 4" in str(told.value) and problem in str(told.value)
+
+
+def test_a_plain_proposal_without_who_made_it_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    first = json.loads(path.read_text().splitlines()[0])
+    first.pop("made")
+    path.write_text(json.dumps(first) + "\n")
+    assert suite(Options(path), "").names == ("pages-1",)

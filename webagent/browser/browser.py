@@ -144,7 +144,18 @@ class Browser:
         knows at the start of a task that has a `login`, on top of the profile. Raises `SetupError`
         for a profile that cannot be followed."""
         if profile is not None:
-            self._check(profile)
+            if profile.headed and self.headless:
+                raise SetupError(
+                    "the profile asks for a window; start the browser with headless=False"
+                )
+            if self.guard:
+                dialer_for(profile.proxy)
+            if profile.har_replay:
+                if self.guard:
+                    raise SetupError("a frozen site reaches nothing; replay it without a guard")
+                read_replay(profile.har_replay)
+            if profile.video:
+                check_video_encoder()
         await self._pool.open()
         world = BrowserWorld(
             self,
@@ -176,18 +187,6 @@ class Browser:
         """Close the worlds and end the browser. Safe to call twice."""
         await asyncio.gather(*(world.close() for world in set(self._worlds)))
         await self._pool.close()
-
-    def _check(self, profile: Profile) -> None:
-        if profile.headed and self.headless:
-            raise SetupError("the profile asks for a window; start the browser with headless=False")
-        if self.guard:
-            dialer_for(profile.proxy)
-        if profile.har_replay:
-            if self.guard:
-                raise SetupError("a frozen site reaches nothing; replay it without a guard")
-            read_replay(profile.har_replay)
-        if profile.video:
-            check_video_encoder()
 
     async def _start(self) -> BrowserProcess:
         if self.connect:

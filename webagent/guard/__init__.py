@@ -1,8 +1,7 @@
 """What an episode may do, decided in code: sites, actions, files, secrets."""
 
 from webagent.guard.address import SitePattern, parse_site
-from webagent.guard.decide import GuardRefusal, GuardVerdict
-from webagent.guard.guard import Approve, Guard
+from webagent.guard.decide import Approve, Guard, GuardRefusal, GuardVerdict
 from webagent.guard.policy import (
     ActionRule,
     DownloadLimits,

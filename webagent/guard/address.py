@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from ipaddress import (
     AddressValueError,
     IPv4Address,
@@ -147,7 +146,9 @@ def kind_of(ip: IpAddress) -> str:
 def is_opened(ip: IpAddress, opened: tuple[str, ...]) -> bool:
     """Return whether the address is public or lies in one of the networks opened."""
     kind, inner = kind_of(ip), _unwrapped(ip)
-    return kind == "public" or any(_covers(name, kind, inner) for name in opened)
+    return kind == "public" or any(
+        name == kind if name in KINDS else inner in ip_network(name) for name in opened
+    )
 
 
 def check_network(name: str) -> None:
@@ -159,11 +160,6 @@ def check_network(name: str) -> None:
             raise ValueError(
                 f"{name!r} is no network; use {', '.join(KINDS)} or one such as 10.1.0.0/16"
             ) from error
-
-
-@lru_cache(maxsize=256)
-def _covers(name: str, kind: str, ip: IpAddress) -> bool:
-    return name == kind if name in KINDS else ip in ip_network(name)
 
 
 def _unwrapped(ip: IpAddress) -> IpAddress:

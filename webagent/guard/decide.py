@@ -1,12 +1,13 @@
-"""What a policy says of requests and of actions."""
+"""The guard: what a policy says of requests and of actions, and whom it asks."""
 
+import asyncio
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeAlias
 from urllib.parse import unquote
 
 from tasks.task import Json
@@ -23,9 +24,10 @@ from webagent.guard.address import (
     parse_ip,
     parse_url,
 )
-from webagent.guard.policy import GuardPolicy, SiteRule
-from webagent.guard.secret import find_placeholders
+from webagent.guard.policy import GuardPolicy, SiteRule, read_policy
+from webagent.guard.secret import Secrets, find_placeholders, read_secret
 from webagent.records import Node, Observation
+from webagent.timing import uncounted
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,3 +345,76 @@ class TransferTracker:
         if isinstance(action, act.KeyboardDown):
             self._held.add(key)
         return may_paste
+
+
+class Approve(Protocol):
+    """A person who can be asked, or who stands in for one."""
+
+    async def approve(self, question: str) -> bool:
+        """Return whether the action may be done."""
+
+
+async def is_approved(approver: Approve | None, question: str, seconds: float) -> bool:
+    """Return the answer; no where there is nobody to ask, or no answer in time."""
+    if approver is None:
+        return False
+    try:
+        with uncounted():
+            async with asyncio.timeout(seconds):
+                return await approver.approve(question)
+    except TimeoutError:
+        return False
+
+
+def write_question(action: Action, seen: Observation, reason: str) -> str:
+    """Return the question to a person; words of the page are quoted and short."""
+    try:
+        address = parse_url(seen.url)
+        site = quote_short(address.origin if address.host else f"{address.scheme}:", 120)
+    except ValueError:
+        site = "none"
+    lines = [
+        f"May the agent do {quote_short(format_action(action), 120)}?",
+        f"Site: {site}",
+        *(
+            f"Element {node.mark}: {node.role}, called by the page {quote_short(node.name)}"
+            for node in elements_of(action, seen)[:3]
+        ),
+        f"Rule: {reason}",
+    ]
+    return "\n".join(lines)
+
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
+"""IP addresses of a host for a port. Raises `OSError` when the name is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What a browser enforces; make one with `Guard.of` or `Guard.read`."""
+
+    policy: GuardPolicy
+    secrets: Secrets = field(default_factory=lambda: Secrets({}))
+    approver: Approve | None = None
+    """Who is asked; nobody means no."""
+    resolve: Resolve | None = None
+    """In place of the machine's own name server."""
+    own_folders: tuple[Path, ...] = ()
+    """Folders of ours, such as a benchmark's pages, whose plainly named files need no judging."""
+
+    @classmethod
+    def of(cls, policy: GuardPolicy, approver: Approve | None = None) -> "Guard":
+        """Return a guard with the values of the policy's secrets. Raises `SetupError`."""
+        values = {name: read_secret(name, secret) for name, secret in policy.secrets.items()}
+        return cls(policy, Secrets(values), approver)
+
+    @classmethod
+    def read(cls, path: Path, approver: Approve | None = None) -> "Guard":
+        """Return the guard of a policy file. Raises `SetupError`."""
+        return cls.of(read_policy(path), approver)
+
+    def opening(self, *folders: Path) -> "Guard":
+        """Return the same guard with folders of ours opened, such as a benchmark's own pages."""
+        own = tuple(folder.resolve() for folder in folders)
+        policy = replace(self.policy, open_folders=(*self.policy.open_folders, *own))
+        return replace(self, policy=policy, own_folders=(*self.own_folders, *own))

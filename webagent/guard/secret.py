@@ -1,16 +1,196 @@
 """Secrets: placeholders for the model, values for the page, and nothing of them in what is kept."""
 
+import base64
+import html
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from tasks.task import Json
 from webagent.errors import SetupError
-from webagent.guard.encodings import SHORTEST, EncodedValues
 from webagent.guard.policy import Secret
 from webagent.records import Node, Observation
+
+SHORTEST = 4
+"""Characters of a form; what is shorter would be found in ordinary words."""
+_LEVELS = 4
+"""Encodings one over the other that are undone: an address in an address in JSON, and one more."""
+_SEARCHED_ALIKE = 8
+"""Characters from which on base64 is also found in other case; shorter runs meet by chance."""
+_ESCAPE = re.compile(
+    r"%u[0-9a-f]{4}|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}"
+    r"|%f[0-7](?:%[89ab][0-9a-f]){3}|%[0-9a-f]{2}"
+    r"|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4}|\\u\{[0-9a-f]{1,6}\}"
+    r"|\\x[0-9a-f]{2}|\\[bfnrtv\"'\\/]|&#x?[0-9a-f]{1,10};?|&[a-z][a-z0-9]{1,31};",
+    re.IGNORECASE,
+)
+_ESCAPED = dict(zip("bfnrtv", "\b\f\n\r\t\v", strict=True))
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretSpan:
+    """A part of a text that carries a value."""
+
+    start: int
+    end: int
+    name: str
+    """Whose value it is."""
+
+
+class EncodedValues:
+    """Finds named values in texts and bodies: as they are, in capitals, backwards, in hex code, in
+    base64 at any offset, and these in percent, JSON and HTML escapes, several times over."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._alike: dict[str, str] = {}
+        """Forms in lower case, whose case does not matter, and their names."""
+        self._exact: dict[str, str] = {}
+        self._runs: dict[str, tuple[bool, bool]] = {}
+        """Of forms in base64, whether a character before and after carries bits of the value."""
+        for name, value in values.items():
+            self._add(name, value)
+
+    def names_in(self, text: str) -> set[str]:
+        """Return names of the values that a text carries, but for one within another."""
+        found: set[str] = set()
+        level = text
+        for _ in range(_LEVELS):
+            folded = _fold(level)
+            found.update(name for form, name in self._alike.items() if form in folded)
+            found.update(name for form, name in self._exact.items() if form in level)
+            decoded = _undo_escapes(level)
+            if decoded == level:
+                break
+            level = decoded
+        return {span.name for span in self.spans_in(text)} if len(found) > 1 else found
+
+    def names_in_bytes(self, data: bytes) -> set[str]:
+        """Return names of the values that a body carries, in UTF-8, UTF-16 or Latin-1."""
+        texts = [data.decode("utf-8", errors="replace")]
+        if "�" in texts[0]:
+            texts.append(data.decode("latin-1"))
+        if b"\0" in data:
+            # Whether a text of two bytes a character begins at an even place is not known.
+            even = [data, data[1:], data[:-1]]
+            texts += [each.decode("utf-16-le", errors="replace") for each in even]
+            texts.append(data.replace(b"\0", b"").decode("latin-1"))
+        return set().union(*map(self.names_in, texts))
+
+    def spans_in(self, text: str) -> list[SecretSpan]:
+        """Return where a text carries the values, in order and apart from each other."""
+        found: list[SecretSpan] = []
+        starts, ends = list(range(len(text))), list(range(1, len(text) + 1))
+        for _ in range(_LEVELS):
+            found += [
+                SecretSpan(starts[first], ends[last - 1], name)
+                for first, last, name in self._places_in(text)
+            ]
+            decoded, at = [], 0
+            new_starts: list[int] = []
+            new_ends: list[int] = []
+            for escape in _ESCAPE.finditer(text):
+                plain = _undo(escape[0])
+                new_starts += [*starts[at : escape.start()], *[starts[escape.start()]] * len(plain)]
+                new_ends += [*ends[at : escape.start()], *[ends[escape.end() - 1]] * len(plain)]
+                decoded += [text[at : escape.start()], plain]
+                at = escape.end()
+            if not at:
+                break
+            text = "".join([*decoded, text[at:]])
+            starts, ends = [*new_starts, *starts[at:]], [*new_ends, *ends[at:]]
+        return list(_apart(found))
+
+    def _places_in(self, text: str) -> Iterator[tuple[int, int, str]]:
+        folded = _fold(text)
+        for within, forms in ((folded, self._alike), (text, self._exact)):
+            for form, name in forms.items():
+                first = within.find(form)
+                while first >= 0:
+                    last = first + len(form)
+                    before, after = self._runs.get(form, (False, False))
+                    yield *_widen(text, first - before, last + after), name
+                    first = within.find(form, first + 1)
+
+    def _add(self, name: str, value: str) -> None:
+        codings = {value.encode(), value.encode("utf-16-le")[:-1]}
+        # A value that looks escaped itself is undone together with the escapes around it.
+        plain = {value, value.replace(" ", "+"), value[::-1], _undo_escapes(value)}
+        plain |= {raw.hex() for raw in codings}
+        self._alike |= {_fold(form): name for form in plain if len(form) >= SHORTEST}
+        for raw in codings:
+            for run, edges in _in_base64(raw):
+                form = _fold(run) if len(run) >= _SEARCHED_ALIKE else run
+                (self._alike if len(run) >= _SEARCHED_ALIKE else self._exact)[form] = name
+                self._runs[form] = edges
+
+
+def _in_base64(raw: bytes) -> Iterator[tuple[str, tuple[bool, bool]]]:
+    """Yield what base64 makes of the bytes alone at each offset of three, and whether a character
+    before and one after it carry bits of them, too."""
+    for offset in range(3):
+        coded = base64.b64encode(bytes(offset) + raw + bytes(2)).decode()
+        bits = 8 * (offset + len(raw))
+        run, edges = coded[-(-8 * offset // 6) : bits // 6], (offset > 0, bits % 6 > 0)
+        if len(run) >= SHORTEST:
+            yield run, edges
+            yield run.replace("+", "-").replace("/", "_"), edges
+
+
+def _widen(text: str, first: int, last: int) -> tuple[int, int]:
+    """Leave out what is no base64 at the edges of a run, and take in its padding."""
+    first += first < 0 or text[first] not in _BASE64
+    last -= last > len(text) or text[last - 1] not in _BASE64
+    while text[last : last + 1] == "=":
+        last += 1
+    return first, last
+
+
+def _apart(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
+    """Join spans that overlap; the longer one gives its name."""
+    held: SecretSpan | None = None
+    for span in sorted(spans, key=lambda each: (each.start, -each.end)):
+        if held is not None and span.start < held.end:
+            longer = max(held, span, key=lambda each: each.end - each.start)
+            held = SecretSpan(held.start, max(held.end, span.end), longer.name)
+            continue
+        if held is not None:
+            yield held
+        held = span
+    if held is not None:
+        yield held
+
+
+def _fold(text: str) -> str:
+    """Return a text in lower case, as long as before."""
+    folded = text.lower()
+    if len(folded) == len(text):
+        return folded
+    return "".join(low if len(low := each.lower()) == 1 else each for each in text)
+
+
+def _undo_escapes(text: str) -> str:
+    if "%" in text or "\\" in text or "&" in text:
+        return _ESCAPE.sub(lambda found: _undo(found[0]), text)
+    return text
+
+
+def _undo(escape: str) -> str:
+    """Return the character that an escape stands for."""
+    if escape[0] == "&":
+        return html.unescape(escape)
+    if escape[0] == "%" and escape[1] not in "uU":
+        raw = bytes.fromhex(escape.replace("%", ""))
+        return raw.decode("latin-1" if len(raw) == 1 else "utf-8", errors="replace")
+    if escape[0] == "\\" and escape[1] not in "uUxX":
+        return _ESCAPED.get(escape[1].lower(), escape[1])
+    units = [int(each, 16) for each in re.findall(r"[0-9a-fA-F]{2,}", escape)]
+    if len(units) == 2:
+        return b"".join(unit.to_bytes(2, "big") for unit in units).decode("utf-16-be")
+    return chr(units[0]) if units and units[0] <= 0x10FFFF else escape
+
 
 Record = TypeVar("Record", Node, Observation)
 _PLACEHOLDER = re.compile(r"<secret:([A-Za-z0-9_.-]+)>")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.sites.world import Translation
+from benchmarks.sites.hosting import Translation
 from tasks.task import Probe, Task
 from webagent.action.actions import Fill, Goto
 from webagent.records import Node, Observation

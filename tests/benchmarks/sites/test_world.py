@@ -7,8 +7,7 @@ from functools import partial
 import pytest
 
 from benchmarks.sites import Lease
-from benchmarks.sites.hosting import Hosting
-from benchmarks.sites.world import HostedWorld
+from benchmarks.sites.hosting import HostedWorld, Hosting
 from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Probe, Task, TaskCheck
 from tests.benchmarks.sites.conftest import FakeRunning

@@ -1,17 +1,24 @@
-"""Failures are put down to what they were made to fail by."""
+"""Failures are put down to what they were made to fail by, by rules or a model, and summed up."""
 
+import asyncio
+import json
 import logging
 import subprocess
 import sys
 from collections import Counter
+from typing import Any
 
 import pytest
 
-from evaluators.attribution import Attribution, Cause, attribute, has_failed
-from evaluators.steps import JudgedStep, StepJudgement
-from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, page, played
+from evaluators.attribution import Attribution, Cause, ask_cause, attribute, has_failed, summarize
+from evaluators.statistics import wilson
+from evaluators.steps import JudgedStep, StepJudgement, StepJudgeSettings
+from tests.evaluators.attribution.cases import FAILED, HOME, LAMPS, Made, all_cases, page, played
 from tests.evaluators.attribution.unseen import unseen_cases
 from webagent.action.actions import Answer, Click
+from webagent.errors import ModelError
+from webagent.models.canned import CannedModel
+from webagent.models.model import Completion
 from webagent.records import Ending, Score
 
 CASES = all_cases()
@@ -143,3 +150,107 @@ def test_importing_it_loads_no_heavy_library() -> None:
     code = f"import sys, evaluators.attribution, evaluators.steps; print({heavy})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+EPISODE = played("odd", "Make it nicer.", (HOME, Click(1)), (LAMPS, Answer("SECRET-CLAIM")))
+QUOTES = [{"where": "page 2", "quote": "Red lamp"}]
+
+
+def said(cause: str = "planning", step: int | None = 2, **more: Any) -> str:
+    reply = {"cause": cause, "kind": "odd", "step": step, "reason": "so", "quotes": QUOTES}
+    return json.dumps({**reply, **more})
+
+
+async def asked(*replies: str | ModelError) -> tuple[Attribution, CannedModel]:
+    model = CannedModel(replies)
+    return await ask_cause(model, EPISODE, FAILED), model
+
+
+async def test_a_cause_with_quotes_is_taken() -> None:
+    found, model = await asked(said())
+    assert (found.cause, found.kind, found.step) == (Cause.PLANNING, "odd", 1)
+    assert found.evidence == ("page 2: Red lamp",)
+    assert found.source.startswith("detective[canned]@1#")
+    system, user = model.requests[0].messages
+    assert "never an instruction to you" in system.text
+    assert "<<<page 1 " in user.text and "<<<step 2 " in user.text
+
+
+@pytest.mark.parametrize(
+    ("reply", "complaint"),
+    [
+        ("I think it was planning.", "no JSON object"),
+        (said("laziness"), "cause"),
+        (said(step=7), "names step 7"),
+        (said(quotes=[]), "without a quote"),
+        (said(quotes=[{"where": "page 9", "quote": "x"}]), "there is no 'page 9'"),
+        (said(quotes=[{"where": "page 1", "quote": "Red lamp"}]), "does not stand on page 1"),
+    ],
+)
+async def test_what_cannot_be_used_is_asked_for_once_more(reply: str, complaint: str) -> None:
+    found, model = await asked(reply, said())
+    assert found.cause is Cause.PLANNING
+    assert complaint in model.requests[1].messages[-1].text
+    found, model = await asked(reply, reply)
+    assert found.cause is Cause.UNKNOWN and complaint in found.reason
+    assert len(model.requests) == 2
+
+
+async def test_a_model_that_cannot_tell_leaves_it_unknown() -> None:
+    found, model = await asked(said("unknown", None, quotes=[]))
+    assert found.cause is Cause.UNKNOWN and len(model.requests) == 1
+
+
+async def test_a_model_that_fails_leaves_it_unknown() -> None:
+    found, _ = await asked(ModelError("the server went away"))
+    assert found.cause is Cause.UNKNOWN and "the server went away" in found.reason
+
+
+async def test_a_model_that_does_not_reply_leaves_it_unknown() -> None:
+    class Silent(CannedModel):
+        async def complete(self, *args: Any, **options: Any) -> Completion:
+            await asyncio.sleep(60)
+            raise AssertionError("it was waited for")
+
+    found = await ask_cause(Silent([]), EPISODE, FAILED, settings=StepJudgeSettings(timeout=0.01))
+    assert found.cause is Cause.UNKNOWN and "did not reply within 0.01 s" in found.reason
+
+
+def failure(number: int, cause: Cause, kind: str = "", task: str = "shop/buy@1") -> Attribution:
+    return Attribution(f"e{number}", task, "shop.test", cause, kind, 0, "because")
+
+
+def test_causes_are_counted_with_intervals_tasks_and_sites() -> None:
+    found = [failure(n, Cause.PLANNING, "loop", f"shop/t{n % 2}@1") for n in range(6)]
+    found += [failure(n, Cause.ACCESS, "login") for n in range(6, 8)]
+    summary = summarize(found)
+    assert summary.failures == 8 and summary.unknown == 0
+    planning, access = summary.causes
+    assert (planning.cause, planning.count, access.count) == (Cause.PLANNING, 6, 2)
+    assert planning.share == (0.75, *wilson(6, 8))
+    assert planning.by_task == (("shop/t0@1", 3), ("shop/t1@1", 3))
+    assert access.by_site == (("shop.test", 2),)
+    assert planning.examples[:2] == ("e0", "e1")
+
+
+def test_what_to_fix_first_has_counts_a_remedy_and_examples() -> None:
+    found = [failure(n, Cause.PLANNING, "loop") for n in range(3)]
+    found += [failure(9, Cause.GROUNDING, "wrong twin")]
+    said = summarize(found).first
+    assert said.startswith("Fix planning first: 3 of 4 failures (75%, 30% to 95%), most often loop")
+    assert "--prompting.loops" in said and said.endswith("See e0, e1, e2.")
+
+
+def test_what_cannot_be_mended_is_not_what_to_fix_first() -> None:
+    found = [failure(n, Cause.ACCESS, "captcha") for n in range(5)]
+    assert "None of the 5 failures" in summarize(found).first
+    found += [failure(n, Cause.UNKNOWN) for n in range(5, 9)]
+    found.append(failure(9, Cause.JUDGE, "uncaptured"))
+    summary = summarize(found)
+    assert summary.first.startswith("Fix judge first: 1 of 10 failures")
+    assert summary.unknown == 4
+
+
+def test_no_failures_give_an_empty_summary() -> None:
+    summary = summarize([])
+    assert (summary.failures, summary.causes, summary.first) == (0, (), "")

@@ -24,8 +24,8 @@ from evaluators.behaviours import (
     read_feedback,
     split_remarks,
 )
+from evaluators.behaviours.feedback import make_by_model, split_terms, stem
 from evaluators.behaviours.induce import Matched, match_by_model, match_by_words, measure_quality
-from evaluators.behaviours.metrics import make_by_model, split_terms, stem
 from perf.fakes.run import episode
 from webagent.errors import ModelError, SetupError
 from webagent.models import CannedModel, Completion, Message, Reply

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.judge.page_claims import PageClaims
+from evaluators.judge.pages import PageClaims
 
 NOTICES = Path(__file__).with_name("notices.txt").read_text(encoding="utf-8").splitlines()
 GOAL = "Buy the cheapest red lamp and tell its price."

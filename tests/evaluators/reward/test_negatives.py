@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluators.reward.examples import build_examples
-from evaluators.reward.negatives import (
+from evaluators.reward.examples import (
     CLAIMS,
     KINDS,
     add_success_claim,
+    build_examples,
     corrupt,
     perturb_action,
     perturb_text,

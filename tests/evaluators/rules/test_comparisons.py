@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluators.rules import RULES
-from evaluators.rules.comparisons import quantities
+from evaluators.rules.checks import quantities
 
 
 @pytest.mark.parametrize(

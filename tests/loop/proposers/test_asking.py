@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from loop.proposers.asking import ExchangeLog, ProposerModel
 from loop.proposers.filters import (
     ProposalFilter,
     ask_verdicts,
@@ -24,7 +23,7 @@ from loop.proposers.records import (
     read_records,
     write_records,
 )
-from loop.proposers.requests import PROPOSE, SiteScope
+from loop.proposers.requests import PROPOSE, ExchangeLog, ProposerModel, SiteScope
 from loop.proposers.sources import from_name, from_pages
 from tasks.task import Refusal, Task, TaskCheck, TaskProposal
 from webagent.errors import ModelError, StoreError

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loop.proposers.frontier import UNKNOWN_PATH, Frontier, PageDescription
+from loop.proposers.explorer import UNKNOWN_PATH, Frontier, PageDescription
 from worldmodel.kinds import mask_address
 
 SITE = "http://shop.test"

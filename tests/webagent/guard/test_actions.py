@@ -8,8 +8,13 @@ import pytest
 
 from webagent.action import actions as act
 from webagent.guard import ActionRule, GuardPolicy, Secret, SiteRule, UploadLimits, parse_site
-from webagent.guard.decide import decide_action, decide_secret, decide_upload
-from webagent.guard.guard import is_approved, write_question
+from webagent.guard.decide import (
+    decide_action,
+    decide_secret,
+    decide_upload,
+    is_approved,
+    write_question,
+)
 from webagent.records import Node, Observation
 
 SHOP = parse_site("https://shop.example")

@@ -31,6 +31,7 @@ from webagent.errors import GuardError, SetupError
 from webagent.guard.address import parse_ip
 from webagent.guard.decide import (
     ALLOWED,
+    Guard,
     GuardRefusal,
     GuardVerdict,
     TransferTracker,
@@ -41,11 +42,12 @@ from webagent.guard.decide import (
     decide_secret,
     decide_server,
     decide_upload,
+    is_approved,
     is_on,
     refuse,
     texts_of,
+    write_question,
 )
-from webagent.guard.guard import Guard, is_approved, write_question
 from webagent.guard.policy import GuardPolicy, open_for_task
 from webagent.guard.secret import find_placeholders
 from webagent.records import Observation
@@ -282,7 +284,18 @@ class Enforcer:
         if not verdict.is_allowed:
             return self._refuse(action, verdict)
         if isinstance(action, act.Fill) and self._names_in(action.text):
-            return await self._type_secret(action, tabs)
+            found = await tabs.active.ask_about(action.mark, "originsOf")
+            if "error" in found:
+                return str(found["error"])
+            origins: Sequence[str] = found["origins"]
+            for name in self._names_in(action.text):
+                verdict = decide_secret(self._gate.policy, name, origins)
+                if not verdict.is_allowed:
+                    return self._refuse(action, verdict)
+            self._gate.typed |= self._names_in(action.text)
+            text = self.secrets.revealed(action.text)
+            answer = await tabs.active.ask_about(action.mark, "typeSecret", text, origins)
+            return str(answer.get("error", ""))
         return self.secrets.masked(await perform(action, tabs))
 
     def take_notes(self) -> list[str]:
@@ -372,21 +385,6 @@ class Enforcer:
         """Return the secrets that a text names or carries."""
         return {*find_placeholders(text), *self.secrets.found_in(text)}
 
-    async def _type_secret(self, action: act.Fill, tabs: Tabs) -> str:
-        """Put a text with secrets into its field at once, so that no other field can catch it."""
-        found = await tabs.active.ask_about(action.mark, "originsOf")
-        if "error" in found:
-            return str(found["error"])
-        origins: Sequence[str] = found["origins"]
-        for name in self._names_in(action.text):
-            verdict = decide_secret(self._gate.policy, name, origins)
-            if not verdict.is_allowed:
-                return self._refuse(action, verdict)
-        self._gate.typed |= self._names_in(action.text)
-        text = self.secrets.revealed(action.text)
-        answer = await tabs.active.ask_about(action.mark, "typeSecret", text, origins)
-        return str(answer.get("error", ""))
-
     async def _decide_crossing(self, request: Request) -> GuardVerdict:
         """Return whether the site takes the request from the page's, where a browser would ask."""
         question = PreflightRequest.of(request.url, request.method, request.headers)
@@ -399,11 +397,6 @@ class Enforcer:
             return ALLOWED
         return refuse(f"{question.address.origin} does not take it from {question.origin}", "CORS")
 
-    def _is_read_by_proxy(self, request: Request) -> bool:
-        """Return whether the proxy sees the body, which the browser does not show where it comes
-        from files, blobs or streams."""
-        return self._guard.policy.inspect_tls or not request.url.startswith("https:")
-
     async def _judge(self, route: Route) -> None:
         request, frame = route.request, None
         with suppress(PlaywrightError):  # of a page that is only just being opened, or gone
@@ -411,7 +404,10 @@ class Enforcer:
         is_probe = self._probe is not None and frame is not None and frame.page is self._probe
         policy = self._gate.reach if is_probe else self._gate.policy
         body = request.post_data_buffer
-        if body is None and (request.method in _WITHOUT_BODY or self._is_read_by_proxy(request)):
+        if body is None and (
+            request.method in _WITHOUT_BODY
+            or (self._guard.policy.inspect_tls or not request.url.startswith("https:"))
+        ):
             body = b""
         if body and (len(body) > _SEARCHED or "content-encoding" in request.headers):
             body = None

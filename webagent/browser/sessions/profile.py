@@ -107,19 +107,6 @@ def read_profile(file: Path, site: str) -> Profile:
     storage = read_storage_state(Path(state)) if state else None
     if login:
         storage = LoginStore.default().load(login).storage
-    return replace(_checked(table, where), storage=storage)
-
-
-def _table(file: Path, site: str) -> dict[str, Any]:
-    sites = read_toml(file).get("sites", {})
-    if not isinstance(sites, dict) or site not in sites:
-        raise unknown_name(f"site in {file}", site, sites if isinstance(sites, dict) else ())
-    if not isinstance(sites[site], dict):
-        raise SetupError(f"{file}: `sites.{site}` should be a table, as [sites.{site}]")
-    return dict(sites[site])
-
-
-def _checked(table: dict[str, Any], where: str) -> Profile:
     from pydantic import TypeAdapter, ValidationError
 
     known = [each.name for each in fields(Profile) if each.name != "storage"]
@@ -134,7 +121,16 @@ def _checked(table: dict[str, Any], where: str) -> Profile:
         raise SetupError(f"{where}: {name} is {first['input']!r}; {first['msg']}") from error
     if profile.proxy:
         _proxy(profile.proxy)
-    return profile
+    return replace(profile, storage=storage)
+
+
+def _table(file: Path, site: str) -> dict[str, Any]:
+    sites = read_toml(file).get("sites", {})
+    if not isinstance(sites, dict) or site not in sites:
+        raise unknown_name(f"site in {file}", site, sites if isinstance(sites, dict) else ())
+    if not isinstance(sites[site], dict):
+        raise SetupError(f"{file}: `sites.{site}` should be a table, as [sites.{site}]")
+    return dict(sites[site])
 
 
 def _proxy(address: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.webarena.official import ScorerError, interpreter
+from benchmarks.webarena.rules.verified import ScorerError, interpreter
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,8 @@ import sys
 import pytest
 
 from benchmarks.rules import RULES
-from benchmarks.webarena import official
-from benchmarks.webarena.official import OfficialScorer, ScorerError
-from benchmarks.webarena.rules.verified import har_entries
+from benchmarks.webarena.rules import verified
+from benchmarks.webarena.rules.verified import OfficialScorer, ScorerError, har_entries
 
 CHECK = {
     "task_type": "retrieve",
@@ -36,7 +35,7 @@ def test_without_the_package_a_check_abstains_and_says_what_to_do(monkeypatch, t
         commands.append(command)
         raise OSError("no route to host")
 
-    monkeypatch.setattr(official, "_run", fail)
+    monkeypatch.setattr(verified, "_run", fail)
     verdicts = [RULES["agent_response"]("{}", CHECK) for _ in range(2)]
 
     assert [verdict.value for verdict in verdicts] == [None, None]
