@@ -14,7 +14,7 @@ from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
-from webagent.policy.remembering import MEMORY, remember_judged
+from webagent.policy.remembering import MEMORY, is_example, remember_judged
 from webagent.records import Trajectory
 from webagent.rollout import Batcher
 from webagent.training.fit import FitConfig, FitReport, fit
@@ -78,7 +78,7 @@ class BuiltinLearner:
 
         With nothing to imitate yet, as without demonstrations in the first round, nothing is done.
         """
-        successes = [t for t in state.experience if state.succeeded(t)]
+        successes = [t for t in state.experience if is_example(t, state.success.get(t.id))]
         grow_vocabulary(self.model.vocabulary, [*state.demonstrations, *successes])
         grammar = ActionGrammar(Codec(self.model.vocabulary))
         unsaid = self.unsaid = Counter[str]()

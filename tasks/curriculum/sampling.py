@@ -26,6 +26,10 @@ EVEN_SHARE = 0.1
 FOCUS = 1.5
 """Tries go by this power of the gain for a step. At 1 most of them still go to the many tasks with
 little to gain; the higher, the more a mistaken expectation costs."""
+_MOST, _MOST_OF_RANKED = 3.0, 1.5
+"""Times as many tries as it had if all tasks, or all that are drawn by gain, had as many: those of
+a task, at most. What a try is worth is as old as the round; after some ten the task may be
+learnt."""
 _LEAST = 1e-6
 """Gain for a step that every task has, so that none is out for good."""
 
@@ -38,13 +42,16 @@ def share_steps(
 ) -> NDArray[np.float64]:
     """Return the share of the steps of each of these tasks; they sum to 1.
 
-    By what a step of each is expected to gain, but for the part `even`: that is divided equally
+    By what a step of each is expected to gain, no task being given many times the tries that it had
+    if all had as many; but for the part `even`: that is divided equally
     among all sites and all skills that have one of these tasks, and inside each again by gain. So
     each of n sites and skills together has at least even / n, however little its tasks are worth.
     Where a suite has neither, all goes by gain.
     """
     rates = np.array([max(estimate.rate, _LEAST) for estimate in estimates])
-    values = rates**focus * np.array([estimate.cost for estimate in estimates])
+    tries = rates**focus
+    most = max(_MOST / len(kinds), _MOST_OF_RANKED / len(estimates))
+    values = _cap(tries / tries.sum(), most) * np.array([estimate.cost for estimate in estimates])
     by_gain = values / values.sum()
     places = {estimate.name: place for place, estimate in enumerate(estimates)}
     groups = [
@@ -57,6 +64,18 @@ def share_steps(
     for group in groups:
         spread[group] += values[group] / values[group].sum() / len(groups)
     return np.asarray((1 - even) * by_gain + even * spread)
+
+
+def _cap(shares: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """Return shares of at most so much each, what is cut off divided among the others by theirs;
+    `most` times their number is more than 1."""
+    shares = shares.copy()
+    is_full = np.zeros(len(shares), dtype=bool)
+    while (over := shares > most).any():
+        is_full |= over
+        shares[is_full] = most
+        shares[~is_full] *= (1.0 - most * is_full.sum()) / shares[~is_full].sum()
+    return shares
 
 
 class Reason(StrEnum):

@@ -37,6 +37,8 @@ _AVOIDED = 8
 """Steps of failed episodes that are looked at."""
 _BESIDE = 4
 """Actions that are compared, at least, where a failure may speak against the first."""
+_SEVERAL = 2
+"""Failures after which what memory was sure of is doubted."""
 SIBLINGS = 32
 """Cases of like goals that are asked which descriptors hold throughout."""
 _ENOUGH = 300
@@ -134,6 +136,14 @@ class Memory:
         succeeded = [(closeness, case) for closeness, case in near if case.source == "success"]
         proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)
         return discount(scene, proposals, succeeded, avoided)[:count]
+
+    def has_only_failed(self, text: str) -> bool:
+        """Whether several episodes with such a goal failed, and none of one's own succeeded."""
+        goal = read_goal(text)
+        failed = {case.episode for case in self.avoided.of_goal(goal)}
+        if len(failed) < _SEVERAL:
+            return False
+        return all(case.source != "success" for case in self.index.of_goal(goal))
 
     def guess_answer(
         self, observation: Observation, said: Sequence[str], rng: np.random.Generator

@@ -110,7 +110,8 @@ class BuiltinPolicy:
         guessed = self._guessed(found, observation, rng)
         if guessed is not None:
             return guessed, True
-        return sampled(found, rng, self.exploration.temperature), is_trusted
+        has_failed = self.memory.has_only_failed(observation.goal)
+        return sampled(found, rng, self.exploration.temperature, has_failed), is_trusted
 
     def _guessed(
         self, found: Sequence[Decision], observation: Observation, rng: np.random.Generator

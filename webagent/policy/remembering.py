@@ -10,7 +10,7 @@ from webagent.action import format_action
 from webagent.memory import Memory, Proposal
 from webagent.memory.failures import blame_steps
 from webagent.policy.past_actions import action_key, find_detours, page_appearance
-from webagent.records import Candidate, Decision, Observation, Trajectory
+from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
 
 TRUSTED = 0.5
 """Confidence from which what was done on a page that looked the same is done once more. Of 842
@@ -19,6 +19,9 @@ _MOST_REPEATS = 4
 """How often one action is done on pages that look the same."""
 MEMORY = "memory"
 """The `Decision.source` of what was remembered."""
+_DOUBTING = 2.0
+"""Times the temperature at which memory is drawn from where all has failed: with a second proposal
+of 1 % some other way is taken once in ten steps, about once in an episode."""
 SURE = 0.9
 """Confidence from which what is remembered is done, exploring or not, without the network being
 asked: of 230 held-out steps at least as sure, with one demonstration a task, all were right."""
@@ -60,27 +63,41 @@ def confidence_of(decision: Decision) -> float:
 
 
 def sampled(
-    decisions: Sequence[Decision], rng: np.random.Generator, temperature: float
+    decisions: Sequence[Decision],
+    rng: np.random.Generator,
+    temperature: float,
+    has_only_failed: bool = False,
 ) -> Decision:
     """Return one of the decisions: the first where memory is sure of it, else drawn by confidence
-    at this temperature, so that what is tried anew is what was doubtful."""
-    if confidence_of(decisions[0]) >= SURE:
+    at this temperature, so that what is tried anew is what was doubtful. Where all own tries have
+    failed so far, what memory is sure of is doubted, too."""
+    if has_only_failed:
+        temperature *= _DOUBTING
+    elif confidence_of(decisions[0]) >= SURE:
         return decisions[0]
     logits = np.array([math.log(confidence_of(each) + 1e-9) for each in decisions]) / temperature
     powers = np.exp(logits - logits.max())
     return decisions[int(rng.choice(len(decisions), p=powers / powers.sum()))]
 
 
+def is_example(trajectory: Trajectory, success: float | None) -> bool:
+    """Return whether an episode shows what to do again: a success that the step limit cut off had
+    done the work somewhere on its way and went on, so that it does not show where to stop."""
+    return (success or 0.0) >= 0.5 and trajectory.ending is not Ending.STEP_LIMIT
+
+
 def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float | None]]) -> int:
-    """Keep judged episodes and return how many cases were new: successes to be done again, but for
+    """Keep judged episodes and return how many cases were new: examples to be done again, but for
     steps that led nowhere, and the steps of failures to be avoided, each by what the failure says
-    against it."""
+    against it. Of a success that is no example nothing is kept."""
     added = 0
     for trajectory, success in episodes:
-        if success is not None and success >= 0.5:
+        if success is None:
+            continue
+        if is_example(trajectory, success):
             nowhere = find_detours(trajectory.steps)
             added += memory.remember(trajectory, success, "success", nowhere)
-        elif success is not None:
+        elif success < 0.5:
             chances = [_chance(step.decision) for step in trajectory.steps]
             added += memory.avoid(trajectory, blame_steps(chances))
     return added

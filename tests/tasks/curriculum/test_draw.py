@@ -259,6 +259,19 @@ def test_no_site_and_no_skill_starves(tasks: list[tuple[TaskKind, int, int]]) ->
         assert sum(s for s, one in zip(shares, has, strict=True) if one) >= least
 
 
+def test_no_task_is_given_many_times_the_tries_of_the_others() -> None:
+    kinds = {f"task {i}": TaskKind() for i in range(40)}
+    records = dict.fromkeys(kinds, course((9, 9)))
+    records["task 0"] = course((5, 10))
+    costs = {**dict.fromkeys(kinds, 20.0), "task 0": 2.0}
+    estimates = list(estimate_tasks(kinds, records, costs, 2, Rules()).values())
+    shares = share_steps(estimates, kinds, 0.0)
+    assert shares.sum() == pytest.approx(1)
+    tries = shares / [estimate.cost for estimate in estimates]
+    assert tries.max() == tries[0]
+    assert tries[0] / tries.sum() == pytest.approx(3 / 40)
+
+
 def test_without_a_curriculum_every_task_comes_up_as_often_on_fresh_seeds() -> None:
     drawn = sample_evenly(SUITE, NAMES, 42, {"open": 7}, np.random.default_rng(0))
     assert sorted(names(drawn).values()) == [10, 10, 11, 11]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.fakes.lessons import untrained
 from tests.fakes.orders import episode, link, look_up
+from webagent.action import Action
 from webagent.action.actions import Answer, Click
 from webagent.memory import Memory, Proposal
 from webagent.policy.builtin import BuiltinPolicy
@@ -96,6 +97,23 @@ def test_what_memory_is_sure_of_is_done_while_exploring() -> None:
     assert {sampled(found, rng, 9.0).action for _ in range(40)} == {found[0].action}
 
 
+async def test_what_memory_is_sure_of_is_doubted_while_exploring_where_all_has_failed() -> None:
+    new, memory = look_up("new", "10050", 70), taught()
+    policy = BuiltinPolicy(untrained(), exploration=Exploration(20.0, 0.0), memory=memory)
+
+    async def first_actions() -> set[Action]:
+        tasks = [replace(new.task, seed=i) for i in range(20)]
+        tries = [at(replace(new, task=task), 0) for task in tasks]
+        return {(await policy.act(each, new.steps[0].observation)).action for each in tries}
+
+    memory.avoid(look_up("one", "10056", 1), [0.2, 0.2])
+    assert await first_actions() == {Click(70)}
+    memory.avoid(look_up("two", "10055", 1), [0.2, 0.2])
+    assert len(await first_actions()) > 1
+    memory.remember(look_up("three", "10055", 1), source="success")
+    assert await first_actions() == {Click(70)}
+
+
 async def test_nothing_is_done_at_random_where_memory_knows_the_way() -> None:
     new = look_up("new", "10050", 70)
     policy = BuiltinPolicy(untrained(), exploration=Exploration(1.0, 1.0), memory=taught())
@@ -120,6 +138,14 @@ def test_detours_of_a_success_are_not_remembered() -> None:
     lost = episode("s", "Finish.", (page, Click(1)), (other, Click(3)), (page, Click(2)))
     memory = Memory()
     assert remember_judged(memory, [(lost, 1.0)]) == 1
+
+
+def test_a_success_that_the_step_limit_cut_off_is_neither_done_again_nor_avoided() -> None:
+    memory = Memory()
+    cut = replace(look_up("cut", "10056", 1), ending=Ending.STEP_LIMIT)
+    assert remember_judged(memory, [(cut, 1.0)]) == 0
+    assert len(memory) == 0
+    assert remember_judged(memory, [(cut, 0.0)]) == 2
 
 
 @pytest.mark.parametrize(("confidence", "first"), [(0.5, MEMORY), (1e-12, "policy")])
@@ -151,7 +177,7 @@ async def test_exploring_guesses_an_answer_where_all_answers_to_such_a_goal_fail
     policy = BuiltinPolicy(untrained(), exploration=Exploration(1.0, 0.0), memory=memory)
 
     async def answers() -> set[tuple[object, str]]:
-        found = set()
+        found: set[tuple[object, str]] = set()
         for i in range(20):
             new = asked(f"new {i}", "10050", "")
             task = replace(new.task, seed=i)
