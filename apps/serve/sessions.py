@@ -1,5 +1,7 @@
 """Sessions of clients: a place among so many, an episode at a time, its reward when it is over."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -36,6 +38,8 @@ from webagent.errors import ActionError, ModelError, WorldError
 from webagent.observation.variants import ObservationVariant, variant_named
 from webagent.records import Observation, Score, Trajectory
 from webagent.rollout import World
+
+logger = logging.getLogger(__name__)
 
 _KEPT_LONGER = 60.0
 """Seconds that a page outlives the lease of its session, so that the lease is what ends it."""
@@ -97,7 +101,15 @@ class Stage:
         nothing: no number may stand for that."""
         if whole.ending is not None and whole.ending.is_infrastructure:
             raise WorldError(f"{whole.ending}: {whole.error}")
-        said = (await ask(self.evaluate, whole, seconds=SECONDS)).score
+        asking = ask(self.evaluate, whole, seconds=SECONDS)
+        # A judge of one's own may raise anything, and the session goes on.
+        (asked,) = await asyncio.gather(asking, return_exceptions=True)
+        if isinstance(asked, Exception):
+            logger.error("the judge %s raised", self.evaluate.id, exc_info=asked)
+            raise WorldError(f"the judge {self.evaluate.id} raised {asked!r}") from asked
+        if isinstance(asked, BaseException):
+            raise asked
+        said = asked.score
         if said.value is None:
             raise WorldError(f"the judge says nothing of this episode: {said.reason}")
         return said

@@ -106,6 +106,27 @@ def test_a_killed_browser_is_an_error_and_no_reward(served: RunningServer) -> No
 
 
 @pytest.mark.slow
+def test_a_judge_of_ones_own_that_raises_is_an_error_and_no_reward(
+    serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from evaluators.evaluator import evaluator\n"
+        "@evaluator('broken')\n"
+        "def broken(trajectory):\n"
+        "    return {}['no such key']\n"
+    )
+    with serve(tasks=("click-test-2",), judge=f"python:{file}:broken") as server:
+        with server.client() as env:
+            for _ in range(2):
+                env.reset(seed=1)
+                with pytest.raises(WorldError, match=r"EXECUTION_ERROR: the judge broken.*KeyErr"):
+                    env.step("click(1)")
+        assert (server.stage.episodes, server.stage.failures) == (2, 2)
+    assert "no such key" in caplog.text
+
+
+@pytest.mark.slow
 def test_one_session_more_than_allowed_is_told_and_finds_a_place_later(serve: Serve) -> None:
     with (
         serve(max_sessions=1, tasks=("click-test-2",)) as server,
