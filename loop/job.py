@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from benchmarks.sites.hosting import Hosting
 from loop.arms import Arm
 from loop.costs import check_cost_cap, load_prices, open_ledger, read_stop_reason, run_within_caps
+from loop.executors import BrowserSetup, open_executor
 from loop.folder import RunFolder
 from loop.judges import open_judges
 from loop.learners.choice import make_learner
@@ -16,9 +16,8 @@ from loop.measurement.selection import TaskSelection
 from loop.measurement.worlds import load_guard
 from loop.session import Session
 from loop.settings import ImproveConfig
+from loop.task_split import load_suite, read_split
 from loop.workers import Say
-from webagent.browser import Browser
-from webagent.browser.sessions.login import Logins
 from webagent.errors import WebAgentError
 from webagent.models.spending import Ledger
 from webagent.store import Store
@@ -43,19 +42,22 @@ async def run_job(
     job = name_job(arm.name, repeat)
     with folder.store() as store:
         ledger = _open_ledger(config, store)
-        guard = load_guard(config.played, TaskSelection.of(config.played))
-        hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
+        suite, split = load_suite(config), read_split(folder, config)
+        names = dict.fromkeys((*split.learning, *split.measured, *split.trial))
+        setup = BrowserSetup(
+            tuple(suite.task(name, 0) for name in names),
+            config.concurrency,
+            config.sites,
+            config.logins,
+            load_guard(config.played, TaskSelection.of(config.played)),
+        )
         async with (
-            Browser(guard=guard) as browser,
-            hosted as hosting,
+            open_executor(setup, config.executor, config.browsers) as open_worlds,
             open_judges(config, folder, store, ledger) as judges,
         ):
             session = Session(
-                *(config, folder, store, browser, hosting, arm, repeat, say, judges, ledger)
+                *(config, folder, store, open_worlds, arm, repeat, say, judges, ledger)
             )
-            split = session.split
-            names = dict.fromkeys((*split.learning, *split.measured, *split.trial))
-            await hosting.prepare(session.suite.task(name, 0) for name in names)
             with _timed(store, job) as spent:
                 minutes = config.caps.max_minutes
                 left = None if minutes is None else 60 * minutes - spent

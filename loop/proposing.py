@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from benchmarks.sites.described import find_site
+from benchmarks.sites.hosting import Hosting
 from loop.folder import PROPOSED, RunFolder
 from loop.judges import CHECKS
 from loop.learners import ArmState
@@ -162,7 +163,7 @@ async def _open_place(
     else:
         scope = describe_address(place.address, most)
         start = Task("proposed/visit@1", scope.address, login=login, clock=place.clock)
-    await session.hosting.prepare([start])
+    Hosting(files=session.config.sites).check([start])
     yield ProposalSite(scope, start, session.worlds(keep))
 
 

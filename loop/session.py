@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from benchmarks.rules import checks_hold
-from benchmarks.sites.hosting import Hosting
 from loop.arms import Arm
+from loop.executors import OpenWorlds
 from loop.folder import RunFolder
 from loop.judges import Judges
 from loop.judging.scoring import OUTAGE
@@ -22,7 +21,6 @@ from loop.task_split import TaskSplit, join_proposals, load_suite, read_split
 from loop.workers import Say
 from tasks.suite import Suite
 from tasks.task import Json, Task
-from webagent.browser import Browser
 from webagent.errors import ModelError
 from webagent.models.spending import Ledger
 from webagent.policy.policy import Policy
@@ -53,8 +51,7 @@ class Session:
     config: ImproveConfig
     folder: RunFolder
     store: Store
-    browser: Browser
-    hosting: Hosting
+    open_worlds: OpenWorlds
     arm: Arm
     repeat: int
     say: Say
@@ -110,15 +107,7 @@ class Session:
         """Return the same with another place to keep pictures, as far as any are looked at."""
         asked = contestant(self.config.played, knows=False)
         is_shown = asked.images or (self.config.judges_ask and self.config.judge_images)
-        return self.hosting.worlds(
-            partial(
-                self.browser.world,
-                keep if is_shown else None,
-                variant=asked.asking.variant,
-                keep_picture=keep,
-                logins=self.hosting.logins,
-            )
-        )
+        return self.open_worlds(keep, bool(is_shown), asked.asking.variant)
 
     def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
         """Where episodes of a phase come from."""
@@ -226,7 +215,7 @@ async def play_episodes(
         plan,
         policy,
         session.open_world,
-        concurrency=session.config.concurrency,
+        concurrency=session.config.concurrency * session.config.browsers,
         recorder=session.store,
         budget_steps=budget,
         on_episode=seen,

@@ -8,6 +8,7 @@ from typing import Literal
 from tyro.conf import OmitArgPrefixes
 
 from loop.costs import Caps
+from loop.executors import ExecutorName
 from loop.judging.specification import parse_evaluator
 from loop.measurement.settings import BenchmarkConfig, judging
 from loop.policies import ModelChoice
@@ -203,14 +204,22 @@ class ImproveConfig:
     """Where the run is to stop, all its sessions together."""
     concurrency: int = 4
     """Browser contexts a process plays at once."""
+    executor: ExecutorName = "process"
+    """Where browsers run: `process`, on this machine, in the processes of the arms; `ray`, on a
+    cluster, for one arm after another (docs/howto/cluster.md)."""
     workers: int = 2
     """Processes at once, each with one thread and one browser; one where a model is paid for or a
-    cap is set, so that caps hold."""
+    cap is set, so that caps hold. With `--executor ray` browsers on the cluster."""
 
     @property
     def learner(self) -> str:
         """Who learns, by the kind of its policy."""
         return self.asked.policy.partition(":")[0]
+
+    @property
+    def browsers(self) -> int:
+        """How many a job plays in at once."""
+        return self.workers if self.executor == "ray" else 1
 
     @property
     def judges_ask(self) -> bool:

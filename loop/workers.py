@@ -76,7 +76,7 @@ def run_jobs(
                     done.add(job.name)
                     del running[connection]
     finally:
-        _stop([process for _, process in running.values()])
+        stop_processes([process for _, process in running.values()])
 
 
 def _listen(
@@ -104,7 +104,7 @@ def _listen(
 
 def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, ...]) -> None:
     """The process: works, passes on what it says, and its error or an empty text at the end."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     last_said = [0.0]
 
@@ -124,14 +124,16 @@ def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, 
         connection.close()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """Wait for the process that started this one to end, and end."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)
 
 
-def _stop(processes: Iterable[SpawnProcess]) -> None:
+def stop_processes(processes: Iterable[SpawnProcess]) -> None:
+    """Ask them to stop, and kill after ten seconds what still runs."""
     running = [process for process in processes if process.is_alive()]
     for process in running:
         process.terminate()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from apps.report import write_report
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
+from loop.executors import format_executor
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
 from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measurement
@@ -34,7 +35,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     folder = _folder(config, argv)
     with folder.store() as store:
         work = _within_caps(config, chosen, store)
-        run_until_stopped(work, "finished steps are safe", _resume(folder))
+        run_until_stopped(work, "finished steps are safe", _resume(folder, config))
         summary = summarize(store, _meta(config, chosen, folder, store))
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
@@ -46,7 +47,9 @@ def main(argv: Sequence[str]) -> CommandResult:
         print(to_fix)
     print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
     if summary["spent"]["stopped"]:
-        print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")
+        print(
+            f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder, config)}"
+        )
     return CommandResult(
         {**summary, "run": str(folder.path), "report": str(page)}, _status(summary)
     )
@@ -70,7 +73,7 @@ async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: St
 
 def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
     """What was asked for; a measurement that is resumed keeps the settings it was begun with, but
-    for caps and prices that are given anew."""
+    for caps and prices that are given anew, and where its browsers run."""
     if asked.resume is None:
         return asked
     folder = RunFolder.open(asked.resume)
@@ -78,6 +81,7 @@ def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
         raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
     begun = folder.config(BenchmarkConfig)
     caps = begun.caps.raised(asked.caps)
+    begun = replace(begun, executor=asked.executor, workers=asked.workers)
     return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
 
 
@@ -125,8 +129,9 @@ def _setup(config: BenchmarkConfig, chosen: TaskSelection) -> Mapping[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _resume(folder: RunFolder) -> str:
-    return f"webagent benchmark --resume {shlex.quote(str(folder.path))}"
+def _resume(folder: RunFolder, config: BenchmarkConfig) -> str:
+    how = format_executor(config.executor, config.workers)
+    return f"webagent benchmark --resume {shlex.quote(str(folder.path))}{how}"
 
 
 def _speed(summary: Summary) -> str:

@@ -1,15 +1,12 @@
-"""The recipe `webagent collect`: plan, play what is left in one process or several, and count."""
+"""The recipe `webagent collect`: plan, play what is left, and count."""
 
-import asyncio
 import shlex
-import signal
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 
-from loop.console.output import CommandResult, Status, Stopped, run_until_stopped
-from loop.console.progress import show_jobs
+from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
+from loop.executors import format_executor
 from loop.folder import RunFolder
 from loop.measurement.collecting import PHASE, CollectConfig
 from loop.measurement.measurement import CostRecorder, Measurement
@@ -19,15 +16,12 @@ from loop.measurement.settings import arm_of
 from loop.measurement.worlds import check_environment
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
-from loop.workers import Job, Say, run_jobs
 from recipes.settings import resolve
 from webagent.errors import StoreError
 from webagent.policy.student import STUDENT
-from webagent.records import Score, Trajectory
+from webagent.records import Score
 from webagent.rollout import PlannedEpisode
 from webagent.store import Store
-
-_KEPT = "finished steps are safe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +60,9 @@ def main(argv: Sequence[str]) -> CommandResult:
         return CommandResult(Collected(preview=facts))
     check_environment(config.played, chosen)
     folder = _folder(config, argv)
-    if config.workers > 1:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        jobs = [
-            Job(f"worker {number}", arguments=(config, folder.path, number))
-            for number in range(config.workers)
-        ]
-        try:
-            with show_jobs(folder.path) as show:
-                run_jobs(jobs, work, config.workers, show)
-        except KeyboardInterrupt:
-            raise Stopped(signal.SIGINT, _KEPT, _resume(folder)) from None
-    else:
-        with folder.store() as store:
-            run_until_stopped(_played(config, chosen, store), _KEPT, _resume(folder))
+    with folder.store() as store:
+        work = _play(config, chosen, store)
+        run_until_stopped(work, "finished steps are safe", _resume(folder, config))
     return _counted(config, chosen, folder)
 
 
@@ -110,47 +93,14 @@ def _plan(config: CollectConfig, chosen: TaskSelection) -> list[PlannedEpisode]:
     return chosen.plan(arm_of(config.played))[: config.count]
 
 
-async def _played(
-    config: CollectConfig,
-    chosen: TaskSelection,
-    store: Store,
-    say: Say | None = None,
-    worker: int = 0,
-) -> None:
-    """A worker's part of the plan, as far as what may be spent allows."""
-    part = _plan(config, chosen)[worker :: config.workers]
-    budget = None if config.steps is None else config.steps // config.workers
-    clock = f" {worker}" if config.workers > 1 else ""
+async def _play(config: CollectConfig, chosen: TaskSelection, store: Store) -> None:
+    """Play the plan as far as what may be spent allows."""
     ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
-    seen = _Teller(say, len(part)) if say else None
-    playing = Measurement(config.played, chosen, store, ledger, budget, clock, seen)
+    playing = Measurement(config.played, chosen, store, ledger, config.steps)
     minutes = config.caps.max_minutes
-    spent = CostRecorder.spent(store, arm_of(config.played) + clock)
+    spent = CostRecorder.spent(store, arm_of(config.played))
     left = None if minutes is None else 60 * minutes - spent
-    await run_within_caps(playing.play_plan(part), ledger, store, left)
-
-
-@dataclass(slots=True)
-class _Teller:
-    """Tells the process that shows it how far a part is."""
-
-    say: Say
-    total: int
-    count: int = 0
-    steps: int = 0
-
-    def __call__(self, episode: Trajectory) -> None:
-        self.count += 1
-        self.steps += len(episode.steps)
-        done = min(self.count / self.total, 1.0)
-        self.say("collect", done, f"{self.count} episodes, {self.steps} steps")
-
-
-def work(say: Say, config: CollectConfig, path: Path, number: int) -> None:
-    """One worker, in the process it was given."""
-    with RunFolder.open(path).store() as store:
-        asyncio.run(_played(config, _chosen(config), store, say, number))
-    say("done", 1.0, "")
+    await run_within_caps(playing.play_plan(_plan(config, chosen)), ledger, store, left)
 
 
 def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) -> CommandResult:
@@ -172,7 +122,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         student=students,
         stopped=reason,
     )
-    _tell(found, folder)
+    _tell(found, _resume(folder, config))
     if not reason:
         folder.write_json("result.json", asdict(found))
     return CommandResult(found, _status(found))
@@ -183,7 +133,7 @@ def _value(scores: Sequence[Score]) -> float | None:
     return next((score.value for score in scores if score.name == "success"), None)
 
 
-def _tell(found: Collected, folder: RunFolder) -> None:
+def _tell(found: Collected, resume: str) -> None:
     scored = found.episodes - found.unscored
     print(
         f"{found.episodes:,} of {found.planned:,} episodes, {found.steps:,} steps;"
@@ -193,7 +143,7 @@ def _tell(found: Collected, folder: RunFolder) -> None:
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")
     if found.stopped:
-        print(f"stopped before its end: {found.stopped}. Go on with:\n  {_resume(folder)}")
+        print(f"stopped before its end: {found.stopped}. Go on with:\n  {resume}")
     print(f"learn from them: webagent train --runs {shlex.quote(found.run)}")
 
 
@@ -203,5 +153,6 @@ def _status(found: Collected) -> Status:
     return Status.DONE if found.episodes else Status.FAILED
 
 
-def _resume(folder: RunFolder) -> str:
-    return f"webagent collect --resume {shlex.quote(str(folder.path))}"
+def _resume(folder: RunFolder, config: CollectConfig) -> str:
+    how = format_executor(config.executor, config.workers)
+    return f"webagent collect --resume {shlex.quote(str(folder.path))}{how}"

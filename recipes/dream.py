@@ -10,7 +10,6 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from apps.believed_site import BelievedSite, listen
-from benchmarks.sites.hosting import Hosting
 from loop.arms import ARMS
 from loop.console.output import CommandResult, Status
 from loop.console.progress import show_jobs
@@ -25,9 +24,9 @@ from loop.workers import JobProgress
 from recipes.settings import resolve
 from tasks.suite import split_of
 from tasks.task import Json
-from webagent.browser import Browser
 from webagent.errors import StoreError, UsageError
 from webagent.models.builtin.model import BuiltinModel
+from webagent.rollout import OpenWorld
 from webagent.store import Store
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import start_at
@@ -166,8 +165,7 @@ def main(argv: Sequence[str]) -> CommandResult:
             config.loop,
             folder,
             store,
-            Browser(),
-            Hosting(),
+            _open_nothing,
             replace(ARMS["imagined"], name=NAME),
             config.seed,
             lambda stage, done, note: show(JobProgress(NAME, stage, done, note)),
@@ -183,6 +181,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         found = _counted(config, session, state, place)
     _tell(found, config)
     return CommandResult(found, _status(found, config))
+
+
+def _open_nothing(*given: object) -> OpenWorld:
+    raise RuntimeError("a session that imagines plays no real page")
 
 
 def _served(config: DreamConfig) -> CommandResult:

@@ -15,6 +15,7 @@ from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
 from loop.costs import read_stop_reason
 from loop.dreams import imagine
+from loop.executors import check_workers, format_executor
 from loop.folder import RunFolder, read_judge_id, read_warnings
 from loop.job import check_caps, done_key, name_job, run_job
 from loop.judges import check_judges
@@ -91,23 +92,25 @@ async def measure(session: Session, learner: Learner) -> None:
 def main(argv: Sequence[str]) -> CommandResult:
     """Run the arms, then print the table and write summary.json and report.html."""
     config = resolve(ImproveConfig, "improve", argv, PRESETS)
-    find_chromium(headless=True)
+    check_workers(config.workers)
+    if config.executor != "ray":
+        find_chromium(headless=True)
     reason = ""
     folder, config = _open(config, argv)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with show_jobs(folder.path) as show:
-            workers = 1 if config.is_metered else config.workers
+            workers = 1 if config.is_metered or config.executor == "ray" else config.workers
             run_jobs(_unfinished(_jobs(config, folder), folder), work, workers, show)
     except KeyboardInterrupt:
-        command = _resume_command(folder)
+        command = _resume_command(folder, config)
         raise Stopped(signal.SIGINT, "finished steps are safe", command) from None
     except JobError as error:
         with folder.store() as store:
             reason = read_stop_reason(store)
         if not reason:
             raise JobError(
-                f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
+                f"{error}\nfinished steps are safe; go on with: {_resume_command(folder, config)}"
             ) from error
     with folder.store() as store:
         summary = summarize(store, _meta(config, folder, store))
@@ -117,7 +120,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     print(f"\nreport: {page}\nnumbers: {numbers}")
     if reason:
         print(f"stopped before its end: {reason}. With a higher cap, go on with:")
-        print(f"  {_resume_command(folder)}")
+        print(f"  {_resume_command(folder, config)}")
     status = Status.STOPPED if reason else Status.DONE
     return CommandResult({**summary, "run": str(folder.path), "report": str(page)}, status)
 
@@ -163,7 +166,10 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
         folder, begun = _reopen(config.resume)
-        return folder, replace(begun, caps=begun.caps.raised(config.caps))
+        is_moved = "ray" in (config.executor, begun.executor)
+        workers = config.workers if is_moved else begun.workers
+        caps = begun.caps.raised(config.caps)
+        return folder, replace(begun, caps=caps, executor=config.executor, workers=workers)
     check_preset(config)
     arms_of(config.arms)
     check_learner(config)
@@ -232,8 +238,9 @@ def _meta(config: ImproveConfig, folder: RunFolder, store: Store) -> RunMeta:
     )
 
 
-def _resume_command(folder: RunFolder) -> str:
-    return f"webagent improve --resume {shlex.quote(str(folder.path))}"
+def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:
+    how = format_executor(config.executor, config.workers) * (config.executor == "ray")
+    return f"webagent improve --resume {shlex.quote(str(folder.path))}{how}"
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -31,6 +31,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("django", "oscar", "treebeard", "waitress", "whitenoise"), "sites"),
         "inspect_ai": "inspect",
         "llguidance": "llm",
+        "ray": "scale",
         "tensorboard": "tensorboard",
         "trl": "trl",
         "wsproto": "serve",

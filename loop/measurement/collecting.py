@@ -7,6 +7,7 @@ from pathlib import Path
 from tyro.conf import OmitArgPrefixes
 
 from loop.costs import Caps
+from loop.executors import ExecutorName
 from loop.measurement.settings import BenchmarkConfig, check
 from loop.policies import ModelChoice
 from loop.student import StudentChoice
@@ -29,7 +30,7 @@ _PLAYED = (
         "guard",
         "caps",
     ),
-    *("concurrency", "resume"),
+    *("concurrency", "executor", "workers", "resume"),
 )
 """Settings that mean what they mean when a policy is measured."""
 
@@ -86,9 +87,12 @@ class CollectConfig:
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Where the run is to stop, all its sessions together."""
     concurrency: int = 4
-    """Browser contexts a process plays at once."""
+    """Browser contexts a worker plays at once."""
+    executor: ExecutorName = "process"
+    """Where browsers run: `process`, on this machine; `ray`, on a cluster
+    (docs/howto/cluster.md)."""
     workers: int = 1
-    """Processes at once, each with a browser; for policies that nobody is paid for."""
+    """Browsers at once, each in a process of its own, or on the cluster."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     runs: Path = Path("runs")
@@ -111,22 +115,17 @@ class CollectConfig:
         for flag, value in (("--count", self.count), ("--steps", self.steps)):
             if value is not None and value < 1:
                 raise UsageError(f"{flag} {value} leaves nothing to play; give 1 or more")
-        if self.workers < 1:
-            raise UsageError(f"--workers {self.workers}: at least 1 is needed")
-        if self.workers > 1 and self.taught.student:
-            raise UsageError(
-                f"--workers {self.workers}: a student learns in one process; leave --workers out,"
-                " with a higher --concurrency if you like"
-            )
-        if self.workers > 1 and (self.asked.paid or self.ahead.asks_a_model):
-            raise UsageError(
-                f"--workers {self.workers} is for policies that play in their own processes; for an"
-                " endpoint use one with a higher --concurrency, so that caps hold"
-            )
         check(self.played)
 
     def resumed(self, begun: "CollectConfig") -> "CollectConfig":
         """The settings it was begun with, and the caps that were given anew."""
         given = {name: value for name in ("count", "steps") if (value := getattr(self, name))}
         caps, more = begun.caps.raised(self.caps), {"preview": self.preview, **given}
-        return replace(begun, resume=self.resume, workers=self.workers, caps=caps, **more)
+        return replace(
+            begun,
+            resume=self.resume,
+            executor=self.executor,
+            workers=self.workers,
+            caps=caps,
+            **more,
+        )

@@ -18,8 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from rich.console import Console
-
 from loop.console.progress import count_episodes
 from loop.costs import format_spending
 from loop.folder import read_judge_id
@@ -211,10 +209,6 @@ class Measurement:
     ledger: Ledger
     budget: int | None = None
     """Real steps of the policy, at most, those of earlier sessions included."""
-    worker: str = ""
-    """Told apart from others that play parts of the same run beside it."""
-    seen: Callable[[Trajectory], None] | None = None
-    """Called with every episode that ends, in place of showing how far it is."""
 
     async def play_plan(self, plan: Sequence[PlannedEpisode]) -> None:
         """Play the policy alone on a plan of one's own; every episode is scored as it ends."""
@@ -261,7 +255,7 @@ class Measurement:
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
         with (
-            CostRecorder(self.store, arm_of(self.config) + self.worker) as clock,
+            CostRecorder(self.store, arm_of(self.config)) as clock,
             self._student(is_measured) as (student, learn),
         ):
             async with (
@@ -324,22 +318,20 @@ class Measurement:
             return []
         known = set(self.store.ids("any"))
         scoring: list[asyncio.Future[None]] = []
-        shown = Console(quiet=True) if self.seen else None
-        with count_episodes(len(plan), shown, partial(format_spending, self.ledger)) as counter:
+        told = partial(format_spending, self.ledger)
+        with count_episodes(len(plan), cost=told) as counter:
 
             async def score(trajectory: Trajectory) -> None:
                 value = await verdicts.give(trajectory)
                 learn(trajectory, value)
                 counter.count(trajectory, value, is_new=trajectory.id not in known)
-                if self.seen:
-                    self.seen(trajectory)
 
             try:
                 return await collect(
                     plan,
                     policy,
                     stage.open_world,
-                    concurrency=self.config.concurrency,
+                    concurrency=self.config.concurrency * self.config.workers,
                     recorder=recorder,
                     budget_steps=budget,
                     on_episode=lambda t: scoring.append(asyncio.ensure_future(score(t))),

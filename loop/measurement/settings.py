@@ -8,6 +8,7 @@ from tyro.conf import OmitArgPrefixes
 
 from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
+from loop.executors import ExecutorName, check_workers
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.measurement.scoring import HEADLINE
 from loop.policies import PLAIN, ModelChoice, NamedPolicy, load_knowledge
@@ -101,7 +102,12 @@ class BenchmarkConfig:
     guard: Path | None = None
     """File with the limits that every episode is held to (docs/guard.md); none without it."""
     concurrency: int = 4
-    """Browser contexts at once."""
+    """Browser contexts a worker plays at once."""
+    executor: ExecutorName = "process"
+    """Where browsers run: `process`, on this machine; `ray`, on a cluster
+    (docs/howto/cluster.md)."""
+    workers: int = 1
+    """Browsers at once, each in a process of its own, or on the cluster."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Where the run is to stop, all its sessions together."""
     name: str = ""
@@ -127,6 +133,7 @@ def check(config: BenchmarkConfig) -> None:
             f"--seeds {seeds} --samples {config.samples} --concurrency {config.concurrency}"
             f" --baseline-seeds {config.baseline_seeds}: all must be at least 1"
         )
+    check_workers(config.workers)
     contestant(config).check()
     config.taught.check(config.asked.policy)
     config.ahead.check()

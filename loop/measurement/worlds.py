@@ -1,18 +1,17 @@
 """Where a measurement is played: one browser with all that its tasks need from it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from benchmarks.sites.hosting import Hosting
+from loop.executors import BrowserSetup, OpenWorlds, open_executor
 from loop.measurement.selection import TaskSelection, list_page_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
 from loop.worlds import check_world
-from tasks.task import Json, Task
-from webagent.browser import Browser, BrowserWorld
+from tasks.task import Task
 from webagent.browser.pictures import GoalPictures
 from webagent.browser.sessions.login import Logins
-from webagent.browser.sessions.profile import Profile
 from webagent.browser.sessions.traffic import read_replay
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
@@ -20,7 +19,7 @@ from webagent.guard.decide import decide_request
 from webagent.models import EndpointModel
 from webagent.observation.variants import ObservationVariant
 from webagent.records import Observation
-from webagent.rollout import OpenWorld, World
+from webagent.rollout import OpenWorld, PreparingWorld, World
 from webagent.store import Store
 from webagent.store.database import ImageStore
 
@@ -33,10 +32,8 @@ benchmark's repository."""
 class WorldFactory:
     """Opens worlds for one policy."""
 
-    browser: Browser
-    hosting: Hosting
+    open_worlds: OpenWorlds
     store: Store
-    profile: Profile
     variant: ObservationVariant | None = None
     is_judged_by_sight: bool = False
     """Whether screenshots are kept for the judge."""
@@ -48,17 +45,18 @@ class WorldFactory:
     @property
     def open_world(self) -> OpenWorld:
         """Makes worlds, each with sites of its own where tasks need them."""
-        return self.hosting.worlds(self._open)
-
-    async def _open(self) -> World:
-        world = await self.browser.world(
-            self.store.images.add if self.images or self.is_judged_by_sight else None,
-            self.profile,
-            self.variant,
-            keep_picture=self.store.images.add,
-            logins=self.hosting.logins,
+        is_shown = bool(self.images or self.is_judged_by_sight)
+        opening, pictures = (
+            self.open_worlds(self.store.images.add, is_shown, self.variant),
+            self.needed,
         )
-        return PicturedWorld(world, self.needed) if self.needed else world
+        if pictures is None:
+            return opening
+
+        async def open_pictured() -> World:
+            return PicturedWorld(await opening(), pictures)
+
+        return open_pictured
 
     def plain(self) -> "WorldFactory":
         """The same for scripts, which look at nothing but the lines."""
@@ -66,20 +64,21 @@ class WorldFactory:
 
 
 class PicturedWorld:
-    """A browser's world in which no task begins without the pictures of its goal."""
+    """A world in which no task begins without the pictures of its goal."""
 
-    def __init__(self, world: BrowserWorld, pictures: GoalPictures) -> None:
+    def __init__(self, world: World, pictures: GoalPictures) -> None:
         self._world, self._pictures = world, pictures
-        self.step, self.close, self.prepare = world.step, world.close, world.prepare
+        self.step, self.evidence, self.close = world.step, world.evidence, world.close
 
     async def reset(self, task: Task) -> Observation:
         """As the world's. Raises `WorldError` where a picture is missing, too."""
         self._pictures.need(task)
         return await self._world.reset(task)
 
-    async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """As the world's."""
-        return await self._world.evidence(task)
+    async def prepare(self, task: Task) -> None:
+        """As the world's, where it can."""
+        if isinstance(self._world, PreparingWorld):
+            await self._world.prepare(task)
 
 
 @asynccontextmanager
@@ -94,14 +93,12 @@ async def open_worlds(
         folders = [place, *list(place.parents)[:_ABOVE]] if place else []
         pictures = GoalPictures(store.images, folders, config.har, _refuse_by_guard(guard))
         await pictures.fetch(chosen.tasks(1))
-    hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
-    async with hosted as hosting, Browser(guard=guard) as browser:
-        await hosting.prepare(chosen.tasks(1))
+    tasks = tuple(chosen.tasks(1))
+    setup = BrowserSetup(tasks, config.concurrency, config.sites, config.logins, guard, config.har)
+    async with open_executor(setup, config.executor, config.workers) as opening:
         yield WorldFactory(
-            browser,
-            hosting,
+            opening,
             store,
-            Profile(har_replay=config.har),
             played.asking.variant,
             judge_of(config).asks_a_model and config.judge_images,
             pictures,

@@ -35,7 +35,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:
-        yield Session(config, folder, store, nothing, nothing, ARMS["self"], 0, lambda *said: None)
+        yield Session(config, folder, store, nothing, ARMS["self"], 0, lambda *said: None)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -22,12 +21,9 @@ def session(tmp_path: Path) -> Iterator[Session]:
     """One whose worlds nobody opens."""
     config = ImproveConfig(tasks=("click-test",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
-    hosting = cast(Any, SimpleNamespace(worlds=lambda make: make, logins=None))
-    browser = cast(Any, SimpleNamespace(world=lambda *given: None))
+    worlds = cast(Any, lambda *given: None)
     with folder.store() as store:
-        yield Session(
-            *(config, folder, store, browser, hosting, ARMS["self"], 0), lambda *said: None
-        )
+        yield Session(*(config, folder, store, worlds, ARMS["self"], 0), lambda *said: None)
 
 
 async def test_a_model_that_is_gone_ends_the_session_but_not_the_next_one(

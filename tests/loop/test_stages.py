@@ -39,7 +39,7 @@ def test_what_a_first_training_lacks_is_told_and_kept(
     nothing, said = cast(Any, SimpleNamespace()), list[str]()
     with folder.store() as store:
         session = Session(
-            *(config, folder, store, nothing, nothing, ARMS[SHARED], 1),
+            *(config, folder, store, nothing, ARMS[SHARED], 1),
             lambda stage, done, text: said.append(text),
         )
         learner = BuiltinLearner(session, untrained())
@@ -81,9 +81,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     nothing = cast(Any, SimpleNamespace())
     state = ArmState(nothing)
     with folder.store() as store:
-        session = Session(
-            *(config, folder, store, nothing, nothing, ARMS[SHARED], 1), lambda *said: None
-        )
+        session = Session(*(config, folder, store, nothing, ARMS[SHARED], 1), lambda *said: None)
         await demonstrate(session, state)
     (first, played), (second, again) = waves
     assert (first, second) == ("demonstrations", "more demonstrations")

@@ -1,6 +1,7 @@
 """How episodes are played: the central loop, many of them at once, and what keeps them."""
 
 from webagent.rollout.episode import (
+    INTERRUPTED,
     NullRecorder,
     PlannedEpisode,
     Recorder,
@@ -8,7 +9,7 @@ from webagent.rollout.episode import (
     plan_episodes,
     run_episode,
 )
-from webagent.rollout.executor import INTERRUPTED, Batcher, StepBudget, collect
+from webagent.rollout.executor import Batcher, StepBudget, collect
 from webagent.rollout.world import OpenWorld, PreparingWorld, World
 
 __all__ = [

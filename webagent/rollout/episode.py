@@ -32,6 +32,10 @@ class PlannedEpisode:
     provenance: Provenance
 
 
+INTERRUPTED = "interrupted"
+"""The error of an attempt that a kill cut off, of this process or of what held the world."""
+
+
 def plan_episodes(tasks: Iterable[Task], provenance: Provenance) -> list[PlannedEpisode]:
     """Return the tasks in order, numbered by `Provenance.index`."""
     return [
@@ -208,7 +212,9 @@ class _Episode:
                 capturing = world.evidence(self.trajectory.task)
                 evidence = await call_in_time("evidence", capturing, seconds)
             except WorldError as failure:
-                ending, error = Ending.WORLD_FAILED, f"no evidence: {failure}"
+                is_cut_off = str(failure) == INTERRUPTED
+                error = INTERRUPTED if is_cut_off else f"no evidence: {failure}"
+                ending = Ending.WORLD_FAILED
         self.trajectory = replace(
             self.trajectory,
             last=last,

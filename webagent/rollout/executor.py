@@ -9,7 +9,14 @@ from typing import Generic, TypeVar
 from tasks.task import Task
 from webagent.policy.policy import Policy
 from webagent.records import Ending, Trajectory
-from webagent.rollout.episode import NullRecorder, PlannedEpisode, Recorder, episode_id, run_episode
+from webagent.rollout.episode import (
+    INTERRUPTED,
+    NullRecorder,
+    PlannedEpisode,
+    Recorder,
+    episode_id,
+    run_episode,
+)
 from webagent.rollout.world import OpenWorld, ReopeningWorld, World
 
 
@@ -51,8 +58,8 @@ class StepBudget:
         self._given_back.set()
 
 
-INTERRUPTED = "interrupted"
-"""The error of an attempt that a kill cut off."""
+_LOSSES = 10
+"""Attempts at one episode that may be cut off in one call: what plays it may be what kills it."""
 
 
 async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
@@ -78,11 +85,12 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     on where the run stopped. `on_episode` sees loaded attempts, too.
 
     `budget_steps` bounds the real steps of all attempts together, earlier ones included, and is
-    never exceeded. Only attempts that a kill cut off are not held against it, so that the call made
-    again plays what it would have played undisturbed. An episode starts only when its full
-    `max_steps` still fit, and the first one that does not ends the collection, so no episode is cut
-    short. Near the limit episodes wait for the ones before them; which ones are played therefore
-    does not depend on timing. Several calls, each with a part of a plan, may share a `StepBudget`.
+    never exceeded. Only attempts that a kill cut off, of this process or of the worker that held
+    the world, are not held against it, so that what is played is what would have been undisturbed.
+    An episode starts only when its full `max_steps` still fit, and the first one that does not ends
+    the collection, so no episode is cut short. Near the limit episodes wait for the ones before
+    them; which ones are played therefore does not depend on timing. Several calls, each with a part
+    of a plan, may share a `StepBudget`.
     """
     recorder = recorder or NullRecorder()
     show = on_episode or (lambda trajectory: None)
@@ -129,6 +137,8 @@ class _Entry:
     planned: PlannedEpisode
     attempts: int = 0
     failures: int = 0
+    losses: int = 0
+    """Attempts that were cut off in this call."""
     is_hopeless: bool = False
     """Whether another attempt would end like the last."""
     result: Trajectory | None = None
@@ -182,7 +192,10 @@ class _Queue:
     def give_back(self, entry: _Entry, trajectory: Trajectory) -> bool:
         """Book an attempt; return whether the entry is played again, its steps reserved."""
         entry.note(trajectory)
-        self._budget.settle(entry.real_steps, _real_steps(trajectory))
+        is_cut_off = trajectory.error == INTERRUPTED
+        entry.losses += is_cut_off
+        entry.is_hopeless |= entry.losses >= _LOSSES
+        self._budget.settle(entry.real_steps, 0 if is_cut_off else _real_steps(trajectory))
         return not entry.is_settled(self._retries) and self._budget.reserve(entry.real_steps)
 
 

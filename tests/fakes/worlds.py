@@ -1,0 +1,52 @@
+"""Worlds without a browser that can be opened in another process, or that refuse to be."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from loop.executors import KeepPicture, OpenWorlds
+from perf.fakes.world import FakeWorld
+from tasks.task import Task
+from webagent.errors import SetupError
+from webagent.observation.variants import ObservationVariant
+from webagent.records import Observation
+from webagent.rollout import OpenWorld
+
+PICTURE = b"\x89PNG of the first page"
+
+
+class PicturingWorld(FakeWorld):
+    """Keeps a picture of each first page."""
+
+    keep: KeepPicture
+
+    async def reset(self, task: Task) -> Observation:
+        self.keep(PICTURE)
+        return await super().reset(task)
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSetup:
+    """What goes wrong goes wrong in the process that opens it."""
+
+    step_seconds: float = 0.0
+    refusal: str = ""
+    defect: str = ""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[OpenWorlds]:
+        if self.refusal:
+            raise SetupError(self.refusal)
+
+        def open_worlds(
+            keep: KeepPicture, is_shown: bool, variant: ObservationVariant | None
+        ) -> OpenWorld:
+            async def open_world() -> FakeWorld:
+                fault = ValueError(self.defect) if self.defect else self.step_seconds
+                world = PicturingWorld({"step": fault})
+                world.keep = keep
+                return world
+
+            return open_world
+
+        yield open_worlds
