@@ -146,12 +146,6 @@ class _Account:
 _ACCOUNT: ContextVar[_Account | None] = ContextVar("account", default=None)
 
 
-_COUNTS = (
-    *("requests", "failed", "uncounted"),
-    *("input_tokens", "cached_input_tokens", "output_tokens", "seconds"),
-)
-
-
 def _side(value: float) -> int:
     """Return 1 for success, -1 for failure, 0 for exactly one half."""
     return (value > 0.5) - (value < 0.5)
@@ -200,8 +194,7 @@ class MemberTally:
         self.seconds += asked.seconds
         for model, spent in asked.spent.items():
             one = self.spent.get(model, Spent(spent.role, model))
-            sums = {name: getattr(one, name) + getattr(spent, name) for name in _COUNTS}
-            self.spent[model] = Spent(one.role, one.model, **sums)
+            self.spent[model] = one.plus(spent)
 
 
 def _add_known(costs: Iterable[float | None]) -> float | None:

@@ -1,7 +1,7 @@
 """What a run may spend and has spent on models, kept in its store across all its sessions."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -119,6 +119,16 @@ def read_spending(store: Store, key: str = _SPENT) -> list[Spent]:
     """Return what was asked of each model in each role, as the run's ledger kept it."""
     kept = store.get_state(key)
     return [from_json(Spent, row) for row in kept] if isinstance(kept, list) else []
+
+
+def join_spending(store: Store, parts: Iterable[Store]) -> None:
+    """Keep in the store what all these runs spent together."""
+    sums: dict[tuple[str, str], Spent] = {}
+    for entry in (entry for part in parts for entry in read_spending(part)):
+        key = (entry.role, entry.model)
+        sums[key] = sums[key].plus(entry) if key in sums else entry
+    if sums:
+        store.put_state(_SPENT, [to_json(entry) for entry in sums.values()])
 
 
 def read_stored_prices(store: Store) -> Prices | None:

@@ -108,6 +108,15 @@ _TABLE = (
         examples=("webagent improve --preset demo", "webagent improve --resume runs/NAME"),
     ),
     Command(
+        "merge",
+        "join the runs of a job array, with intervals over all their repeats",
+        "learning",
+        settings="recipes.merge:MergeConfig",
+        facts="loop.summary.schema:RunSummary",
+        leads="runs",
+        examples=("webagent merge runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",),
+    ),
+    Command(
         "dream",
         "imagine episodes from real pages of a run, by its world model",
         "learning",

@@ -38,6 +38,7 @@ from loop.stages import (
     record_learning,
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
+from loop.summary.schema import RunSummary
 from loop.task_split import (
     check_scored,
     load_suite,
@@ -101,7 +102,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     try:
         with show_jobs(folder.path) as show:
             workers = 1 if config.is_metered or config.executor == "ray" else config.workers
-            run_jobs(_unfinished(_jobs(config, folder), folder), work, workers, show)
+            run_jobs(list_unfinished(list_jobs(config, folder), folder), work, workers, show)
     except KeyboardInterrupt:
         command = _resume_command(folder, config)
         raise Stopped(signal.SIGINT, "finished steps are safe", command) from None
@@ -112,17 +113,23 @@ def main(argv: Sequence[str]) -> CommandResult:
             raise JobError(
                 f"{error}\nfinished steps are safe; go on with: {_resume_command(folder, config)}"
             ) from error
+    summary = conclude(folder, config)
+    if reason:
+        print(f"stopped before its end: {reason}. With a higher cap, go on with:")
+        print(f"  {_resume_command(folder, config)}")
+    status = Status.STOPPED if reason else Status.DONE
+    return CommandResult(summary, status)
+
+
+def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
+    """Write summary.json and report.html, print the table, and return its numbers."""
     with folder.store() as store:
         summary = summarize(store, _meta(config, folder, store))
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
     print(f"\nreport: {page}\nnumbers: {numbers}")
-    if reason:
-        print(f"stopped before its end: {reason}. With a higher cap, go on with:")
-        print(f"  {_resume_command(folder, config)}")
-    status = Status.STOPPED if reason else Status.DONE
-    return CommandResult({**summary, "run": str(folder.path), "report": str(page)}, status)
+    return RunSummary(**summary, run=str(folder.path), report=str(page))
 
 
 def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
@@ -136,7 +143,7 @@ def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> 
     asyncio.run(run_job(say, config, RunFolder.open(path), ARMS[arm], repeat, circle))
 
 
-def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
+def list_jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
     """Arms that only act wait for the arm whose weights they use, the others for `none`, which
     makes the demonstrations and the first weights."""
     names = arms_of(config.arms)
@@ -151,7 +158,7 @@ def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
     return sorted(jobs, key=lambda job: (bool(job.after), order.index(job.name.split()[0])))
 
 
-def _unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
+def list_unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
     """The jobs that a resumed run still has to do, none waiting for one that is done."""
     with folder.store() as store:
         done = {job.name for job in jobs if store.get_state(done_key(job.name))}

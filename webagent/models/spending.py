@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date as Date
 from fnmatch import fnmatchcase
 from functools import cache
@@ -155,6 +155,12 @@ class Spent:
             output_tokens=self.output_tokens + usage.get("output_tokens", 0),
             seconds=self.seconds + completion.seconds,
         )
+
+    def plus(self, other: "Spent") -> "Spent":
+        """Return both together, under the role and the model of this one."""
+        counts = [each.name for each in fields(self) if each.name not in ("role", "model")]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        return replace(self, **sums)
 
     def money(self, prices: Prices) -> float | None:
         """Return what it cost; None where price or tokens are not known, or the weights are own."""

@@ -16,7 +16,8 @@ from webagent.errors import StoreError
 FORMAT = 1
 """Version of the tables; raised when older code could no longer read what newer code writes."""
 
-_FILE = "run.sqlite"
+STORE_FILE = "run.sqlite"
+"""The tables, in a run folder."""
 _PATIENCE = 30.0
 """Seconds to wait for another process that is writing."""
 
@@ -72,7 +73,7 @@ def create(folder: Path) -> None:
     It is built under another name and linked into place whole, so that a kill leaves either a
     database that opens or none.
     """
-    draft = folder / f".{_FILE}.{os.getpid()}"
+    draft = folder / f".{STORE_FILE}.{os.getpid()}"
     with convert_failures(folder):
         folder.mkdir(parents=True, exist_ok=True)
         draft.unlink(missing_ok=True)
@@ -85,7 +86,7 @@ def create(folder: Path) -> None:
                         "INSERT INTO meta VALUES ('format', ?), ('created', datetime('now'))",
                         (str(FORMAT),),
                     )
-            target = folder / _FILE
+            target = folder / STORE_FILE
             try:
                 os.link(draft, target)  # unlike a rename it never replaces what is there
             except FileExistsError as error:
@@ -102,14 +103,14 @@ def connect(folder: Path) -> sqlite3.Connection:
     Raises `StoreError` when there is none, when it is damaged, or of another version; nothing has
     been written then.
     """
-    if not (folder / _FILE).is_file():
-        raise StoreError(f"{folder} holds no {_FILE}, so it is no run folder; check the path")
+    if not (folder / STORE_FILE).is_file():
+        raise StoreError(f"{folder} holds no {STORE_FILE}, so it is no run folder; check the path")
     with convert_failures(folder):
         with closing(_connect(folder, "ro")) as database:
             _check_version(folder, database)
             state = database.execute("PRAGMA quick_check(1)").fetchone()
             if state != ("ok",):
-                damage = f"{folder / _FILE} is damaged or cut short ({state[0]})"
+                damage = f"{folder / STORE_FILE} is damaged or cut short ({state[0]})"
                 raise StoreError(f"{damage}; left untouched")
         database = _connect(folder, "rw")
         database.execute("PRAGMA synchronous = NORMAL")  # safe from a kill; fsync at checkpoints
@@ -124,11 +125,11 @@ def open_read_only(folder: Path) -> sqlite3.Connection:
 
     Raises `StoreError` when there is none or when it is of another version.
     """
-    if not (folder / _FILE).is_file():
-        raise StoreError(f"{folder} holds no {_FILE}, so it is no run folder; check the path")
+    if not (folder / STORE_FILE).is_file():
+        raise StoreError(f"{folder} holds no {STORE_FILE}, so it is no run folder; check the path")
     with convert_failures(folder):
         # Where nobody has it open, SQLite would leave files of its own beside it.
-        at_rest = not (folder / f"{_FILE}-wal").exists()
+        at_rest = not (folder / f"{STORE_FILE}-wal").exists()
         with ExitStack() as undo:
             database = _connect(folder, "ro&immutable=1" if at_rest else "ro")
             undo.callback(database.close)
@@ -153,7 +154,7 @@ def convert_failures(folder: Path) -> Iterator[None]:
 
 
 def _connect(folder: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{(folder / _FILE).resolve().as_uri()}?mode={mode}"
+    uri = f"{(folder / STORE_FILE).resolve().as_uri()}?mode={mode}"
     # An agent in a notebook writes from a thread of its own, while whoever opened the store waits.
     return sqlite3.connect(
         uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
@@ -162,7 +163,7 @@ def _connect(folder: Path, mode: str) -> sqlite3.Connection:
 
 def _check_version(folder: Path, database: sqlite3.Connection) -> None:
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-        raise StoreError(f"{folder / _FILE} holds no run; it is empty, cut short or not ours")
+        raise StoreError(f"{folder / STORE_FILE} holds no run; it is empty, cut short or not ours")
     found = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
     if found != (str(FORMAT),):
         version = found[0] if found else "none"
@@ -179,7 +180,7 @@ def _sentence(folder: Path, error: Exception) -> str:
     if "locked" in text:
         return f"{folder} was held by another process for {_PATIENCE:.0f} seconds; try again"
     if "malformed" in text or "not a database" in text or isinstance(error, zlib.error):
-        return f"{folder / _FILE} is damaged or cut short ({text}); left untouched"
+        return f"{folder / STORE_FILE} is damaged or cut short ({text}); left untouched"
     return f"{folder} cannot be used: {text}"
 
 

@@ -211,6 +211,24 @@ class Store:
                 self._insert_step(trajectory.id, position, step)
             self._end_episode(trajectory)
 
+    def join(self, other: Path) -> None:
+        """Take in all that another run's store holds, but for states of a key that is known here.
+
+        Pictures are files of their own. Raises `StoreError` where both hold the same episode.
+        """
+        tables = ("observations", "episodes", "steps", "scores", "texts", "exchanges", "state")
+        shared = ("observations", "texts", "state")  # the same key means the same row, or ours
+        with database.convert_failures(self.folder):
+            self._database.execute("ATTACH ? AS other", (str(other / database.STORE_FILE),))
+            try:
+                names = {row[0] for row in self._all("SELECT name FROM other.sqlite_master")}
+                with self._writing():
+                    for table in (name for name in tables if name in names):
+                        how = "INSERT OR IGNORE" if table in shared else "INSERT"
+                        self._database.execute(f"{how} INTO {table} SELECT * FROM other.{table}")
+            finally:
+                self._database.execute("DETACH other")
+
     def score(self, episode: str, *scores: Score) -> None:
         """Put scores beside an episode; a score of the same name and evaluator is replaced."""
         rows = [
