@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -12,8 +13,10 @@ from contextlib import (
 )
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
+from platform import python_version
 from traceback import format_exception
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -37,6 +40,8 @@ ExecutorName: TypeAlias = Literal["process", "ray"]
 KeepPicture: TypeAlias = Callable[[bytes], str]
 _PATIENCE = 600.0
 """Seconds to wait where every worker is lost, before the run ends."""
+_START_SECONDS = 300.0
+"""That a worker may take to begin, waiting for room included."""
 _PAUSE = 10.0
 """Seconds after which a worker that could not be started is tried again."""
 
@@ -155,6 +160,11 @@ Start: TypeAlias = Callable[[WorldSetup, int], Awaitable[Worker]]
 """Starts a worker of this number. Raises `SetupError`, `WorkerLostError`."""
 
 
+def describe_versions() -> str:
+    """Return the versions that have to be the same wherever a run is played."""
+    return f"Python {python_version()} with webagent-loop {version('webagent-loop')}"
+
+
 class WorldHost:
     """A worker's far end: holds worlds by number, and answers the calls to them."""
 
@@ -192,6 +202,7 @@ class WorldHost:
     async def _do(self, number: int, verb: str, given: Sequence[Any]) -> Any:
         if verb == "start":
             self._open_worlds = await self._ends.enter_async_context(self._setup.open())
+            return socket.gethostname(), describe_versions()
         elif verb == "open" and self._open_worlds is not None:
             self._worlds[number] = await self._open_worlds(partial(self._keep, number), *given)()
         elif verb == "close":
@@ -331,9 +342,24 @@ class WorkerPool:
         async with AsyncExitStack() as undo:
             worker = await self._start(next(self._numbers))
             undo.push_async_callback(worker.end)
-            reply = await worker.call(-1, "start")
+            try:
+                async with asyncio.timeout(_START_SECONDS):
+                    reply = await worker.call(-1, "start")
+            except TimeoutError as error:
+                raise SetupError(
+                    f"{worker.name} did not begin within {_START_SECONDS:g} s; is there no room?"
+                    " `ray status` says who has a cluster's CPUs"
+                ) from error
+            except WorkerLostError as error:
+                raise SetupError(f"{worker.name} cannot begin: {error}") from error
             if reply.error is not None:
                 raise SetupError(f"{worker.name} cannot play: {reply.error}") from reply.error
+            node, versions = reply.value
+            if versions != describe_versions():
+                raise SetupError(
+                    f"{worker.name} is on {node}, which runs {versions}, and this machine"
+                    f" {describe_versions()}; install the same on both"
+                )
             undo.pop_all()
         return worker
 

@@ -3,45 +3,24 @@
 import asyncio
 import os
 import re
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import version
-from platform import python_version
 from typing import Any
 
-from loop.executors import Start, Worker, WorkerLostError, WorkerReply, WorldHost, WorldSetup
+from loop.executors import (
+    Start,
+    Worker,
+    WorkerLostError,
+    WorkerReply,
+    WorldHost,
+    WorldSetup,
+    describe_versions,
+)
 from webagent.errors import SetupError, missing_package
 
-_PATIENCE = 300.0
-"""Seconds to wait for room on the cluster."""
 _ENDING_SECONDS = 10.0
 """That an actor is given to close what it holds."""
-
-
-class WorldActor:
-    """The actor: a `WorldHost` on a node."""
-
-    def __init__(self, setup: WorldSetup) -> None:
-        self._host = WorldHost(setup)
-
-    async def describe(self) -> tuple[str, str]:
-        """Return the node's name, and what it runs."""
-        return socket.gethostname(), describe_versions()
-
-    async def answer(self, world: int, verb: str, *given: Any) -> WorkerReply:
-        """As the host's."""
-        return await self._host.answer(world, verb, *given)
-
-    async def close(self) -> None:
-        """As the host's."""
-        await self._host.close()
-
-
-def describe_versions() -> str:
-    """Return the versions that have to be the same on all nodes."""
-    return f"Python {python_version()} with webagent-loop {version('webagent-loop')}"
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +30,14 @@ class RayWorker:
     name: str
     _actor: Any
 
+    @classmethod
+    async def start(cls, setup: WorldSetup, number: int) -> Worker:
+        """Ask for one; it begins where and when there is room."""
+        import ray
+
+        remote = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(WorldHost)
+        return cls(f"worker {number} of the cluster", remote.remote(setup))
+
     async def call(self, world: int, verb: str, *given: Any) -> WorkerReply:
         """Pass the call on. Raises `WorkerLostError`."""
         from ray.exceptions import RayError
@@ -58,7 +45,7 @@ class RayWorker:
         try:
             reply: WorkerReply = await self._actor.answer.remote(world, verb, *given)
         except RayError as error:
-            raise WorkerLostError(str(error).partition(". ")[0]) from error
+            raise WorkerLostError(_describe_failure(error)) from error
         return reply
 
     async def end(self) -> None:
@@ -98,44 +85,17 @@ async def connect(workers: int) -> AsyncIterator[Start]:
                 f"--workers {workers} want a CPU each, and the cluster has {room}; give fewer, or"
                 " let more machines join it"
             )
-        yield start_worker
+        yield RayWorker.start
     finally:
         await asyncio.to_thread(ray.shutdown)
 
 
-async def start_worker(setup: WorldSetup, number: int) -> Worker:
-    """Start one where there is room. Raises `SetupError`, `WorkerLostError`."""
-    import ray
-    from ray.exceptions import RayError
-
-    remote = ray.remote(num_cpus=1, scheduling_strategy="SPREAD")(WorldActor)
-    actor = remote.remote(setup)
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            node, versions = await actor.describe.remote()
-    except TimeoutError as error:
-        ray.kill(actor)
-        raise SetupError(
-            f"the cluster had no room for worker {number} within {_PATIENCE:g} s; `ray status` says"
-            " who has its CPUs"
-        ) from error
-    except RayError as error:
-        raise SetupError(_describe_failure(error, number)) from error
-    if versions != describe_versions():
-        ray.kill(actor)
-        raise SetupError(
-            f"{node} runs {versions}, this machine {describe_versions()}; install the same on both"
-        )
-    return RayWorker(f"worker {number} on {node}", actor)
-
-
-def _describe_failure(error: Exception, number: int) -> str:
+def _describe_failure(error: Exception) -> str:
     said = re.sub(r"\x1b\[\d+m", "", str(error))
     missing = re.search(r"No module named '(\w+)'", said)
-    place = re.search(r"ip=([\w.:]+)", said)
-    if missing and place:
+    if missing and (place := re.search(r"ip=([\w.:]+)", said)):
         return (
-            f"the node {place[1]} has no module {missing[1]!r}: install {describe_versions()} for"
+            f"the node {place[1]} has no module {missing[1]!r}; install {describe_versions()} for"
             " the Python that runs Ray there"
         )
-    return f"worker {number} cannot be started: {said.splitlines()[-1]}"
+    return said.partition(". ")[0].strip().splitlines()[0]

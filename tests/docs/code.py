@@ -172,9 +172,6 @@ RUNNING: dict[tuple[str, str], Snippet] = {
     ("docs/howto/own-judge.md", "was_short"): Snippet(
         lay=(scenes.run("runs/NAME"),), says="click-test 1.0 1 steps"
     ),
-    ("docs/howto/cluster.md", "read_summary"): Snippet(
-        lay=(scenes.run("runs/repeat-0", "runs/repeat-1"),), says="repeat-1 small-1 0.5"
-    ),
     ("docs/judging/adversarial.md", "measure_pass_rates"): Snippet(careful),
     ("docs/judging/agreement.md", "add_label("): Snippet(stored, RUN),
     ("docs/judging/agreement.md", "pair_scores("): Snippet(stored, RUN),

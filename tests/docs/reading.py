@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SHELL = ("", "sh", "bash", "console")
 OURS = ("webagent", "scripts/", "python", ".venv/bin/")
-AROUND = ("cd", "cp", "eval", "export", "git", "pip", "source", "sbatch")
+AROUND = ("cd", "cp", "eval", "export", "git", "pip", "ray", "source", "sbatch")
 """What stands around our commands; how to set up a shell is not ours to test."""
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.S | re.M)

@@ -183,6 +183,13 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --arms none control self --seed $SLURM_ARRAY_TASK_ID --workers 1"
         " --runs runs --name repeat-$SLURM_ARRAY_TASK_ID",
     ),
+    "a cluster; tests/loop/test_ray_workers.py has one of three nodes": (
+        "webagent benchmark fossil --executor ray --workers 16",
+        "webagent improve --executor ray --workers 16",
+    ),
+    "runs of an array; tests/recipes/test_merge.py joins some": (
+        "webagent merge runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",
+    ),
     "goes on with a run of minutes": (
         "webagent improve --resume runs/NAME",
         "webagent improve --resume runs/repeat-3",
@@ -201,6 +208,7 @@ READ: dict[str, tuple[str, ...]] = {
         " --tasks $(twenty names)",
         "python perf/judge_episodes.py runs/careless --train 20 --development 6 --test 6",
         "webagent benchmark fossil --concurrency 8",
+        "webagent collect miniwob --tasks all --workers 4",
         "webagent benchmark oscar --policy model:runs/NAME/weights/none-0/0/policy --seeds 2",
         "webagent benchmark oscar-paraphrased"
         " --policy model:runs/NAME/weights/none-0/0/policy --seeds 2",

@@ -63,14 +63,14 @@ async def test_three_nodes_play_the_same_and_a_killed_one_loses_and_doubles_noth
 async def test_a_node_without_the_package_or_a_browser_is_told(
     cluster: Any, tmp_path: Path
 ) -> None:
-    with pytest.raises(SetupError, match=r"worker \d on \S+ cannot play: no browser here"):
+    with pytest.raises(SetupError, match=r"worker \d of the cluster cannot play: no browser here"):
         add_nodes(cluster, 1)
         async with open_executor(FakeSetup(refusal="no browser here"), "ray", 1):
             pass
     cluster.remove_node(cluster.list_all_nodes[-1])
     (tmp_path / "loop.py").write_text("raise ModuleNotFoundError(\"No module named 'loop'\")")
     add_nodes(cluster, 1, env_vars={"PYTHONPATH": str(tmp_path)})
-    with pytest.raises(SetupError, match=r"the node [\d.]+ has no module 'loop': install Python 3"):
+    with pytest.raises(SetupError, match=r"the node [\d.]+ has no module .loop.; install Python 3"):
         async with open_executor(FakeSetup(), "ray", 1):
             pass
 
