@@ -41,15 +41,15 @@ class Measured:
     lengths: list[int]
 
     @classmethod
-    def read(cls, run: Path) -> "Measured":
+    def read(cls, run: Path, factor: float) -> "Measured":
         found = cls([], [], [], [])
         with Store.look(run) as store:
             for episode in store.trajectories():
                 if not episode.steps or episode.provenance.imagined:
                     continue
-                took = [step.seconds for step in episode.steps]
+                took = [factor * step.seconds for step in episode.steps]
                 thought = [step.decision.seconds for step in episode.steps]
-                found.resets.append(max(episode.seconds - sum(took) - sum(thought), 0.0))
+                found.resets.append(factor * max(episode.seconds - sum(thought), 0.0) - sum(took))
                 found.steps.extend(took)
                 found.decisions.extend(thought)
                 found.lengths.append(len(took))
@@ -239,6 +239,7 @@ def main() -> None:
     ):
         parser.add_argument(f"--{name}", type=int, default=usual, help=f"{what} ({usual})")
     for name, number, what in (
+        ("factor", 1.0, "of the run's browser times; below 1 where its machine was busy"),
         ("thinking", 0.0, "median seconds of a decision; the run's own where 0"),
         ("keeping", 0.004, "seconds that the one process takes for a step"),
         ("training", 120.0, "seconds of a batch's training"),
@@ -251,7 +252,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=float, default=number, help=f"{what} ({number:g})")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 8, 64])
     asked = parser.parse_args()
-    measured = Measured.read(asked.run)
+    measured = Measured.read(asked.run, asked.factor)
     told = {
         name: [round(statistics.median(values), 3), round(max(values), 3), len(values)]
         for name, values in vars(measured).items()

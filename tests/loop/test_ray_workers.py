@@ -18,7 +18,7 @@ from tests.recipes.test_improve import TINY, finished, played
 from webagent.errors import SetupError
 
 ray = pytest.importorskip("ray", reason="the extra `scale` is not installed")
-pytestmark = [pytest.mark.very_slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.very_slow, pytest.mark.timeout(3000)]
 ROOT = Path(__file__).parents[2]
 MEMORY = 80_000_000
 """Bytes of each node's object store, the least that Ray allows."""
@@ -32,7 +32,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        started = Cluster(True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY})
+        head = {"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False}
+        started = Cluster(True, head_node_args=head)
         monkeypatch.setenv("RAY_ADDRESS", started.address)
         yield started
         started.shutdown()
@@ -67,7 +68,7 @@ async def test_a_node_without_the_package_or_a_browser_is_told(
         add_nodes(cluster, 1)
         async with open_executor(FakeSetup(refusal="no browser here"), "ray", 1):
             pass
-    cluster.remove_node(cluster.list_all_nodes[-1])
+    cluster.remove_node(cluster.list_all_nodes()[-1])
     (tmp_path / "loop.py").write_text("raise ModuleNotFoundError(\"No module named 'loop'\")")
     add_nodes(cluster, 1, env_vars={"PYTHONPATH": str(tmp_path)})
     with pytest.raises(SetupError, match=r"the node [\d.]+ has no module .loop.; install Python 3"):
@@ -78,7 +79,8 @@ async def test_a_node_without_the_package_or_a_browser_is_told(
 @pytest.mark.browser
 def test_improve_learns_on_three_nodes_what_it_learns_here(cluster: Any, tmp_path: Path) -> None:
     def improve(name: str, *flags: str) -> Path:
-        command = [sys.executable, "-m", "recipes.cli", "improve", "--name", name, *TINY, *flags]
+        more = ["--steps", "20", *flags]
+        command = [sys.executable, "-m", "recipes.cli", "improve", "--name", name, *TINY, *more]
         subprocess.run([*command, "--runs", str(tmp_path)], check=True, cwd=ROOT)
         return tmp_path / name
 
@@ -86,6 +88,7 @@ def test_improve_learns_on_three_nodes_what_it_learns_here(cluster: Any, tmp_pat
     add_nodes(cluster, 3)
     there = improve("there", "--executor", "ray", "--workers", "3")
     assert played(finished(there)) == played(finished(here))
+    assert any(e.provenance.phase == "collect" for e in finished(there).values())
     weights = [Path("weights/self-0/1/policy/model.safetensors")]
     assert all((there / each).read_bytes() == (here / each).read_bytes() for each in weights)
 
