@@ -78,7 +78,7 @@ def test_tasks_of_a_file_of_ones_own_are_played_and_their_answers_checked(
     [
         (["--split", "test"], "--split test is for measuring"),
         (["--count", "0"], "--count 0 leaves nothing to play"),
-        (["--workers", "2", "--policy", "endpoint", "--model", "m"], "higher --concurrency"),
+        (["--workers", "0"], "--workers 0: at least 1 is needed"),
         (["--tasks", "clik-test"], "did you mean click-test"),
     ],
 )
