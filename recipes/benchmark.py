@@ -15,6 +15,7 @@ from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
 from loop.measurement.worlds import check_environment
+from loop.searching import describe_search
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
@@ -26,6 +27,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Measure, then print the table and write summary.json and report.html."""
     config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
     check(config)
+    config.searched.check(config.ahead, measures=True)
     chosen = TaskSelection.of(config)
     if config.preview:
         facts = preview_benchmark(config, chosen)
@@ -40,6 +42,8 @@ def main(argv: Sequence[str]) -> CommandResult:
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
         said = describe_lookahead(config.ahead, store.trajectories(phase="evaluate"))
+        if config.searched.is_on:
+            said = describe_search(store.trajectories(phase="evaluate"))
     print_summary(summary)
     if said:
         print(said)

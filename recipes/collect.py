@@ -14,6 +14,7 @@ from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import arm_of
 from loop.measurement.worlds import check_environment
+from loop.searching import describe_search
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
 from recipes.settings import resolve
@@ -35,6 +36,9 @@ class Collected:
     planned: int = 0
     """How many it is to have."""
     steps: int = 0
+    """Of the episodes; those that a search took beside them are told in `search`."""
+    search: str = ""
+    """What searching took, where the policy searched."""
     succeeded: int = 0
     """Episodes that the judge passed."""
     unscored: int = 0
@@ -110,12 +114,14 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
         students = summarize_students(store)
+        searched = describe_search(store.trajectories(phase=PHASE) if config.searched.is_on else ())
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
         run=str(folder.path),
         episodes=len(entries),
         planned=planned,
         steps=sum(entry.steps for entry in entries),
+        search=searched,
         succeeded=sum(value is not None and value >= 0.5 for value in values),
         unscored=values.count(None),
         failures=attempts - len(entries),
@@ -140,6 +146,8 @@ def _tell(found: Collected, resume: str) -> None:
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
+    if found.search:
+        print(found.search)
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")
     if found.stopped:

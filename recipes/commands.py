@@ -268,6 +268,14 @@ _TABLE = (
         ),
     ),
     Command(
+        "promote",
+        "make a run's agent the current release, unless it got worse",
+        "learning",
+        settings="recipes.promote:PromoteConfig",
+        facts="recipes.promote:Promotion",
+        examples=("webagent promote runs/NAME", "webagent promote --back"),
+    ),
+    Command(
         "publish",
         "put a run's figures among the published ones",
         "around",

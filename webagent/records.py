@@ -137,6 +137,10 @@ class Step:
     """Wall time the world took for the action."""
 
 
+SEARCHED = "searched_steps"
+"""What a decision notes in `usage` of the real steps that a search took before it, replayed ones
+included."""
+
 PERSON = "person"
 """The `Decision.weights` of what a person did. In an episode of an agent's it takes none of the
 steps that the agent may take."""

@@ -142,9 +142,9 @@ class Imagination:
         places = list(situations)
         for depth in range(self.depth):
             for place, prediction in zip(places, told, strict=True):
-                ahead[place] = _extend(ahead[place], situations[place], prediction)
+                ahead[place] = extend(ahead[place], situations[place], prediction)
                 latest[place] = prediction
-            places = [each for each in places if _goes_on(latest[each])]
+            places = [each for each in places if goes_on(latest[each])]
             if depth + 1 == self.depth or not places:
                 break
             following = {place: await self._go_on(ahead[place]) for place in places}
@@ -177,7 +177,7 @@ class Imagination:
         return 0.5 if value is None else value
 
 
-def _extend(trajectory: Trajectory, situation: Situation, told: Prediction) -> Trajectory:
+def extend(trajectory: Trajectory, situation: Situation, told: Prediction) -> Trajectory:
     """Return the episode with a step more, as it is imagined to be if it ended then."""
     return replace(
         trajectory,
@@ -188,7 +188,7 @@ def _extend(trajectory: Trajectory, situation: Situation, told: Prediction) -> T
     )
 
 
-def _goes_on(told: Prediction) -> bool:
+def goes_on(told: Prediction) -> bool:
     return told.outcome.ends < 0.5 and not told.page.over and told.source is not Source.UNKNOWN
 
 

@@ -364,14 +364,18 @@ class Hosting:
         self.check(tasks)
         try:
             for name in sorted({task.site for task in tasks if task.site}):
-                site = self._site(name)
-                if isinstance(site, RemoteSite) and not site.is_reset:
+                if not self.is_reset(name):
                     logger.warning(
                         "%s is never reset: each episode finds what those before it have left", name
                     )
                 await asyncio.to_thread(self._known, name)
         except SiteError as error:
             raise SetupError(str(error)) from error
+
+    def is_reset(self, name: str) -> bool:
+        """Return whether each episode finds the site in its first state. Raises `SiteError`."""
+        site = self._site(name)
+        return not isinstance(site, RemoteSite) or site.is_reset
 
     def worlds(self, open_world: OpenWorld) -> OpenWorld:
         """Return the same worlds, which can now play tasks on sites."""

@@ -10,6 +10,7 @@ from loop.costs import Caps
 from loop.executors import ExecutorName
 from loop.measurement.settings import BenchmarkConfig, check
 from loop.policies import ModelChoice
+from loop.searching import SearchChoice
 from loop.student import StudentChoice
 from loop.worlds import WorldChoice
 from webagent.errors import UsageError
@@ -20,6 +21,7 @@ PHASE = "collect"
 _PLAYED = (
     *("benchmark", "tasks", "files", "split", "seeds", "samples", "asked", "taught", "ahead"),
     *(
+        "searched",
         "observation",
         "images",
         "temperature",
@@ -60,6 +62,8 @@ class CollectConfig:
     """Who goes in front of the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """Which world model the policy asks before it acts."""
+    searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
+    """Whether the policy searches before it acts."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
@@ -115,6 +119,7 @@ class CollectConfig:
         for flag, value in (("--count", self.count), ("--steps", self.steps)):
             if value is not None and value < 1:
                 raise UsageError(f"{flag} {value} leaves nothing to play; give 1 or more")
+        self.searched.check(self.ahead, measures=False)
         check(self.played)
 
     def resumed(self, begun: "CollectConfig") -> "CollectConfig":

@@ -13,7 +13,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -25,15 +25,23 @@ from loop.measurement.scoring import HEADLINE, EpisodeScorer, open_scorer
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
 from loop.measurement.worlds import WorldFactory, open_worlds
+from loop.searching import open_search
 from loop.student import BUILTIN, note_student
 from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from loop.worlds import open_lookahead
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
 from webagent.models.spending import Ledger, MeteredModel
-from webagent.policy.policy import Policy, Script, ScriptedPolicy, play_actions, replay_recording
+from webagent.policy.policy import (
+    Policy,
+    Script,
+    ScriptedPolicy,
+    WrapPolicy,
+    play_actions,
+    replay_recording,
+)
 from webagent.policy.student import STUDENT, Student, StudentPolicy
-from webagent.records import Ending, Observation, Provenance, Step, Trajectory
+from webagent.records import SEARCHED, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout import PlannedEpisode, Recorder, collect, plan_episodes
 from webagent.store import Store
 
@@ -175,7 +183,8 @@ class CostRecorder:
             for name in ("input_tokens", "output_tokens")
             if name in decision.usage
         }
-        for name, value in {"steps": 1, **seconds, **tokens}.items():
+        steps = 1 + decision.usage.get(SEARCHED, 0)
+        for name, value in {"steps": steps, **seconds, **tokens}.items():
             self._sums[name] += value
 
     @classmethod
@@ -251,7 +260,9 @@ class Measurement:
         *,
         is_measured: bool,
     ) -> None:
-        played = contestant(self.config)
+        played, searched = contestant(self.config), self.config.searched
+        if searched.in_site:
+            plan = [replace(entry, search_steps=searched.search_steps) for entry in plan]
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
         with (
@@ -260,11 +271,23 @@ class Measurement:
         ):
             async with (
                 played.ready(stage.images, metered) as policy,
-                open_lookahead(self.config.ahead, self.store.images.get) as ahead,
+                self._open_ahead(stage) as ahead,
             ):
                 policy = ahead(policy, self.ledger) if ahead else policy
                 policy = StudentPolicy(student, policy) if student else policy
                 await self._collect(plan, policy, stage, verdicts, clock, self.budget, learn)
+
+    @asynccontextmanager
+    async def _open_ahead(self, stage: WorldFactory) -> AsyncIterator[WrapPolicy | None]:
+        """What thinks before the policy acts: search, look-ahead or nothing."""
+        searched, ahead, images = self.config.searched, self.config.ahead, self.store.images.get
+        load = contestant(self.config, knows=False).language_model
+        async with (
+            open_search(searched, ahead, stage.open_world, load, images)
+            if searched.is_on
+            else open_lookahead(ahead, images)
+        ) as around:
+            yield around
 
     @contextmanager
     def _student(self, is_measured: bool) -> Iterator[tuple[Student | None, Learn]]:

@@ -12,6 +12,7 @@ from loop.executors import ExecutorName, check_workers
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.measurement.scoring import HEADLINE
 from loop.policies import PLAIN, ModelChoice, NamedPolicy, load_knowledge
+from loop.searching import SearchChoice
 from loop.student import StudentChoice
 from loop.worlds import WorldChoice
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
@@ -60,6 +61,8 @@ class BenchmarkConfig:
     """Who goes in front of the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """Which world model the policy asks before it acts."""
+    searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
+    """Whether the policy searches before it acts."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
@@ -137,6 +140,10 @@ def check(config: BenchmarkConfig) -> None:
     contestant(config).check()
     config.taught.check(config.asked.policy)
     config.ahead.check()
+    if config.searched.is_on and config.asked.policy == "oracle":
+        raise UsageError(
+            "--policy oracle knows what is right and has nothing to search for; name another"
+        )
     if config.ahead.looks_ahead and config.asked.policy == "oracle":
         raise UsageError(
             "--policy oracle knows what is right and has nothing to look ahead for; name another"
@@ -171,7 +178,7 @@ def arm_of(config: BenchmarkConfig) -> str:
     """What the policy is called in tables."""
     examples = [f"exemplars={config.exemplar_count}"] * bool(config.exemplars)
     told = [*examples, *["hints"] * bool(config.hints), *["student"] * bool(config.taught.student)]
-    told += config.ahead.label()
+    told += config.searched.label() or config.ahead.label()
     return contestant(config, knows=False).label(*told)
 
 

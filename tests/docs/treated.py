@@ -196,6 +196,11 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark --policy local:trained/model",
         f"{OWN} --policy local:trained/model",
     ),
+    "needs a run that has measured; tests/recipes/test_promote.py makes some": (
+        "webagent promote runs/NAME",
+        "webagent promote --back",
+        "webagent benchmark --policy model:releases/current/policy",
+    ),
     "hundreds of episodes": (
         "webagent collect --policy endpoint --model NAME --student builtin --seeds 15"
         " --name lessons",
@@ -258,6 +263,9 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
         " --samples 4",
         "webagent collect --resume runs/NAME --count 2000",
+        "webagent collect fossil --policy model:runs/NAME/weights/none-0/0/policy"
+        " --search best-first --value rules",
+        "webagent improve --benchmark fossil --demonstrated runs/NAME",
         "webagent dream runs/NAME --count 200",
         "webagent dream runs/NAME --count 0",
         "webagent export runs/NAME --imagined --out FOLDER",

@@ -96,3 +96,46 @@ def test_a_run_of_another_kind_is_not_resumed(
     RunFolder.create(folder / "b", BenchmarkConfig(), ["webagent", "benchmark"])
     assert cli.main(["collect", "--resume", "b"]) == Status.SETUP
     assert "another kind of run" in capsys.readouterr().err
+
+
+WRONG_FIRST = """
+from webagent.action.actions import Click
+from webagent.records import Decision
+
+
+class WrongFirst:
+    async def act(self, trajectory, observation):
+        return (await self.propose(trajectory, observation, 2))[0]
+
+    async def propose(self, trajectory, observation, n):
+        marks = {node.name: node.mark for node in observation.nodes}
+        options = [Click(marks["TWO"]), Click(marks["ONE"])]
+        return [Decision(each, log_probs=(-float(i),)) for i, each in enumerate(options)][:n]
+"""
+
+
+@pytest.mark.browser
+def test_search_by_the_checks_finds_what_the_policy_would_not_do(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "mine.py").write_text(WRONG_FIRST, encoding="utf-8")
+    asked = ["collect", "miniwob", "--tasks", "click-test-2", "--seeds", "1", "--name", "s"]
+    asked += ["--policy", "python:mine.py:WrongFirst", "--search", "mcts", "--value", "rules"]
+    assert cli.main([*asked, "--json"]) == Status.DONE
+    found = json.loads(capsys.readouterr().out)
+    assert (found["steps"], found["succeeded"]) == (1, 1)
+    assert found["search"].startswith("search: 1 trees of 2 states, 1 calls of the policy, 2 real")
+    with Store.open(folder / "runs" / "s") as store:
+        [episode] = store.trajectories()
+    assert episode.provenance.arm == "WrongFirst +mcts=20 by rules +temperature=1"
+
+
+def test_search_is_refused_where_what_it_tries_stays_done(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = OWN.format(url="https://shop.example/")
+    (folder / "own.toml").write_text(own, encoding="utf-8")
+    (folder / "mine.py").write_text(WRONG_FIRST, encoding="utf-8")
+    asked = ["collect", "own", "--files", "own.toml", "--policy", "python:mine.py:WrongFirst"]
+    assert cli.main([*asked, "--search", "best-first", "--value", "rules"]) == Status.USAGE
+    assert "what a search tries there stays done" in capsys.readouterr().err
