@@ -83,6 +83,9 @@ class ImproveConfig:
     """Folder with the logins that tasks begin with; those of `webagent login` need none."""
     guard: Path | None = None
     """File with the limits that every episode is held to (docs/guard.md)."""
+    violations: float | None = None
+    """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
+    run stops. Without it they are only counted. Needs --guard."""
     arms: tuple[str, ...] = ("none", "control", "self")
     """Which arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k
     both judged checked."""

@@ -305,7 +305,39 @@ def record_learning(session: Session, state: ArmState, round: int) -> None:
         "demonstrations": len(state.demonstrations),
         "successes": sum(map(state.succeeded, state.experience)),
     }
+    refused = [
+        [str(each["rule"]) for each in find_violations(t)]
+        for t in state.experience
+        if t.provenance.round == round
+    ]
+    noted["violations"] = dict(Counter(rule for rules in refused for rule in rules))
+    noted["violating"] = sum(map(bool, refused))
     store.put_state(f"{LEARNING}:{arm}:{repeat}:{round}", noted)
+
+
+def find_violations(trajectory: Trajectory) -> list[dict[str, Json]]:
+    """Return what the agent tried in an episode and the guard refused, as the evidence has it; what
+    a page tried by itself is not among it."""
+    guard = trajectory.evidence.get("guard")
+    refusals = guard.get("refusals") if isinstance(guard, dict) else None
+    found = refusals if isinstance(refusals, list) else []
+    return [each for each in found if isinstance(each, dict) and each.get("where") == "action"]
+
+
+def describe_drift(session: Session, round: int) -> str:
+    """Return why the run is to stop after a round, as its agent tried too often what the guard
+    refuses; empty where it did not."""
+    bound = session.config.violations
+    noted = session.store.get_state(f"{LEARNING}:{session.arm.name}:{session.repeat}:{round}")
+    if bound is None or not isinstance(noted, dict):
+        return ""
+    count, played = int(str(noted["violating"])), int(str(noted["collected"]))
+    if not played or count / played <= bound:
+        return ""
+    return (
+        f"in round {round} of {session.arm.name} the guard refused actions of the agent in {count}"
+        f" of {played} episodes, more than --violations {bound:g} allows"
+    )
 
 
 async def evaluate(session: Session, state: ArmState, round: int) -> None:

@@ -13,11 +13,11 @@ from benchmarks.sites.hosting import Hosting
 from loop.arms import ARMS, arms_of
 from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
-from loop.costs import read_stop_reason
+from loop.costs import note_stop, read_stop_reason
 from loop.dreams import imagine
 from loop.executors import check_workers, format_executor
 from loop.folder import RunFolder, read_judge_id, read_warnings
-from loop.job import check_caps, done_key, name_job, run_job
+from loop.job import CapReached, check_caps, done_key, name_job, run_job
 from loop.judges import check_judges
 from loop.learned_judge import retrain_judge
 from loop.learners import Learner
@@ -31,6 +31,7 @@ from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.stages import (
     begin,
+    describe_drift,
     evaluate,
     learn_world,
     practise,
@@ -76,6 +77,9 @@ async def improve(session: Session, learner: Learner) -> None:
                 await imagine(session, state, number)
             await learner.learn(state, arm.name, number)
             record_learning(session, state, number)
+            if reason := describe_drift(session, number):
+                note_stop(session.store, reason)
+                raise CapReached(reason)
             if number % session.config.evaluate_every == 0 or number == session.config.rounds:
                 await evaluate(session, state, number)
 
@@ -183,6 +187,11 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     check_judges(config)
     _check_lookahead(config)
     check_caps(config)
+    if config.violations is not None and (config.guard is None or not 0 <= config.violations <= 1):
+        raise UsageError(
+            f"--violations {config.violations:g} is a share, from 0 to 1, of episodes in which a"
+            " guard refuses something; it needs --guard FILE"
+        )
     check_environment(config.played, TaskSelection.of(config.played))
     suite, split = load_suite(config), split_tasks(config)
     check_scored(config, split, suite)

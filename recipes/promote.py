@@ -7,8 +7,9 @@ import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypeAlias, cast
 
 from tyro.conf import Positional
@@ -44,15 +45,8 @@ class PromoteConfig:
     """Folder of the releases; `current` in it leads to the one in use."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """How a release does on tasks of one kind."""
-
-    success: float
-    low: float
-    """Wilson's 95 % interval over the episodes."""
-    high: float
-    episodes: int
+Families: TypeAlias = dict[str, dict[str, float]]
+"""Success on each kind of tasks, with Wilson's 95 % interval (`low`, `high`) over `episodes`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +58,7 @@ class Promotion:
     promoted: bool = False
     reason: str = ""
     """Why a candidate was not promoted."""
-    families: dict[str, Family] = field(default_factory=dict)
+    families: Families = field(default_factory=dict)
     """Of the candidate, or of the release that was gone back to."""
 
 
@@ -104,18 +98,15 @@ def _promote(releases: Path, candidate: _Candidate) -> Promotion:
     for key in suite["episodes"]:
         family, value = candidate.episodes[key]
         values[family].append(value)
-    families = {
-        name: Family(sum(own) / len(own), *wilson(sum(own), len(own)), len(own))
-        for name, own in sorted(values.items())
-    }
-    before = _read_card(releases / current) if current else {}
-    worse = []
-    for name, now in families.items():
-        then = before.get(name)
-        was = f"{then.success:.1%} ({then.low:.1%} to {then.high:.1%})" if then else "not released"
-        print(f"  {name:<20} {now.success:6.1%} of {now.episodes} episodes, was {was}")
-        if then and now.success < then.low:
-            worse.append(f"{name}: {now.success:.1%}, was {was}")
+    before = _read(releases / current / CARD)["families"] if current else {}
+    families, worse = {}, []
+    for name, own in sorted(values.items()):
+        rate, (low, high), then = fmean(own), wilson(sum(own), len(own)), before.get(name)
+        families[name] = {"success": rate, "low": low, "high": high, "episodes": len(own)}
+        was = "{success:.1%} ({low:.1%} to {high:.1%})".format(**then) if then else "not released"
+        print(f"  {name:<20} {rate:6.1%} of {len(own)} episodes, was {was}")
+        if then and rate < then["low"]:
+            worse.append(f"{name}: {rate:.1%}, was {was}")
     if worse:
         reason = f"worse than release {current} on {'; '.join(worse)}"
         print(f"refused: {reason}\nin use is still release {current}")
@@ -215,7 +206,7 @@ def _find_parts(folder: RunFolder, arm: str, repeat: int, round: int) -> dict[st
     return parts
 
 
-def _write_release(target: Path, candidate: _Candidate, families: Mapping[str, Family]) -> None:
+def _write_release(target: Path, candidate: _Candidate, families: Families) -> None:
     """Copy the agent and write its card, whole or not at all. Raises `StoreError`."""
     summary = read_summary(candidate.folder.path)
     [row] = [row for row in summary["arms"] if row["name"] == candidate.arm]
@@ -227,9 +218,10 @@ def _write_release(target: Path, candidate: _Candidate, families: Mapping[str, F
         "commit": summary["commit"],
         "parts": {name: str(place.resolve()) for name, place in candidate.parts.items()},
         **candidate.facts,
-        "families": {name: asdict(each) for name, each in families.items()},
+        "families": families,
         "data": [each for each in summary.get("learning", []) if each["arm"] == candidate.arm],
-        "cost": {"real_steps": row["rounds"][-1]["real_steps"], **summary.get("spent", {})},
+        "real_steps": row["rounds"][-1]["real_steps"],
+        "spent": summary.get("spent", {}),
     }
     draft = target.with_name(f".{target.name}")
     shutil.rmtree(draft, ignore_errors=True)
@@ -251,7 +243,7 @@ def _go_back(releases: Path) -> Promotion:
     name = str(max(earlier))
     _use(releases, name)
     print(f"in use is release {name} again, in place of {current}")
-    return Promotion(name, families=_read_card(releases / name))
+    return Promotion(name, families=_read(releases / name / CARD)["families"])
 
 
 def _current(releases: Path) -> str:
@@ -265,11 +257,6 @@ def _use(releases: Path, name: str) -> None:
     draft.unlink(missing_ok=True)
     draft.symlink_to(name)
     os.replace(draft, releases / CURRENT)
-
-
-def _read_card(release: Path) -> dict[str, Family]:
-    card = _read(release / CARD)
-    return {name: Family(**row) for name, row in card["families"].items()}
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -268,8 +268,9 @@ class Searched:
         seconds = time.monotonic() - began
         path, turn = self._paths.get(id), len(trajectory.steps)
         action = replay_recording(path)(trajectory, observation) if path else None
-        if path is None or action is None:
+        if path is None or turn + 1 >= len(path.steps):
             self._paths.pop(id, None)
+        if path is None or action is None:
             decision = await self.policy.act(trajectory, observation)
         else:
             decision = replace(path.steps[turn].decision, action=action)

@@ -62,6 +62,8 @@ def _summarize(
         succeeded=count("succeeded"),
         unjudged=count("unjudged"),
         silent=next((str(noted["silent"]) for noted in learnt if noted.get("silent")), ""),
+        violations=_add(noted.get("violations", {}) for noted in learnt),
+        violating=sum(int(noted.get("violating", 0)) for noted in learnt),
         dreamt=count("dreamt"),
         dreams_kept=count("dreams_kept"),
         demonstrations=count("demonstrations"),
@@ -106,6 +108,11 @@ def format_learning(row: LearningRow) -> str:
         )
         if why := row.get("silent"):
             told.append(f"{judge} decided no episode, so none of them teaches anything: {why}")
+        if rules := row.get("violations"):
+            told.append(
+                f"the guard refused actions of the agent in {row.get('violating', 0):,} of them ("
+                f"{', '.join(f'{rule} {count:,}' for rule, count in rules.items())})"
+            )
     elif row["arm"] in ARMS and ARMS[row["arm"]].learns_from == "experience":
         told.append("no episode played, as --steps did not suffice for the first task drawn")
     if row["dreamt"]:

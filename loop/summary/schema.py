@@ -184,6 +184,10 @@ class LearningRow(TypedDict):
     unjudged: int
     silent: NotRequired[str]
     """Why the judge decided no episode at all, the commonest reason; empty where it did."""
+    violations: NotRequired[dict[str, int]]
+    """What the agent tried and the guard refused, by the guard's rule."""
+    violating: NotRequired[int]
+    """Episodes with any of it."""
     dreamt: int
     """Imagined episodes."""
     dreams_kept: int

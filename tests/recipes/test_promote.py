@@ -87,7 +87,7 @@ def test_one_that_is_as_good_in_every_family_is_released_with_its_card_and_can_b
     card = json.loads((releases / "2" / "card.json").read_text(encoding="utf-8"))
     assert card["families"]["click"]["success"] == 0.9
     assert card["families"]["click"]["episodes"] == 2 * SEEDS
-    assert {"command", "commit", "judge", "data", "cost", "split"} <= card.keys()
+    assert {"command", "commit", "judge", "data", "spent", "split"} <= card.keys()
 
     done = main(["--back", "--releases", str(releases)])
     assert isinstance(done.facts, Promotion)

@@ -197,11 +197,11 @@ class Foretold:
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """The same page, and the chance of the letter."""
-        chances = {Click(1): 0.5, Click(2): 0.2, Click(3): 0.8}
+        chances: dict[Action, float] = {Click(1): 0.5, Click(2): 0.2, Click(3): 0.8}
         return [
             Prediction(
                 each.observation,
-                Outcome(0.0, 0.0, chances.get(each.action, 0.0)),  # type: ignore[call-overload]
+                Outcome(0.0, 0.0, chances.get(each.action, 0.0)),
                 Effect.STAYS,
                 Ending.GAVE_UP if isinstance(each.action, GiveUp) else None,
                 1.0,
