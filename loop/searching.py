@@ -9,7 +9,7 @@ from evaluators.rules.checks import share_of_checks
 from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec, parse_evaluator
 from loop.worlds import WorldChoice, open_world
 from tasks.task import Task
-from webagent.errors import SetupError, UsageError
+from webagent.errors import UsageError
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel
 from webagent.policy.policy import WrapPolicy
@@ -131,6 +131,7 @@ async def open_search(
 
     Raises `SetupError`, `ModelError` and `StoreError`.
     """
+    from worldmodel.prediction import charge
     from worldmodel.search import Searched, SearchLimits
     from worldmodel.states import dream_states, replay_states
 
@@ -155,13 +156,10 @@ async def open_search(
                     states = dream_states(charge(world, ledger), value(ledger))
                     return Searched(policy, states, limits, replans=True)
                 evaluator = value(ledger)
-                if evaluator is None:
-                    raise SetupError("a search in a site needs an evaluator; name it with --value")
+                assert evaluator is not None, "check refuses a search in a site without a value"
                 sees, steps = choice.sees_checks, choice.search_steps
                 states = replay_states(open_site, evaluator, steps, sees_checks=sees)
                 return Searched(policy, states, limits, replans=False)
-
-            from worldmodel.prediction import charge
 
             yield put_around
     finally:
