@@ -175,10 +175,11 @@ def describe_search(episodes: Iterable[Trajectory]) -> str:
         return ""
     sums = {
         name: sum(each.get(name, 0) for each in searched)
-        for name in ("search_nodes", "search_calls", SEARCHED, "imagined_steps")
+        for name in ("search_nodes", "search_calls", SEARCHED, "imagined_steps", "search_failures")
     }
     return (
         f"search: {len(searched):,} trees of {sums['search_nodes']:,} states,"
         f" {sums['search_calls']:,} calls of the policy, {sums[SEARCHED]:,} real and"
-        f" {sums['imagined_steps']:,} imagined steps beside those of the episodes"
+        f" {sums['imagined_steps']:,} imagined steps beside those of the episodes;"
+        f" {sums['search_failures']:,} failures of a site or refusals of the guard in them"
     )

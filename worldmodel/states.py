@@ -35,13 +35,16 @@ class ReplayedStates:
     """Whether the evaluator is the task's own checks, so that their evidence is captured."""
     steps: int = 0
     starts: int = 0
+    failures: int = 0
+    """Times that the world broke, or the guard refused: parts of the tree that were not seen."""
     _here: Trajectory | None = field(default=None)
     """What was done in the world as it is now; None where that is not known."""
 
     @property
     def usage(self) -> Mapping[str, int]:
-        """Return the real steps and fresh starts."""
-        return {SEARCHED: self.steps, "search_starts": self.starts}
+        """Return the real steps, the fresh starts and what failed."""
+        counts = {SEARCHED: self.steps, "search_starts": self.starts}
+        return {**counts, "search_failures": self.failures}
 
     @property
     def task(self) -> Task:
@@ -69,11 +72,12 @@ class ReplayedStates:
             if not is_there:
                 await self._reach(trajectory)
         except WorldError:
+            self.failures += 1
             return None
         try:
             return await self._valued(await self._step(done))
         except (GuardError, WorldError):
-            self._here = None
+            self._here, self.failures = None, self.failures + 1
             return SearchState(replace(done, last=page), 0.0, is_over=True)
 
     async def _begin(self) -> Trajectory:

@@ -115,6 +115,7 @@ async def test_what_the_checks_ask_for_is_found_and_played_once_more_from_a_fres
     assert played.counts == {"steps": 3, "starts": 1}
     usage = episode.steps[0].decision.usage
     assert (usage[SEARCHED], usage["search_starts"]) == tuple(tried.counts.values())
+    assert usage["search_failures"] == 0
     assert usage["search_nodes"] < usage[SEARCHED], "replayed steps are charged, too"
 
 
@@ -153,6 +154,7 @@ async def test_what_is_refused_or_breaks_the_site_is_a_dead_end_and_no_more(lock
     task = replace(TASK, checks=(TaskCheck("typed", "equals", "BC"),))
     episode = await run_episode(task, searched(lock), Lock())
     assert [step.decision.action for step in episode.steps] == [Click(2), Click(3), Answer("")]
+    assert episode.steps[0].decision.usage["search_failures"] > 0
 
 
 async def test_another_evaluator_and_its_site_never_see_the_checks() -> None:
