@@ -279,7 +279,8 @@ class OraclePolicy:
             raise PolicyError(f"no oracle knows how {name} is done")
         try:
             action = ORACLES[name](View.of(trajectory, observation))
-        except (LookupError, StopIteration, ValueError) as error:
+        # A script that takes the next of nothing ends as a RuntimeError, as generators have it.
+        except (LookupError, StopIteration, RuntimeError, ValueError) as error:
             raise PolicyError(f"the oracle of {name} is lost here: {error!r}") from error
         return Decision(action, source="demonstration")
 

@@ -33,7 +33,7 @@ class ImproveConfig:
 
     preset: str = ""
     """`demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `dreamgym`,
-    `go-browse` for published recipes (docs/presets.md)."""
+    `go-browse`, `early-experience` for published recipes (docs/presets.md)."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     resume: Path | None = None

@@ -45,6 +45,7 @@ PLAYED = {
     "pae, own weights": f"--preset pae --rounds 2 {OWN} --lora 0",
     "webrl, own weights": f"--preset webrl --rounds 2 {OWN} --observation text",
     "go-browse, own weights": f"--preset go-browse {OWN}",
+    "early-experience, own weights": f"--preset early-experience --demonstrations 1 {OWN}",
 }
 _TEXTS = (
     '[12] link "Ticket"',

@@ -8,13 +8,13 @@ The expert is the endpoint policy, asking a real server on this machine over HTT
 replies is scripted: the oracle's next action, one time in ten, by chance, something else. The
 student learns while `webagent collect` plays 300 episodes with the expert; then `webagent
 benchmark` measures the two together, and the expert alone, on the same seeds. Where the run of the
-lessons is there already, it is measured what was learnt in that.
+lessons is there already, it is brought to its end. Beside the expert alone the student only says
+what it would do, so that its calibration is told on every step.
 """
 
 import argparse
 import json
 import os
-import tempfile
 import threading
 import zlib
 from collections.abc import Sequence
@@ -118,10 +118,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     LanguagePolicy.act = act  # type: ignore[method-assign]  # so that the server knows the oracle's
     os.environ |= {"OPENAI_BASE_URL": expert.server.url, "OPENAI_API_KEY": "none"}
-    with tempfile.TemporaryDirectory() as folder:
-        prices = Path(folder, "prices.toml")
-        prices.write_text(PRICES, encoding="utf-8")
-        found = _measure(options, prices)
+    options.runs.mkdir(parents=True, exist_ok=True)
+    prices = options.runs / "student-prices.toml"
+    prices.write_text(PRICES, encoding="utf-8")
+    found = _measure(options, prices)
     print(json.dumps(found, indent=1))
     if options.out is not None:
         known = json.loads(options.out.read_text()) if options.out.exists() else {}
@@ -142,20 +142,19 @@ def _measure(options: argparse.Namespace, prices: Path) -> dict[str, Any]:
     ]
     shared += ["--tasks", *options.tasks] if options.tasks else []
     taught = ["--student-sure", str(options.sure)]
-    if not (options.runs / name).exists():
-        collect.main(
-            [
-                *(*shared, *taught, "--student", "builtin", "--name", name),
-                *("--seeds", str(options.seeds), "--count", str(options.count)),
-            ]
-        )
+    lessons = [*shared, *taught, "--student", "builtin", "--name", name]
+    lessons += ["--seeds", str(options.seeds), "--count", str(options.count)]
+    known = options.runs / name
+    collect.main(["--resume", str(known)] if known.exists() else lessons)
     measured = [*shared, "--seeds", str(options.measured), "--split", options.split]
     measured += ["--first-seed", str(options.first_seed), "--no-baselines"]
     student = options.runs / name / "student"
     place = f"{name}-{options.split}-{options.first_seed}"
     together = [*taught, "--student", str(student), "--name", f"{place}-both"]
     both = benchmark.main([*measured, *together])
-    alone = benchmark.main([*measured, "--name", f"{place}-alone"])
+    # A student that would have to be wholly sure never acts, and is compared with every answer.
+    silent = ["--student-sure", "1", "--student", str(student), "--name", f"{place}-alone"]
+    alone = benchmark.main([*measured, *silent])
     with Store.look(options.runs / name) as store:
         figures: dict[str, Any] = {"learning": summarize_students(store)[0]}
     for word, outcome in (("together", both), ("expert alone", alone)):
@@ -164,8 +163,8 @@ def _measure(options: argparse.Namespace, prices: Path) -> dict[str, Any]:
         figures[word] = {name: row[name] for name in ("success", "low", "high", "episodes")}
         figures[word] |= {"spent": facts["spent"]["run"], "steps": facts["spent"]["steps"]}
         figures[word] |= {"commit": facts["commit"], "command": facts["command"]}
-    students: Any = both.facts["students"]
-    figures["together"] |= students[0]
+        told: Any = outcome.facts["students"]
+        figures[word] |= told[0]
     return figures
 
 

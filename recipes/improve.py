@@ -24,7 +24,7 @@ from loop.learners import Learner
 from loop.learners.choice import check_learner
 from loop.measurement.selection import TaskSelection
 from loop.measurement.worlds import check_environment
-from loop.presets import PRESETS, check_preset, describe_lacking
+from loop.presets import PRESETS, describe_lacking
 from loop.proposing import check_proposer, propose
 from loop.sampling import record_monitor, sample_tasks
 from loop.session import Session
@@ -181,7 +181,6 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
         workers = config.workers if is_moved else begun.workers
         caps = begun.caps.raised(config.caps)
         return folder, replace(begun, caps=caps, executor=config.executor, workers=workers)
-    check_preset(config)
     arms_of(config.arms)
     check_learner(config)
     check_judges(config)

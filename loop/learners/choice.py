@@ -49,6 +49,7 @@ def check_learner(config: ImproveConfig) -> None:
     if kind == "builtin":
         return
     contestant(config.played).check()
+    config.how.check()
     objective = config.how.objective
     usual = PRESETS[config.preset].how if config.preset in PRESETS else WeightSettings()
     if kind == "endpoint" and config.how not in (usual, WeightSettings()):

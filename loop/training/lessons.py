@@ -76,6 +76,10 @@ def build_units(
         ]
     else:
         units = _policy_units(settings, scored, scores, encode, judged)
+        if settings.how.world_modelling:
+            units += [
+                TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)
+            ]
     if not units:
         raise SetupError(_explain_nothing(settings, episodes, scores))
     return units

@@ -40,8 +40,19 @@ class WeightSettings:
     entropy: float = 0.0
     """With `grpo` and `gspo`: how much the mean entropy of the tokens counts beside the loss, which
     keeps replies from becoming all alike."""
+    world_modelling: bool = False
+    """With `sft`: learn beside it what the actions of all episodes changed, failures included
+    (implicit world modelling, arXiv 2510.08558)."""
     lora: int = 0
     """Rank of the LoRA adapter that is trained in place of the weights; 0 for the weights."""
+
+    def check(self) -> None:
+        """Raises `UsageError` for settings that do not go together."""
+        if self.world_modelling and self.objective != "sft":
+            raise UsageError(
+                f"--world-modelling goes with --objective sft, not {self.objective}: the others"
+                " compare what was done, and what a page did is not among it"
+            )
 
     def adapted(self, course: TrainConfig) -> TrainConfig:
         """Return how it is trained, adapter included."""
@@ -106,6 +117,7 @@ class TrainSettings:
 
     def check(self) -> None:
         """Raises `SetupError` for settings that do not go together."""
+        self.how.check()
         if not self.runs:
             raise UsageError("train needs the folder of at least one run: webagent train runs/NAME")
         missing = [str(run) for run in (*self.runs, *self.replay) if not run.is_dir()]

@@ -169,6 +169,7 @@ READ: dict[str, tuple[str, ...]] = {
         " --judge reward:FOLDER --proposer-model NAME",
         "webagent improve --preset dreamgym --benchmark fossil",
         "webagent improve --preset go-browse --policy local:FOLDER --benchmark fossil",
+        "webagent improve --preset early-experience --policy local:FOLDER --benchmark fossil",
         "webagent train-judge RUN --out judge",
         "webagent train-judge runs/a runs/b --out judge",
         "webagent train-judge runs/careless runs/demos --out judge --hold-out 0"

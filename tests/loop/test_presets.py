@@ -9,14 +9,12 @@ from loop.arms import arms_of
 from loop.judges import check_judges
 from loop.learners.choice import check_learner
 from loop.policies import ModelChoice
-from loop.presets import LACKING, PRESETS, check_preset, describe_lacking
+from loop.presets import LACKING, PRESETS, describe_lacking
 from webagent.errors import UsageError
 from webagent.models.weight_notes import write_role
 
-RUN = [name for name in PRESETS if name != "early-experience"]
 
-
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", PRESETS)
 def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(
     name: str, tmp_path: Path
 ) -> None:
@@ -24,22 +22,16 @@ def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(
     config = replace(PRESETS[name], judge_model="big-1")
     if config.learner == "local":
         config = replace(config, asked=ModelChoice(f"local:{tmp_path}"))
-    check_preset(config)
     arms_of(config.arms)
     check_learner(config)
     check_judges(config)
     assert config.preset == name
 
 
-@pytest.mark.parametrize("name", ["pae", "webrl", "go-browse"])
+@pytest.mark.parametrize("name", ["pae", "webrl", "go-browse", "early-experience"])
 def test_a_preset_for_weights_asks_for_them(name: str) -> None:
     with pytest.raises(UsageError, match=r"names no weights; give local:FOLDER"):
         check_learner(PRESETS[name])
-
-
-def test_a_preset_without_what_it_is_named_after_is_refused_and_says_what_is_missing() -> None:
-    with pytest.raises(UsageError, match="implicit world modelling"):
-        check_preset(PRESETS["early-experience"])
 
 
 def test_every_published_preset_says_what_it_lacks_and_the_page_tells_of_it() -> None:
@@ -49,7 +41,7 @@ def test_every_published_preset_says_what_it_lacks_and_the_page_tells_of_it() ->
         assert describe_lacking(PRESETS[name]) and f"## `{name}`" in page
 
 
-@pytest.mark.parametrize("name", ["pae", "webrl", "go-browse"])
+@pytest.mark.parametrize("name", ["pae", "webrl", "go-browse", "early-experience"])
 def test_a_preset_for_weights_takes_a_served_policy_and_says_what_becomes_of_its_objective(
     name: str,
 ) -> None:

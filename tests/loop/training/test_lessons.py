@@ -1,0 +1,58 @@
+"""What episodes teach beside what succeeded in them."""
+
+from dataclasses import replace
+
+import pytest
+
+from loop.training.lessons import build_units
+from loop.training.settings import TrainSettings, WeightSettings
+from perf.fakes.run import episode
+from tasks.suite import seed_of
+from webagent.errors import UsageError
+from webagent.models.model import Message
+from webagent.records import Provenance, Trajectory
+from webagent.training.language.rows import Encoded
+
+
+def played(index: int, success: bool) -> Trajectory:
+    """An episode with an outcome."""
+    return episode(Provenance(index=index), "enter-text", seed_of("train", index), success)
+
+
+def taught(how: WeightSettings, *episodes: tuple[Trajectory, float]) -> list[tuple[str, str]]:
+    """Each row's episode, and whether an action or a page was to be said."""
+
+    def write(messages: object, reply: str) -> Encoded:
+        assert isinstance(messages, tuple) and isinstance(messages[0], Message)
+        return Encoded((1,), (2,))
+
+    def encode(trajectory: Trajectory, index: int) -> Encoded:
+        return Encoded((3,), (4,))
+
+    scores = {one.id: score for one, score in episodes}
+    units = build_units(TrainSettings(how=how), [one for one, _ in episodes], scores, write, encode)
+    rows = [unit.rows[0] for unit in units]
+    return [(row.episode, "page" if row.ids == (1, 2) else "action") for row in rows]
+
+
+def test_beside_imitation_the_outcomes_of_all_actions_are_learnt_those_of_failures_too() -> None:
+    good, bad = played(0, True), played(1, False)
+    plain = taught(WeightSettings(), (good, 1.0), (bad, 0.0))
+    both = taught(WeightSettings(world_modelling=True), (good, 1.0), (bad, 0.0))
+    assert {one for one, _ in plain} == {good.id}
+    assert both[: len(plain)] == plain
+    assert {said for _, said in both[len(plain) :]} == {"page"}
+    assert {one for one, _ in both[len(plain) :]} == {good.id, bad.id}
+
+
+def test_dreamt_pages_are_no_outcomes() -> None:
+    good = played(0, True)
+    dreamt = replace(good, provenance=replace(good.provenance, world="imagined"))
+    assert taught(WeightSettings(world_modelling=True), (dreamt, 1.0)) == taught(
+        WeightSettings(), (dreamt, 1.0)
+    )
+
+
+def test_outcomes_are_not_learnt_beside_an_objective_that_compares() -> None:
+    with pytest.raises(UsageError, match="goes with --objective sft, not dpo"):
+        WeightSettings("dpo", world_modelling=True).check()
