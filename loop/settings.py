@@ -24,199 +24,205 @@ _PLAYED = (
     *("exemplars", "exemplar_count", "hints", "caps", "taught"),
     *("judge", "judge_policy", "judge_model", "judge_endpoint", "judge_images"),
 )
-"""Settings that mean what they mean when a policy is measured."""
+"""Settings with the same meaning as in `webagent benchmark`."""
 
 
 @dataclass(frozen=True)
 class ImproveConfig:
-    """Improve an agent on its own experience and measure it against controls."""
+    """Improve an agent on its own experience and compare it with control arms."""
 
     preset: str = ""
-    """`demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `dreamgym`,
+    """Preset: `demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `dreamgym`,
     `go-browse`, `early-experience` for published recipes (docs/presets.md)."""
     name: str = ""
-    """Name of the run's folder under `runs`; made from the date when empty."""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
     resume: Path | None = None
-    """Folder of a run to go on with; its own settings are used."""
+    """Folder of a run to resume; its own settings are used."""
     runs: Path = Path("runs")
-    """Where run folders are made."""
+    """Folder in which run folders are created."""
     benchmark: str = "miniwob"
-    """Name of the benchmark whose tasks it improves on; `own` for tasks of a file of yours,
-    `proposed` for those that `webagent propose` found."""
+    """Benchmark that provides the tasks; `own` for tasks from your own file, `proposed` for tasks
+    from `webagent propose`."""
     files: Path | None = None
-    """The benchmark's task file or folder, where it needs one."""
+    """The benchmark's task file or folder, if it needs one."""
     tasks: tuple[str, ...] = ()
-    """Names of tasks or groups; `all` for all of a benchmark. Without any, `twenty` where there is
-    such a group, else all."""
+    """Names of tasks or task groups; `all` for every task. Default: the group `twenty` if the
+    benchmark has one, else all."""
     held_out: float | None = None
-    """Share of the tasks, by whole templates where there are any, that are measured on and never
-    learnt on. Without it none where seeds make other tasks, and 0.3 where they do not."""
+    """Share of the tasks, 0 to 1, held out for evaluation and never trained on, as whole templates
+    where the benchmark has them. Default: 0 if seeds generate new tasks, else 0.3."""
     split_seed: int = 0
-    """Another one holds out other tasks."""
+    """Seed of the split; another value holds out other tasks."""
     proposals: tuple[Path, ...] = ()
-    """Files of `webagent propose` whose tasks are practised, too; those too near to one that is
-    measured on are refused."""
+    """Files of `webagent propose` whose tasks are added to the training tasks; a proposal too
+    similar to a held-out task is rejected."""
     proposer: Literal["none", "failures", "exploration", "endpoint"] = "none"
-    """Who proposes new tasks before each round, for the sites of the tasks that are learnt on:
-    `failures`, a model that changes what was tried by how it went; `endpoint`, a model that is
-    shown pages; `exploration`, what was done by going over the site, without a model."""
+    """Source of new tasks before each round, for the sites of the training tasks: `failures`, a
+    model that varies earlier attempts according to their outcome; `endpoint`, a model that is shown
+    pages; `exploration`, exploring the site without a model."""
     propose: int = 10
-    """Proposals a round, at most."""
+    """Maximum number of proposals per round."""
     proposer_policy: str = "endpoint"
-    """The proposer's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL). Where none is named,
-    the policy's."""
+    """The proposer's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL). Default: the policy's
+    model."""
     proposer_model: str = ""
-    """Name of the proposer's model behind its endpoint."""
+    """Name of the proposer's model at its endpoint."""
     proposer_endpoint: Path | None = None
-    """File whose table [endpoint] says where the proposer's server is."""
+    """File whose table [endpoint] describes the proposer's server."""
     proposals_solved_by: Literal["nobody", "policy", "proposer"] = "nobody"
-    """Who has to solve a proposal, in three tries, before it is practised: the `policy` as it is
-    then, the `proposer`'s model, or `nobody`, where a judge is named. What exploration proposes
-    comes with its solution."""
+    """Who must solve a proposal, within three attempts, before it becomes a training task: the
+    current `policy`, the `proposer`'s model, or `nobody` if --judge names a judge. Proposals from
+    exploration come with their solution."""
     explore_steps: int = 100
-    """Real steps of an exploration, beside those of the round."""
+    """Real steps per exploration, in addition to those of the round."""
     addresses: Path | None = None
-    """TOML file that says where the benchmark's sites are (docs/benchmarks.md)."""
+    """TOML file with the addresses of the benchmark's sites (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
-    """TOML files that describe more sites than come with this program (docs/sites.md)."""
+    """TOML files that describe additional sites (docs/sites.md)."""
     logins: Path | None = None
-    """Folder with the logins that tasks begin with; those of `webagent login` need none."""
+    """Folder with the logins that tasks start with; logins saved by `webagent login` are found
+    without it."""
     guard: Path | None = None
-    """File with the limits that every episode is held to (docs/guard.md)."""
+    """File with the limits enforced in every episode (docs/guard.md)."""
     violations: float | None = None
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
-    run stops. Without it they are only counted. Needs --guard."""
+    run stops. Default: count only. Needs --guard."""
     arms: tuple[str, ...] = ("none", "control", "self")
-    """Which arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k
-    both judged checked."""
+    """Arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k both
+    judged checked."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
-    """Who improves: `builtin` for the small network, `local:FOLDER` for a language model whose
-    weights are trained, `endpoint` with --model for one that is told what it learns."""
+    """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
+    whose weights are trained, `endpoint` with --model for one that learns through its prompt."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
-    """Who goes in front of the policy."""
+    """A student in front of the policy."""
     observation: str = "text"
-    """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
+    """Form in which the language model sees pages: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
     images: bool = False
-    """Show screenshots to the language model beside whatever text it is shown, and keep them."""
+    """Show the language model screenshots in addition to the text, and store them."""
     prompting: Prompting = field(default_factory=Prompting)
-    """How the language model is asked, a switch for each part. Weights that were trained here are
-    asked as in training unless a switch is set."""
+    """How the language model is prompted, one switch per part. Weights trained by webagent are
+    prompted as in training unless a switch is set."""
     prompt: str = ""
-    """The language model's prompt: `act` or `brief`; empty for that of its training, or `act`."""
+    """The language model's prompt: `act` or `brief`. Default: the prompt of its training, or
+    `act`."""
     max_tokens: int = 1024
-    """Of a language model's reply, at most."""
+    """Maximum tokens in a reply of the language model."""
     exemplars: Path | None = None
-    """Folder of a run whose successful episodes are shown to a language model as examples."""
+    """Folder of a run whose successful episodes are shown to the language model as examples."""
     exemplar_count: int = 2
-    """How many of them at a time."""
+    """Number of examples shown at a time."""
     hints: Path | None = None
-    """Folder of hints on sites, a Markdown file for each, that a language model is shown."""
+    """Folder of hints on sites, one Markdown file per site, shown to the language model."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
-    """How the weights of a local language model are changed."""
+    """How the weights of a local language model are trained."""
     train: TrainConfig = field(default_factory=TrainConfig)
-    """The course of that; how long it is, --base-tokens and --round-tokens say."""
+    """Training configuration; the length is set by --base-tokens and --round-tokens."""
     samples: int = 1
-    """Episodes of each task that is drawn, for objectives that compare them: `dpo`, `grpo`,
-    `gspo`."""
+    """Episodes per sampled task, for objectives that compare episodes: `dpo`, `grpo`, `gspo`."""
     trials: int = 10
-    """Episodes with and without each example or rule that a model behind an endpoint may be told;
-    it is told only what helps there."""
+    """Trial episodes with and without each new example or rule for a model behind an endpoint; only
+    items that help are adopted."""
     curriculum: Literal["on", "uniform"] = "on"
-    """`on`: tasks are drawn by what there is to learn; `uniform`: every one as often, on fresh
-    seeds, in all arms."""
+    """How tasks are sampled: `on`, by how much there is to learn from them; `uniform`, every task
+    equally often with new seeds, in all arms."""
     repeats: int = 1
-    """How often everything is done again with other seeds and other demonstrations."""
+    """Number of repeats of the whole run, with different seeds and demonstrations."""
     seed: int = 0
     """Number of the first repeat."""
     demonstrations: int = 3
-    """Demonstrations a task, from the built-in oracles; tasks without an oracle get none."""
+    """Demonstrations per task, from the built-in scripted solutions; tasks without a solution get
+    none."""
     demonstrated: Path | None = None
-    """Folder of a run whose successes on these tasks are the demonstrations in place of the
-    oracles', as `webagent record` or `webagent collect` leave it."""
+    """Folder of a run, for example from `webagent record` or `webagent collect`, whose successes on
+    these tasks replace the scripted demonstrations."""
     withhold: float = 0.0
-    """Share of the tasks, others in each repeat, of which no demonstrations are given."""
+    """Share of the tasks, 0 to 1, that get no demonstrations; each repeat withholds different
+    tasks."""
     memory: Literal["on", "off"] = "on"
-    """`on`: what was demonstrated or judged a success is done again where a page looks like it, and
-    the network acts where nothing like it is remembered; `off`: the network alone."""
+    """`on`: memory repeats what was demonstrated or judged a success on similar pages, and the
+    network acts where memory knows nothing similar; `off`: the network alone."""
     rounds: int = 3
-    """Passes around the loop."""
+    """Number of rounds of the loop."""
     steps: int = 1600
-    """Real browser steps a round may take, at most."""
+    """Maximum number of real browser steps per round."""
     wave: int = 32
-    """Tasks tried between two times at which the memory takes in what was judged; 0 for only at the
-    end of a round."""
+    """Tasks played between two updates of the memory; 0 updates it only at the end of a round."""
     base_tokens: int = 500_000
-    """Prompt and target tokens of the first training, on demonstrations."""
+    """Prompt and target tokens of the initial training on demonstrations."""
     round_tokens: int = 500_000
-    """The same for the policy's training of each round, and for the control's."""
+    """Prompt and target tokens of the policy's training per round, also in the control arm."""
     world_tokens: int = 400_000
-    """The same for the world model's training of a round."""
+    """Prompt and target tokens of the world model's training per round."""
     reward_tokens: int = 150_000
-    """The same for the reward model's."""
+    """Prompt and target tokens of the reward model's training per round."""
     learning_rate: float = 2e-3
-    """Peak rate of the first training; those of the rounds go on from the weights at half of it."""
+    """Peak learning rate of the initial training; later rounds continue from the weights at half of
+    it."""
     temperature: float = 1.2
-    """Of the policy's sampling while it collects."""
+    """Sampling temperature of the policy during collection."""
     random_share: float = 0.1
-    """Share of random actions while it collects."""
+    """Share of random actions during collection, 0 to 1."""
     judge: str = "checks"
-    """Whose verdicts draws and lessons go by: the tasks' own `checks`, or any evaluator of
-    `webagent judge --with`, as `judge:evidence`, `reward:FOLDER` or `cascade(reward:FOLDER,
-    judge)`."""
+    """Judge whose verdicts decide task sampling and training data: the tasks' own `checks`, or any
+    evaluator of `webagent judge --with`, such as `judge:evidence`, `reward:FOLDER` or
+    `cascade(reward:FOLDER, judge)`."""
     measured_by: str = "checks"
-    """Who measures, likewise: another than --judge, fixed when the run begins and never learnt
-    from."""
+    """Judge for evaluation, in the same form: different from --judge, fixed when the run starts,
+    never used for training."""
     judge_policy: str = "endpoint"
     """The judges' model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
     judge_model: str = ""
-    """Name of the judges' model behind its endpoint."""
+    """Name of the judges' model at its endpoint."""
     judge_endpoint: Path | None = None
-    """File whose table [endpoint] says where the judges' server is."""
+    """File whose table [endpoint] describes the judges' server."""
     judge_images: bool = True
-    """Keep screenshots for judges that ask a model, and show them to it."""
+    """Store screenshots for judges that query a model, and show them to it."""
     hide_checks: tuple[str, ...] = ()
-    """Tasks whose checks the loop may not see: there the learned reward model judges."""
+    """Tasks whose checks are hidden from the loop; the learned reward model judges them instead."""
     labels: int = 200
-    """Episodes with a true label from which the arms with a learned judge train their first one."""
+    """Episodes with a ground-truth label on which arms with a learned judge train their first
+    judge."""
     judge_tokens: int = 400_000
-    """Prompt and target tokens of such a judge's training, first and in every round."""
+    """Prompt and target tokens of the learned judge's training, initially and in every round."""
     dreams: int = 200
-    """Imagined episodes a round, at most, for arms that dream."""
+    """Maximum number of imagined episodes per round, in arms that use them."""
     horizon: int = 5
-    """Steps of an imagined episode, at most."""
+    """Maximum number of steps per imagined episode."""
     imagined_share: float = 0.3
-    """Share of imagined rows in the policy's training set, at most."""
+    """Maximum share of imagined rows in the policy's training set, 0 to 1."""
     belief: float = 0.8
-    """P(success) the world model must give a dream for it to be kept."""
+    """Minimum P(success) from the world model for an imagined episode to be used."""
     trusted: float = 0.9
-    """Precision of such beliefs on held-back real episodes below which dreams are not used."""
+    """Minimum precision of these predictions on held-out real episodes; below it, imagined episodes
+    are not used."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=partial(WorldChoice, "builtin"))
-    """Which world model the arms `lookahead` and `both` ask before they act: behind the memory of
-    their own real steps the network that learns beside them, as long as nothing else is named."""
+    """World model that the arms `lookahead` and `both` consult before acting. Default: the memory
+    of their own real steps, then the network trained with them."""
     evaluate: int | None = None
-    """Held-out seeds a task for the measurements before the first and after the last round: 25, or
-    1 where tasks are the same whatever the seed; more are repeats then."""
+    """Held-out seeds per task for the evaluations before the first and after the last round.
+    Default: 25, or 1 if the task is the same for every seed; larger values are then repeats."""
     evaluate_between: int | None = None
-    """The same for the measurements between rounds, on the first of those seeds: 8, or 1."""
+    """Held-out seeds per task for the evaluations between rounds, the first ones of --evaluate.
+    Default: 8, or 1."""
     evaluate_every: int = 1
-    """Rounds from one such measurement to the next; after the last one there is always one."""
+    """Rounds between two evaluations; the last round is always evaluated."""
     split: str = "test"
-    """Seeds to measure on: `test`, or `development` while something is being tuned."""
+    """Evaluation seeds: `test`, or `development` for tuning."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Where the run is to stop, all its sessions together."""
+    """Limits at which the run stops, over all its sessions."""
     concurrency: int = 4
-    """Browser contexts a process plays at once."""
+    """Browser contexts per process."""
     executor: ExecutorName = "process"
-    """Where browsers run: `process`, on this machine, in the processes of the arms; `ray`, on a
-    cluster, for one arm after another (docs/howto/cluster.md)."""
+    """Where browsers run: `process` on this machine, in the processes of the arms; `ray` on a
+    cluster, one arm after another (docs/howto/cluster.md)."""
     workers: int = 2
-    """Processes at once, each with one thread and one browser; one where a model is paid for or a
-    cap is set, so that caps hold. With `--executor ray` browsers on the cluster."""
+    """Parallel processes, each with one thread and one browser. Only one is used if a model is paid
+    for or a cap is set, so that caps hold. With `--executor ray`: browsers on the cluster."""
 
     @property
     def learner(self) -> str:
-        """Who learns, by the kind of its policy."""
+        """Return which learner improves the policy, by the policy's kind."""
         return self.asked.policy.partition(":")[0]
 
     @property
@@ -226,25 +232,25 @@ class ImproveConfig:
 
     @property
     def judges_ask(self) -> bool:
-        """Whether a judge that is named asks a language model."""
+        """Return whether a named judge queries a language model."""
         named = [text for text in (self.judge, self.measured_by) if text != "checks"]
         return any(parse_evaluator(text).asks_a_model for text in named)
 
     @property
     def proposing(self) -> ModelChoice:
-        """The proposer's model: the policy's where none is named."""
+        """Return the proposer's model: the policy's if none is named."""
         own = ModelChoice(self.proposer_policy, self.proposer_model, self.proposer_endpoint)
         return own if own.is_named or self.learner == "builtin" else self.asked
 
     @property
     def proposer_asks(self) -> bool:
-        """Whether proposing asks a language model."""
+        """Return whether proposing queries a language model."""
         solves = self.proposals_solved_by == "proposer"
         return self.proposer in ("failures", "endpoint") or (self.proposer != "none" and solves)
 
     @property
     def paid(self) -> tuple[str, ...]:
-        """The models behind endpoints, by the names their servers know."""
+        """Return the models behind endpoints, by the names their servers use."""
         judge = judging(self.played).served if self.judges_ask else ""
         is_served = self.judge_policy == "endpoint"
         proposer = self.proposing.paid if self.proposer_asks else ""
@@ -253,18 +259,19 @@ class ImproveConfig:
 
     @property
     def is_metered(self) -> bool:
-        """Whether there is anything to book or a limit to hold to, so that one job goes at once."""
+        """Return whether spending is recorded or limited, in which case only one job runs at a
+        time."""
         asks = self.judges_ask or self.proposer_asks or self.ahead.asks_a_model
         return asks or self.learner == "endpoint" or str(self.caps) != "no cap"
 
     @property
     def played(self) -> BenchmarkConfig:
-        """The same tasks in the same places, as a measurement is told them."""
+        """Return the settings of an evaluation of the same tasks in the same places."""
         return BenchmarkConfig(**{name: getattr(self, name) for name in _PLAYED})
 
     def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> int:
-        """Return how many seeds of each task are measured on, or how often each is played where
-        seeds make no other tasks."""
+        """Return the number of evaluation seeds per task, or of repeats if seeds generate no new
+        tasks."""
         given = self.evaluate_between if between else self.evaluate
         usual = (8 if between else 25) if is_seeded else 1
         return usual if given is None else given

@@ -1,4 +1,4 @@
-"""The world model of a command: how it is asked for, and how it is put together."""
+"""The world model of a command: its settings, and how it is built."""
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -30,54 +30,57 @@ _WORLD = "world"
 
 @dataclass(frozen=True)
 class WorldChoice:
-    """What expects what actions do, and how it is asked before acting."""
+    """The world model that predicts the effects of actions, and how it is consulted before
+    acting."""
 
     world: str = "none"
-    """World model that is asked before acting: `map`, the memory of a run's real steps; behind that
-    memory `builtin`, the run's own network, `local:FOLDER`, a language model of `webagent train
-    --role world`, or `endpoint`; `none` for none (docs/worldmodel.md)."""
+    """World model to consult before acting: `map`, the memory of a run's real steps; `builtin`,
+    that memory, then the run's own network; `local:FOLDER`, that memory, then a language model from
+    `webagent train --role world`; `endpoint`, that memory, then a model behind a server; `none` for
+    none (docs/worldmodel.md)."""
     world_model: str = ""
-    """Name of the model behind the endpoint."""
+    """Name of the world model at its endpoint."""
     world_endpoint: Path | None = None
-    """File whose table [endpoint] says where that server is."""
+    """File whose table [endpoint] describes its server."""
     world_run: Path | None = None
-    """Folder of the run whose real steps are remembered, those on test seeds aside."""
+    """Folder of the run whose real steps are remembered, except those on test seeds."""
     world_samples: int = 1
-    """Replies that a language model gives to each question; how many agree is how sure it is."""
+    """Replies that a language model gives to each question; the share that agrees is its
+    confidence."""
     lookahead_by: str = ""
-    """Who scores what is imagined: any evaluator of `webagent judge --with`, as `reward:FOLDER`, or
-    `judge:evidence`, which asks the language model of --world; the world model's P(success) without
-    it. With --world none it scores stopping after each candidate."""
+    """Judge that scores imagined outcomes: any evaluator of `webagent judge --with`, such as
+    `reward:FOLDER`, or `judge:evidence`, which queries the language model of --world. Default: the
+    world model's P(success). With --world none it scores stopping after each candidate."""
     candidates: int = 3
-    """Actions that look-ahead and its controls compare."""
+    """Number of actions that look-ahead and its controls compare."""
     margin: float = 2.0
-    """Nats by which the likeliest of them has to lead for nobody to be asked."""
+    """Lead of the most likely action, in nats, at which it is taken without look-ahead."""
     depth: int = 1
-    """Steps that look-ahead imagines."""
+    """Number of steps that look-ahead imagines."""
 
     @property
     def kind(self) -> str:
-        """What stands before the colon."""
+        """Return the part before the colon."""
         return self.world.partition(":")[0]
 
     @property
     def place(self) -> str:
-        """The folder after the colon."""
+        """Return the folder after the colon."""
         return self.world.partition(":")[2]
 
     @property
     def looks_ahead(self) -> bool:
-        """Whether anything is asked before acting."""
+        """Return whether anything is consulted before acting."""
         return self.world != "none" or bool(self.lookahead_by)
 
     @property
     def asks_a_model(self) -> bool:
-        """Whether a language model is asked."""
+        """Return whether a language model is queried."""
         return self.kind in ("local", "endpoint")
 
     @property
     def paid(self) -> str:
-        """What the server calls the model that is paid for; empty where none is."""
+        """Return the server's name of the paid model; empty if there is none."""
         return self._asked.paid if self.kind == "endpoint" else ""
 
     @property
@@ -85,7 +88,7 @@ class WorldChoice:
         return ModelChoice(self.world, self.world_model, self.world_endpoint)
 
     def label(self) -> list[str]:
-        """What is added to a policy's name in tables."""
+        """Return what is added to a policy's name in tables."""
         said = "world" if not self.asks_a_model else self.paid or Path(self.place).name
         if self.kind in ("map", "builtin"):
             said = self.kind

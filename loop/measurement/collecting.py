@@ -16,7 +16,7 @@ from loop.worlds import WorldChoice
 from webagent.errors import UsageError
 
 PHASE = "collect"
-"""The episodes' phase; what trains and exports takes it without being told."""
+"""Phase of these episodes; training and export select it by default."""
 
 _PLAYED = (
     *("benchmark", "tasks", "files", "split", "seeds", "samples", "asked", "taught", "ahead"),
@@ -34,81 +34,82 @@ _PLAYED = (
     ),
     *("concurrency", "executor", "workers", "resume"),
 )
-"""Settings that mean what they mean when a policy is measured."""
+"""Settings with the same meaning as in `webagent benchmark`."""
 
 
 @dataclass(frozen=True)
 class CollectConfig:
-    """Play a policy on tasks and keep the episodes as data; how good it is, is not said."""
+    """Play a policy on tasks and store the episodes as training data, without an evaluation."""
 
     benchmark: str = "miniwob"
-    """Whose tasks; `webagent collect NAME` says the same. `own` are those of a file of yours."""
+    """Benchmark that provides the tasks; `webagent collect NAME` is the same. `own` for tasks from
+    your own file."""
     tasks: tuple[str, ...] = ()
-    """Names of tasks or of groups of them; `all` for all. Without any, `twenty` where there is such
-    a group, else all."""
+    """Names of tasks or task groups; `all` for every task. Default: `twenty` if the benchmark has
+    that group, else all."""
     files: Path | None = None
-    """The benchmark's task file or folder; for `own` a TOML file with a table [tasks.NAME] for each
+    """The benchmark's task file or folder; for `own`, a TOML file with a table [tasks.NAME] per
     task, with `url` and `goal` (docs/collecting.md)."""
     split: str = "train"
-    """Which seeds: `train` or `development`; those of `test` are for measuring."""
+    """Seeds to use: `train` or `development`; those of `test` are reserved for evaluation."""
     seeds: int = 10
-    """Seeds of each task; repeats where tasks are the same whatever the seed."""
+    """Seeds per task; repeats if the task is the same for every seed."""
     samples: int = 1
-    """Episodes a task and seed, for trainers that compare them."""
+    """Episodes per task and seed, for objectives that compare episodes."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
-    """Who plays. Beside language models, --policy may name `oracle`, `model:FOLDER` for saved
-    built-in weights, or `python:FILE.py:NAME` for a policy of your own."""
+    """The policy to play. Besides language models, --policy accepts `oracle`, `model:FOLDER` for
+    saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
-    """Who goes in front of the policy."""
+    """A student in front of the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
-    """Which world model the policy asks before it acts."""
+    """World model that the policy consults before acting."""
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
-    """Whether the policy searches before it acts."""
+    """Search before acting."""
     observation: str = "text"
-    """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
+    """Form in which the language model sees pages: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
     images: bool = False
-    """Show screenshots to the language model beside whatever text it is shown, and keep them."""
+    """Show the language model screenshots in addition to the text, and store them."""
     temperature: float = 1.0
-    """At which a model samples."""
+    """Sampling temperature of the model."""
     random_share: float = 0.0
-    """Share of random actions of built-in weights."""
+    """Share of random actions of built-in weights, 0 to 1."""
     judge: str = "rules"
-    """Whose verdicts are kept beside the episodes: `rules`, or any evaluator that asks no model;
-    others score afterwards, with webagent judge."""
+    """Judge whose verdicts are stored with the episodes: `rules`, or any evaluator that queries no
+    model; use `webagent judge` afterwards for the others."""
     addresses: Path | None = None
-    """TOML file that says where the benchmark's sites are (docs/benchmarks.md)."""
+    """TOML file with the addresses of the benchmark's sites (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
-    """TOML files that describe more sites than come with this program (docs/sites.md)."""
+    """TOML files that describe additional sites (docs/sites.md)."""
     logins: Path | None = None
-    """Folder with the logins that tasks begin with; those of `webagent login` need none."""
+    """Folder with the logins that tasks start with; logins saved by `webagent login` are found
+    without it."""
     guard: Path | None = None
-    """File with the limits that every episode is held to (docs/guard.md)."""
+    """File with the limits enforced in every episode (docs/guard.md)."""
     count: int | None = None
-    """Episodes, at most."""
+    """Maximum number of episodes."""
     steps: int | None = None
-    """Real browser steps, at most, all sessions of the run together."""
+    """Maximum number of real browser steps, over all sessions of the run."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Where the run is to stop, all its sessions together."""
+    """Limits at which the run stops, over all its sessions."""
     concurrency: int = 4
-    """Browser contexts a worker plays at once."""
+    """Browser contexts per worker."""
     executor: ExecutorName = "process"
-    """Where browsers run: `process`, on this machine; `ray`, on a cluster
-    (docs/howto/cluster.md)."""
+    """Where browsers run: `process` on this machine, `ray` on a cluster (docs/howto/cluster.md)."""
     workers: int = 1
-    """Browsers at once, each in a process of its own, or on the cluster."""
+    """Parallel browsers, each in its own process, or on the cluster."""
     name: str = ""
-    """Name of the run's folder under `runs`; made from the date when empty."""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
-    """Where run folders are made."""
+    """Folder in which run folders are created."""
     resume: Path | None = None
-    """Folder of a run to go on with; its own settings are used, but for caps that are given."""
+    """Folder of a run to resume; its own settings are used, except for caps given again."""
     preview: bool = False
-    """Say what would be played, and play nothing."""
+    """Print what would be played, without playing it."""
 
     @property
     def played(self) -> BenchmarkConfig:
-        """The same as a measurement without baselines, for everything that plays one."""
+        """Return the same settings as a benchmark without baselines."""
         shared = {name: getattr(self, name) for name in _PLAYED}
         return BenchmarkConfig(**shared, baselines=False)
 
@@ -123,7 +124,7 @@ class CollectConfig:
         check(self.played)
 
     def resumed(self, begun: "CollectConfig") -> "CollectConfig":
-        """The settings it was begun with, and the caps that were given anew."""
+        """Return the settings the run was started with, with the caps given now."""
         given = {name: value for name in ("count", "steps") if (value := getattr(self, name))}
         caps, more = begun.caps.raised(self.caps), {"preview": self.preview, **given}
         return replace(

@@ -25,105 +25,104 @@ from webagent.policy.prompting import Prompting
 
 @dataclass(frozen=True)
 class BenchmarkConfig:
-    """Measure one policy on seeds that no training sees."""
+    """Evaluate one policy on held-out seeds."""
 
     benchmark: str = "miniwob"
-    """Which suite; `webagent benchmark NAME` says the same."""
+    """Benchmark to evaluate on; `webagent benchmark NAME` is the same."""
     tasks: tuple[str, ...] = ()
-    """Names of tasks or of groups of them, as `twenty` for the twenty everyday ones of MiniWoB++;
-    `all` for all. Without any, `twenty` where there is such a group, else all."""
+    """Names of tasks or task groups, such as `twenty` for twenty common tasks of MiniWoB++; `all`
+    for every task. Default: `twenty` if the benchmark has that group, else all."""
     seeds: int | None = None
-    """Episodes a task: 10, or 1 where a benchmark's tasks are the same whatever the seed; more are
-    repeats then."""
+    """Seeds per task. Default: 10, or 1 if the task is the same for every seed; larger values are
+    then repeats."""
     first_seed: int = 0
-    """Number of the first of them in its split: another one for a measurement on seeds that nobody
-    has looked at."""
+    """Number of the first seed in the split; another value evaluates on seeds not seen before."""
     samples: int = 1
-    """Episodes a task and seed, for groups that are compared."""
+    """Episodes per task and seed, for groups that are compared."""
     split: str = "test"
-    """Which seeds: `test`, `development` or `train`."""
+    """Seeds to use: `test`, `development` or `train`."""
     files: Path | None = None
-    """The benchmark's task file, or the folder of its files, where they are not found by
-    themselves."""
+    """The benchmark's task file or folder, if it is not found automatically."""
     addresses: Path | None = None
-    """TOML file that says where the benchmark's sites are, as `shopping = "http://localhost:7770"`
-    (docs/benchmarks.md)."""
+    """TOML file with the addresses of the benchmark's sites, for example `shopping =
+    "http://localhost:7770"` (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
-    """TOML files that describe more sites than come with this program (docs/sites.md)."""
+    """TOML files that describe additional sites (docs/sites.md)."""
     corrected: bool = False
-    """Corrected rules in place of the published ones, where there are such."""
+    """Use corrected rules instead of the published ones, where they exist."""
     logins: Path | None = None
-    """Folder with the logins that tasks begin with: `NAME.json` as Playwright saves a storage
-    state. Those of `webagent login` are found without it."""
+    """Folder with the logins that tasks start with: `NAME.json`, a storage state saved by
+    Playwright. Logins saved by `webagent login` are found without it."""
     har: Path | None = None
-    """Recording of a site's traffic (HAR) that answers in place of the network."""
+    """HAR recording of a site's traffic that answers requests instead of the network."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
-    """Who plays. Beside language models, --policy may name `oracle`, `model:FOLDER` for saved
-    built-in weights, or `python:FILE.py:NAME` for a policy of your own."""
+    """The policy to evaluate. Besides language models, --policy accepts `oracle`, `model:FOLDER`
+    for saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
-    """Who goes in front of the policy."""
+    """A student in front of the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
-    """Which world model the policy asks before it acts."""
+    """World model that the policy consults before acting."""
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
-    """Whether the policy searches before it acts."""
+    """Search before acting."""
     observation: str = "text"
-    """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
+    """Form in which the language model sees pages: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
     images: bool = False
-    """Show screenshots to the language model, and the pictures that belong to a goal, beside
-    whatever text it is shown."""
+    """Show the language model screenshots, and the images of a goal, in addition to the text."""
     prompting: Prompting = field(default_factory=Prompting)
-    """How the language model is asked, a switch for each part. Weights that `webagent train` made
-    are asked as in training unless a switch is set here."""
+    """How the language model is prompted, one switch per part. Weights from `webagent train` are
+    prompted as in training unless a switch is set here."""
     prompt: str = ""
-    """The language model's prompt: `act` or `brief`; empty for that of its training, or `act`."""
+    """The language model's prompt: `act` or `brief`. Default: the prompt of its training, or
+    `act`."""
     temperature: float = 0.0
-    """At which the language model samples."""
+    """Sampling temperature of the language model."""
     max_tokens: int = 1024
-    """Of a language model's reply, at most."""
+    """Maximum tokens in a reply of the language model."""
     exemplars: Path | None = None
-    """Folder of a run whose successful episodes, of another split, are shown as examples."""
+    """Folder of a run whose successful episodes, from another split, are shown as examples."""
     exemplar_count: int = 2
-    """How many of them at a time."""
+    """Number of examples shown at a time."""
     hints: Path | None = None
-    """Folder of hints on sites, a Markdown file for each, that are shown."""
+    """Folder of hints on sites, one Markdown file per site, shown to the language model."""
     judge: str = "rules"
-    """Who scores: `rules`, the tasks' own checks, or any evaluator of `webagent judge --with`, as
-    `judge:webvoyager` or `cascade(rules, judge:evidence)`. Tasks without checks need one."""
+    """Judge that scores the episodes: `rules`, the tasks' own checks, or any evaluator of `webagent
+    judge --with`, such as `judge:webvoyager` or `cascade(rules, judge:evidence)`. Tasks without
+    checks need one."""
     judge_policy: str = "endpoint"
     """The judge's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
     judge_model: str = ""
-    """Name of the judge's model behind its endpoint."""
+    """Name of the judge's model at its endpoint."""
     judge_endpoint: Path | None = None
-    """File whose table [endpoint] says where the judge's server is."""
+    """File whose table [endpoint] describes the judge's server."""
     judge_images: bool = True
-    """Keep screenshots for a judge that asks a model, and show them to it."""
+    """Store screenshots for a judge that queries a model, and show them to it."""
     baselines: bool = True
-    """Play doing nothing and a blind replay beside the policy, and giving up at once where tasks
-    are infeasible."""
+    """Also play the baselines: doing nothing, a blind replay and, for infeasible tasks, giving up
+    at once."""
     baseline_seeds: int = 2
-    """On how many of the seeds."""
+    """Number of seeds per task for the baselines."""
     replay: Path | None = None
-    """Folder of a run whose successes are replayed; without it those of the tasks' oracles."""
+    """Folder of a run whose successes are replayed. Default: the scripted solutions of the
+    tasks."""
     guard: Path | None = None
-    """File with the limits that every episode is held to (docs/guard.md); none without it."""
+    """File with the limits enforced in every episode (docs/guard.md). Default: no limits."""
     concurrency: int = 4
-    """Browser contexts a worker plays at once."""
+    """Browser contexts per worker."""
     executor: ExecutorName = "process"
-    """Where browsers run: `process`, on this machine; `ray`, on a cluster
-    (docs/howto/cluster.md)."""
+    """Where browsers run: `process` on this machine, `ray` on a cluster (docs/howto/cluster.md)."""
     workers: int = 1
-    """Browsers at once, each in a process of its own, or on the cluster."""
+    """Parallel browsers, each in its own process, or on the cluster."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Where the run is to stop, all its sessions together."""
+    """Limits at which the run stops, over all its sessions."""
     name: str = ""
-    """Name of the run's folder under `runs`; made from the date when empty."""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
-    """Where run folders are made."""
+    """Folder in which run folders are created."""
     resume: Path | None = None
-    """Folder of a measurement to go on with; its own settings are used."""
+    """Folder of a run to resume; its own settings are used."""
     preview: bool = False
-    """Say what would be played, and play nothing."""
+    """Print what would be played, without playing it."""
 
 
 def check(config: BenchmarkConfig) -> None:
@@ -166,12 +165,12 @@ def check(config: BenchmarkConfig) -> None:
 
 
 def judge_of(config: BenchmarkConfig) -> EvaluatorSpec:
-    """Who scores, as it was asked for. Raises `SetupError`."""
+    """Return the judge that the settings name. Raises `SetupError`."""
     return parse_evaluator(config.judge)
 
 
 def judging(config: BenchmarkConfig) -> NamedPolicy:
-    """The judge's model, where a judge asks one."""
+    """Return the judge's model, where the judge queries one."""
     asked = ModelChoice(config.judge_policy, config.judge_model, config.judge_endpoint)
     found = asked.contestant(images=config.judge_images)
     if found.kind == "endpoint" and not found.served:
@@ -183,7 +182,7 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 
 
 def arm_of(config: BenchmarkConfig) -> str:
-    """What the policy is called in tables."""
+    """Return the name of the policy in tables."""
     examples = [f"exemplars={config.exemplar_count}"] * bool(config.exemplars)
     told = [*examples, *["hints"] * bool(config.hints), *["student"] * bool(config.taught.student)]
     told += config.searched.label() or config.ahead.label()
@@ -191,7 +190,7 @@ def arm_of(config: BenchmarkConfig) -> str:
 
 
 def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
-    """The policy that is measured, asked as it was trained where nothing else is said."""
+    """Return the policy to evaluate, prompted as in training unless the settings say otherwise."""
     found, judge, count = config.asked.contestant(), HEADLINE.id, config.exemplar_count
     knowledge: tuple[Knowledge, ...] = ()
     if knows:

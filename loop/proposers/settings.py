@@ -22,90 +22,93 @@ NOBODY = "nobody"
 
 @dataclass(frozen=True)
 class ProposeConfig:
-    """Have new tasks proposed for a site, filter them, and have them solved as proof."""
+    """Propose new tasks for a site, filter them, and prove them by solving them."""
 
     site: str = ""
-    """A site that starts here, as `fossil`; the address of a live one; or a TOML file of a site."""
+    """The site: one that webagent starts, such as `fossil`; the URL of a live one; or a TOML file
+    that describes a site."""
     source: tuple[str, ...] = ("pages",)
-    """Where they come from: `pages`, `demonstrations`, `exploration`, `curiosity`, `manual`,
+    """Sources of tasks: `pages`, `demonstrations`, `exploration`, `curiosity`, `manual`,
     `failures`."""
     count: int = 20
-    """Proposals of each source, at most."""
+    """Maximum number of proposals per source."""
     run: tuple[Path, ...] = ()
-    """Runs whose episodes are demonstrations and failures."""
+    """Folders of runs whose episodes serve as demonstrations and failures."""
     manual: tuple[str, ...] = ()
-    """Manuals and help pages: files (Markdown, HTML, text) or addresses."""
+    """Manuals and help pages: files (Markdown, HTML, text) or URLs."""
     pages: int = 8
-    """Pages visited for the source `pages`; with 0 the model is told the site's name alone."""
+    """Pages visited for the source `pages`; with 0 the model only gets the site's name."""
     way: str = "examples"
-    """How demonstrations are shown: `examples`, the tasks with what was done (WebRL), or `screens`,
-    the pages alone (PAE)."""
+    """How demonstrations are shown: `examples`, the tasks with their actions (WebRL), or `screens`,
+    only the pages (PAE)."""
     login: str = ""
-    """As whom pages are visited and explored, of the site's accounts."""
+    """Account of the site used to visit and explore pages."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """The model that proposes."""
+    """The model that proposes tasks."""
     images: bool = False
-    """Show the model screenshots of the pages, beside their text."""
+    """Show the model screenshots of the pages in addition to their text."""
     temperature: float = 0.7
-    """At which it samples."""
+    """Sampling temperature of the model."""
     max_tokens: int = 4096
-    """Of a reply, at most."""
+    """Maximum tokens in a reply."""
     max_steps: int = 15
-    """Steps that a proposed task may take."""
+    """Maximum number of steps of a proposed task."""
     language: str = "en"
-    """Of the goals."""
+    """Language of the goals."""
     second_look: bool = True
-    """Ask the model as well which of its tasks are valid and safe, beside the rules."""
+    """In addition to the rules, ask the model which of its tasks are valid and safe."""
     alike: float = 0.6
-    """From which likeness in words, 0 to 1, a task counts as one that is there already."""
+    """Text similarity, 0 to 1, from which a task counts as a duplicate of an existing one."""
     known: tuple[Path, ...] = ()
-    """Files of proposals that new ones are not to repeat."""
+    """Files of earlier proposals that new ones must not repeat."""
     solver: str = NOBODY
-    """Who has to solve a proposal so that it is taken: `oracle`, `model:FOLDER`, `local:FOLDER`,
-    `endpoint`, `python:FILE.py:NAME`, or `nobody`: only what comes with a solution is."""
+    """Who must solve a proposal before it is accepted: `oracle`, `model:FOLDER`, `local:FOLDER`,
+    `endpoint`, `python:FILE.py:NAME`, or `nobody`, which accepts only proposals that come with a
+    solution."""
     solver_model: str = ""
-    """Name of the solver behind the endpoint."""
+    """Name of the solver's model at the endpoint."""
     tries: int = 3
-    """Of the solver, at most."""
+    """Maximum number of attempts of the solver."""
     judge: str = ""
-    """Who judges solutions of tasks without checks, as `judge:evidence` (docs/judging/votes.md)."""
+    """Judge for solutions of tasks without checks, such as `judge:evidence`
+    (docs/judging/votes.md)."""
     explore_steps: int = 300
-    """Real steps of each exploration."""
+    """Real steps per exploration."""
     writer: str = "grammar"
-    """Who writes down what exploration did: `grammar`, by rule, or `model`."""
+    """What turns explored episodes into tasks: `grammar`, rules, or `model`."""
     world: Path | None = None
-    """World model for `curiosity`, a folder that `webagent improve` saved; without one, what was
-    seen least is what surprises."""
+    """World model for `curiosity`, a folder saved by `webagent improve`; without one, curiosity
+    prefers what was seen least."""
     guard: Path | None = None
-    """File with the limits that visits and solving are held to (docs/guard.md)."""
+    """File with the limits enforced while visiting and solving (docs/guard.md)."""
     concurrency: int = 2
-    """Browser contexts at once."""
+    """Browser contexts played in parallel."""
     seed: int = 0
-    """Of every choice: the same settings make the same requests."""
+    """Seed of every random choice: the same settings send the same requests."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Where it is to stop. Minutes are those of this session."""
+    """Limits at which it stops. Minutes count for this session only."""
     name: str = ""
-    """Name of the run's folder under `runs`; made from the date when empty."""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
-    """Where run folders are made."""
+    """Folder in which run folders are created."""
     resume: Path | None = None
-    """Folder of a run that proposed, to go on with; its own settings are used."""
+    """Folder of a run of `webagent propose` to resume; its own settings are used."""
     preview: bool = False
-    """Say what would be asked, and ask nothing."""
+    """Print what would be requested, without requesting it."""
 
     @property
     def asks(self) -> bool:
-        """Whether a model invents or writes down tasks."""
+        """Return whether a model invents or writes tasks."""
         return self.writer == "model" or any(source in ASKING for source in self.source)
 
     @property
     def contestant(self) -> NamedPolicy:
-        """The model that proposes, as benchmarks name one."""
+        """Return the model that proposes tasks, as a named policy."""
         return self.asked.contestant(images=self.images)
 
     @property
     def solving(self) -> NamedPolicy:
-        """Who solves proposals."""
+        """Return the policy that solves proposals."""
         model = self.solver_model or self.asked.model
         return ModelChoice(self.solver, model, self.asked.endpoint).contestant()
 

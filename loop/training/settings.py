@@ -20,31 +20,31 @@ JUDGED = (("policy", "sft"), ("policy", "grpo"), ("policy", "gspo"))
 
 @dataclass(frozen=True)
 class WeightSettings:
-    """How the weights of a language model are changed, whoever asks for it."""
+    """How the weights of a language model are trained."""
 
     objective: Objective = "sft"
-    """`sft` imitates what succeeded. `dpo` takes pairs of a success and a failure at one task and
-    seed, `kto` both as they stand. `webrl`, `grpo` and `gspo` follow advantages, and need episodes
-    that a model sampled. World and reward models are trained with `sft`."""
+    """Training objective. `sft` imitates successes. `dpo` uses pairs of a success and a failure
+    with the same task and seed, `kto` uses both unpaired. `webrl`, `grpo` and `gspo` follow
+    advantages and need episodes sampled by a model. World and reward models use `sft`."""
     beta: float | None = None
-    """How strongly the reference is held to; None for 0.1 with `dpo` and `kto`, 1 with `webrl`, and
-    no divergence from a reference with `grpo` and `gspo`."""
+    """Strength of the penalty for diverging from the reference model. Default: 0.1 with `dpo` and
+    `kto`, 1 with `webrl`, no penalty with `grpo` and `gspo`."""
     step_groups: float = 0.0
-    """With `grpo` and `gspo`: how much steps that were taken from the same page are compared with
-    each other, beside their episodes (GiGPO's omega, 1 in the paper)."""
+    """With `grpo` and `gspo`: weight of comparing steps taken from the same page, in addition to
+    comparing episodes (omega of GiGPO; 1 in the paper)."""
     recomputed: bool = False
-    """With `grpo` and `gspo`: ratios are to the policy as it is when it is updated, and truncated
-    importance weights make up for how it differs from the one that sampled."""
+    """With `grpo` and `gspo`: compute ratios to the policy at the time of the update, with
+    truncated importance weights that correct for the difference from the policy that sampled."""
     importance_cap: float = 2.0
-    """Most that a token counts then for having become likelier since it was sampled."""
+    """Maximum importance weight of a token with --recomputed."""
     entropy: float = 0.0
-    """With `grpo` and `gspo`: how much the mean entropy of the tokens counts beside the loss, which
-    keeps replies from becoming all alike."""
+    """With `grpo` and `gspo`: weight of the tokens' mean entropy in the loss, which keeps replies
+    diverse."""
     world_modelling: bool = False
-    """With `sft`: learn beside it what the actions of all episodes changed, failures included
-    (implicit world modelling, arXiv 2510.08558)."""
+    """With `sft`: also learn what the actions of all episodes changed, failures included (implicit
+    world modelling, arXiv 2510.08558)."""
     lora: int = 0
-    """Rank of the LoRA adapter that is trained in place of the weights; 0 for the weights."""
+    """Rank of a LoRA adapter to train instead of the weights; 0 trains the weights."""
 
     def check(self) -> None:
         """Raises `UsageError` for settings that do not go together."""
@@ -55,7 +55,7 @@ class WeightSettings:
             )
 
     def adapted(self, course: TrainConfig) -> TrainConfig:
-        """Return how it is trained, adapter included."""
+        """Return the training configuration, including the adapter."""
         if not self.lora:
             return course
         return replace(course, lora=LoraSettings(rank=self.lora, alpha=2 * self.lora))
@@ -63,60 +63,60 @@ class WeightSettings:
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Train a language or vision-language model on episodes that runs have stored."""
+    """Train a language or vision-language model on stored episodes."""
 
     runs: tuple[Path, ...] = ()
     """Folders of the runs to learn from."""
     replay: tuple[Path, ...] = ()
-    """Folders of earlier runs. Of their steps those are learnt again that the model now finds
-    neither certain nor strange, by their perplexity (WebRL)."""
+    """Folders of earlier runs whose steps are trained on again if the model's perplexity on them is
+    neither very low nor very high (WebRL)."""
     perplexity: tuple[float, float] = (1 / 0.95, 1 / 0.5)
-    """Least and largest perplexity of a reply that is replayed; WebRL's unless told otherwise."""
+    """Minimum and maximum perplexity of a replayed reply. Default: the bounds of WebRL."""
     model: str = ""
-    """Folder or hub name of the model to begin with. Without one a small model is made from
-    nothing, with a tokenizer of the runs' texts."""
+    """Folder or hub name of the initial model. Default: a small model created from scratch, with a
+    tokenizer trained on the runs' text."""
     adapter: Path | None = None
-    """Folder of a LoRA adapter to go on with."""
+    """Folder of a LoRA adapter to continue training."""
     out: Path = Path("trained")
-    """Folder for checkpoints, metrics and, under `model`, the trained weights. A training that was
-    stopped goes on when it is started again with the same folder."""
+    """Folder for checkpoints, metrics and, under `model`, the trained weights. An interrupted
+    training resumes when it is started again with the same folder."""
     role: Role = "policy"
-    """What it is to be: a policy, a world model, or a reward model that says whether an episode
-    succeeded."""
+    """What the model becomes: a policy, a world model, or a reward model that predicts whether an
+    episode succeeded."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
-    """What is minimised, and which weights change."""
+    """The training objective and which weights are trained."""
     steps: str = ""
-    """Judgements of steps to go by: `rules` for those made now without a model, or the beginning of
-    the name of a source whose judgements the runs hold, such as `witness`. With `sft` mistaken and
-    redundant steps are left out; with `grpo` and `gspo` steps are rewarded by their progress."""
+    """Step judgements to use: `rules` to judge now without a model, or the start of the name of a
+    source whose judgements the runs contain, such as `witness`. `sft` skips mistaken and redundant
+    steps; `grpo` and `gspo` reward steps by their progress."""
     score: str = "success"
-    """The score that says what succeeded; the frozen judge's headline unless told otherwise."""
+    """Name of the score that defines success. Default: the headline score of the frozen judge."""
     most: int = 0
-    """Most episodes of one task and seed that are imitated, the shortest first; 0 for all."""
+    """Maximum number of imitated episodes per task and seed, shortest first; 0 for all."""
     prompt: str = "act"
     """The policy's prompt: `act`, or `brief` for a small model."""
     actions: tuple[str, ...] = ESSENTIAL
-    """Actions the policy is told of."""
+    """Actions listed in the policy's prompt."""
     observation: str = "text"
-    """In which form the policy is shown pages, as for `webagent benchmark`."""
+    """Form in which the policy sees pages, as in `webagent benchmark`."""
     prompting: Prompting = field(default_factory=Prompting)
-    """How the policy is asked, a switch for each part; acting asks in the same way."""
+    """How the policy is prompted, one switch per part, in training and afterwards when it acts."""
     shape: ModelShape = field(default_factory=ModelShape)
-    """Of a model that is made from nothing."""
+    """Shape of a model created from scratch."""
     train: TrainConfig = field(default_factory=TrainConfig)
 
     @property
     def objective(self) -> Objective:
-        """What is minimised."""
+        """Return the training objective."""
         return self.how.objective
 
     @property
     def course(self) -> TrainConfig:
-        """How it is trained, adapter included."""
+        """Return the training configuration, including the adapter."""
         return self.how.adapted(self.train)
 
     def check(self) -> None:
-        """Raises `SetupError` for settings that do not go together."""
+        """Check that the settings are consistent. Raises `SetupError`."""
         self.how.check()
         if not self.runs:
             raise UsageError("train needs the folder of at least one run: webagent train runs/NAME")
@@ -143,38 +143,42 @@ class TrainSettings:
 
 @dataclass(frozen=True)
 class TrainJudgeSettings:
-    """Teach a reward model of built-in size on episodes whose outcome is known."""
+    """Train a reward model of built-in size on episodes with known outcome."""
 
     runs: tuple[Path, ...] = ()
     """Folders of the runs to learn from."""
     labels: Path | None = None
-    """JSON file of episode ids with 1 for a success and 0 for a failure, in place of scores."""
+    """JSON file that maps episode ids to 1 for a success and 0 for a failure, used instead of
+    scores."""
     score: str = "success"
-    """The stored score that is the label."""
+    """Name of the stored score used as the label."""
     out: Path = Path("judge")
-    """Folder for the weights, calibration.json and report.json. A training that was stopped goes
-    on with the next member when it is started again with the same folder."""
+    """Folder for the weights, calibration.json and report.json. An interrupted training resumes
+    with the next member when it is started again with the same folder."""
     hold_out: float = 0.2
-    """Share of the tasks, whole families of variants at a time, that no member ever sees."""
+    """Share of the tasks held out from all members, 0 to 1, as whole families of variants."""
     negatives: int = 2
-    """Failures that are made of each success."""
+    """Failures generated from each success."""
     acting_tokens: int = 600_000
-    """Tokens of what successes did that a member is taught first; it then knows what is right."""
+    """Tokens of successful actions on which each member is trained first, so that it knows what is
+    right."""
     tokens: int = 1_200_000
-    """Tokens of judged episodes that a member is taught then, in every round."""
+    """Tokens of judged episodes on which each member is trained afterwards, per round."""
     rounds: int = 1
-    """Rounds of judging, each with other failures made of the successes."""
+    """Rounds of training on judged episodes, each with newly generated failures."""
     members: int = 1
-    """Networks whose probabilities are averaged."""
+    """Number of networks whose probabilities are averaged."""
     target: float = 0.05
-    """False-positive rate on calibration episodes that the threshold is chosen for."""
+    """False-positive rate on the calibration episodes for which the decision threshold is
+    chosen."""
     learning_rate: float = 2e-3
-    """Peak rate of every member's training."""
+    """Peak learning rate of every member's training."""
     seed: int = 0
-    """For weights, made failures and the order of episodes; each member has its own from it."""
+    """Seed of the weights, the generated failures and the order of episodes; each member derives
+    its own."""
 
     def check(self) -> None:
-        """Raises `SetupError` for settings that cannot be used."""
+        """Check that the settings can be used. Raises `SetupError`."""
         if not self.runs:
             raise UsageError("train-judge needs the folder of at least one run: runs/NAME")
         missing = [str(run) for run in self.runs if not run.is_dir()]
