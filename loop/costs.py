@@ -1,4 +1,4 @@
-"""What a run may spend and has spent on models, kept in its store across all its sessions."""
+"""Spending on models: the limits of a run and what it spent, stored across all its sessions."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
@@ -22,23 +22,23 @@ from webagent.serialize import from_json, to_json
 from webagent.store import Store
 
 PRICES = Path("prices.toml")
-"""Read where it is, when no other file is named."""
+"""Read if it exists and no other file is named."""
 _SPENT, _PRICES, _STOPPED = "spent", "prices", "stopped"
 _SPENT_ON_JUDGING = "judging:spent"
 
 
 @dataclass(frozen=True)
 class Caps:
-    """Where a run is to stop."""
+    """Limits at which a run stops."""
 
     max_cost: float | None = None
-    """Money that may be spent on models, all sessions together; it stops then."""
+    """Maximum money spent on models, over all sessions; the run then stops."""
     max_tokens_total: int | None = None
-    """The same in tokens, read and written."""
+    """Maximum tokens, input and output, over all sessions."""
     max_minutes: float | None = None
-    """The same in minutes."""
+    """Maximum duration in minutes, over all sessions."""
     prices: Path | None = None
-    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    """File with prices of models (docs/cost.md). Default: ./prices.toml if it exists."""
 
     def __str__(self) -> str:
         told = {
@@ -50,12 +50,12 @@ class Caps:
         return ", ".join(given) or "no cap"
 
     def raised(self, given: "Caps") -> "Caps":
-        """These, with what is given anew in place of them."""
+        """Return these caps, replaced by those given now."""
         anew = {name: value for name, value in vars(given).items() if value is not None}
         return replace(self, **anew)
 
     def check(self) -> None:
-        """Raises `SetupError` for a cap under which nothing could be done."""
+        """Check that every cap is above 0. Raises `SetupError`."""
         named = {
             "--max-cost": self.max_cost,
             "--max-tokens-total": self.max_tokens_total,
@@ -67,8 +67,8 @@ class Caps:
 
 
 def load_prices(path: Path | None) -> Prices:
-    """The prices in the file named, else in ./prices.toml; for other models those that come with
-    the program. Raises `SetupError`."""
+    """Return the prices in the given file, else in ./prices.toml; other models have the built-in
+    prices. Raises `SetupError`."""
     if path is None and not PRICES.is_file():
         return default_prices()
     return read_prices(path or PRICES)

@@ -1,4 +1,4 @@
-"""The policies that a command can play, by the names they are asked for with."""
+"""The policies that a command can play, by name."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -22,25 +22,25 @@ from webagent.store.database import ImageStore
 
 KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint", "python:FILE.py:NAME")
 PLAIN = Prompting()
-"""Every switch off."""
+"""All switches off."""
 _UNLOADED = CannedModel(
     [],
     name="weights that are not loaded yet",
     capabilities=Capabilities(token_ids=True, images=True, constraints=True, prefix_cache=True),
 )
-"""Stands for weights while settings are checked: it can what they can at most."""
+"""Stands in for weights while settings are checked: it claims every capability they may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPolicy:
-    """A policy by name and, where it is a language model's, how that is asked."""
+    """A policy by name and, for a language model, how it is prompted."""
 
     policy: str
     """One of `KINDS`."""
     model: str = ""
-    """Name of the model behind the endpoint."""
+    """Name of the model at its endpoint."""
     endpoint: Endpoint | None = None
-    """Where the endpoint is and what its server can do; None for what the environment says."""
+    """Address and capabilities of the endpoint's server; None uses the environment."""
     asking: Asking = field(default_factory=Asking)
     images: bool = False
     """Whether the model is shown screenshots."""
@@ -48,25 +48,25 @@ class NamedPolicy:
     temperature: float = 0.0
     max_tokens: int = 1024
     random_share: float = 0.0
-    """Share of random actions of built-in weights."""
+    """Share of random actions of built-in weights, 0 to 1."""
 
     @property
     def kind(self) -> str:
-        """What stands before the colon."""
+        """Return the part before the colon."""
         return self.policy.partition(":")[0]
 
     @property
     def place(self) -> str:
-        """The folder, or the name on the model hub, after the colon."""
+        """Return the folder, or the name on the model hub, after the colon."""
         return self.policy.partition(":")[2]
 
     @property
     def served(self) -> str:
-        """What the server calls the model."""
+        """Return the server's name of the model."""
         return self.model or (self.endpoint.model if self.endpoint else "")
 
     def label(self, *more: str) -> str:
-        """What it is called in tables: by its name and the switches that are set."""
+        """Return the policy's name in tables: its name and the switches that are set."""
         name = self.served if self.kind == "endpoint" else self.kind
         if self.kind == "python":
             name = self.place.rpartition(":")[2]
@@ -78,7 +78,7 @@ class NamedPolicy:
         return " +".join((name, *switches))
 
     def check(self) -> None:
-        """Whether such a policy can be made, without loading weights. Raises `SetupError`."""
+        """Check that the policy can be built, without loading weights. Raises `SetupError`."""
         if self.kind not in {name.partition(":")[0] for name in KINDS}:
             raise unknown_name("policy", self.policy, KINDS)
         if self.kind == "model" and not Path(self.place, "config.json").is_file():
@@ -108,10 +108,10 @@ class NamedPolicy:
     async def ready(
         self, images: ImageStore | None, metered: Callable[[Model], Model] = lambda model: model
     ) -> AsyncIterator[Policy]:
-        """The policy, ready to act; what it holds is given back at the end.
+        """Yield the policy, ready to act, and release its resources at the end.
 
-        `images` holds the screenshots its model is to look at, if any, and `metered` puts a meter
-        on that model. Raises `SetupError` or `ModelError`.
+        `images` holds the screenshots shown to its model, if any, and `metered` wraps that model in
+        a meter. Raises `SetupError` or `ModelError`.
         """
         self.check()
         if self.kind == "oracle":
@@ -128,9 +128,9 @@ class NamedPolicy:
                 await model.close()
 
     def language_model(self) -> Model:
-        """The weights, loaded, or the model at its endpoint, to which nothing is sent yet.
+        """Return the loaded weights, or the model at its endpoint, without sending a request.
 
-        Raises `SetupError` for a policy that is neither.
+        Raises `SetupError` for any other policy.
         """
         if self.kind == "local":
             return language_model(self.place)
@@ -167,29 +167,30 @@ class NamedPolicy:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model in this process, or behind an endpoint."""
+    """An in-process model, or one behind an endpoint."""
 
     policy: str = "endpoint"
-    """`local:FOLDER` (or a hub name) for weights in this process, or `endpoint`
+    """The model: `local:FOLDER` (or a hub name) for in-process weights, or `endpoint`
     (OPENAI_BASE_URL)."""
     model: str = ""
-    """Name of the model behind the endpoint; `anthropic/NAME`, `ollama/NAME` and so on say where it
-    is, too (docs/models.md)."""
+    """Name of the model at its endpoint; `anthropic/NAME`, `ollama/NAME` and similar names also
+    select the provider (docs/models.md)."""
     endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+    """File whose table [endpoint] describes the server: its address and capabilities
+    (docs/models.md)."""
 
     @property
     def is_named(self) -> bool:
-        """Whether any model was asked for."""
+        """Return whether a model was named."""
         return bool(self.model or self.endpoint) or self.policy != "endpoint"
 
     @property
     def paid(self) -> str:
-        """What the server calls the model that is paid for; empty for weights in this process."""
+        """Return the server's name of the paid model; empty for in-process weights."""
         return self.contestant().served if self.policy == "endpoint" else ""
 
     def contestant(self, *, images: bool = False) -> NamedPolicy:
-        """It, as benchmarks name a policy. Raises `SetupError` for a file that says nothing."""
+        """Return the model as a named policy. Raises `SetupError` for an invalid endpoint file."""
         served = load_endpoint(self.endpoint) if self.endpoint else None
         return NamedPolicy(self.policy, self.model, served, images=images)
 
@@ -197,12 +198,11 @@ class ModelChoice:
 def load_knowledge(
     exemplars: Path | None, hints: Path | None, split: str, judge: str, count: int = 2
 ) -> tuple[Knowledge, ...]:
-    """Examples from a run's folder and hints from a folder of Markdown, where they are given.
+    """Return examples from a run's folder and hints from a folder of Markdown files, where given.
 
-    `count` examples are shown at a time: episodes that this judge, or the run's own where none is
-    named, gave a success of 1, on seeds of another split than the measured one. Raises
-    `SetupError` when a run holds none, or a file of hints makes no sense, and `StoreError` when
-    the run cannot be read.
+    `count` examples are shown at a time: episodes to which this judge (default: the run's own) gave
+    a success of 1, on seeds of another split than the evaluated one. Raises `SetupError` if a run
+    contains none or a file of hints is invalid, and `StoreError` if the run cannot be read.
     """
     found: list[Knowledge] = []
     if exemplars is not None:

@@ -1,4 +1,4 @@
-"""The student of a run: how it is asked for, and where it is kept."""
+"""The student of a run: its settings, and where it is stored."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # numpy is not loaded for settings
 
 BUILTIN = "builtin"
 STUDENT_STATE = "student"
-"""Under it a run's store keeps how sure its student has to be."""
+"""Key under which a run's store keeps its student's confidence threshold."""
 
 
 @dataclass(frozen=True)
@@ -20,18 +20,18 @@ class StudentChoice:
     """A small model in front of a large one."""
 
     student: str = ""
-    """A small model in front of the policy, which acts where it is sure and learns from every
-    answer of the large one: `builtin` to begin with nothing, or the folder of one
+    """Small model in front of the policy, which acts where it is confident and learns from every
+    reply of the large model: `builtin` to start empty, or the folder of a stored one
     (docs/howto/student.md)."""
     student_sure: float = 0.8
-    """Probability of being right from which the student acts."""
+    """Confidence threshold, 0 to 1, from which the student acts."""
     student_audit: float = 0.05
-    """Share of the steps it is sure of on which the large model is asked all the same, to tell
-    whether it still may be."""
+    """Share of the student's confident steps, 0 to 1, on which the large model is queried anyway,
+    to verify the student."""
 
     def check(self, policy: str, *, is_kept: bool = False) -> None:
-        """Find what is wrong with it; `is_kept` allows a folder that is not there yet, and one that
-        has learnt nothing. Raises `SetupError`, and `StoreError` for a broken folder."""
+        """Check the choice; `is_kept` allows a folder that does not exist yet, and a student that
+        has learned nothing. Raises `SetupError`, and `StoreError` for a broken folder."""
         if not self.student:
             return
         if policy.partition(":")[0] in ("builtin", "model"):
@@ -62,5 +62,5 @@ class StudentChoice:
 
 
 def note_student(store: Store, student: "Student") -> None:
-    """Note in a run's store that it has a student, so that its summary tells of it."""
+    """Record in a run's store that it has a student, so that its summary reports it."""
     store.put_state(STUDENT_STATE, {"sure": student.sure})

@@ -1,4 +1,4 @@
-"""Settings of `webagent run`, and what is wrong with them before anything is done."""
+"""Settings of `webagent run`, checked before anything starts."""
 
 import json
 import os
@@ -34,78 +34,79 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Have an agent do a task, and watch it: webagent run "task" --url … --model NAME"""
+    """Let an agent do a task, and watch it: webagent run "task" --url … --model NAME"""
 
     task: Positional[str] = ""
-    """What is to be done, in a sentence."""
+    """The task, in one sentence."""
     url: str = ""
-    """Where it begins."""
+    """URL where the task starts."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """Who acts; `model:FOLDER` (built-in weights) and `python:FILE.py:NAME` (a policy of your own)
-    act, too."""
+    """The policy that acts; `model:FOLDER` (built-in weights) and `python:FILE.py:NAME` (your own
+    policy) are accepted, too."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
-    """Who goes in front of it; the folder named is where the student is kept."""
+    """A student in front of the policy; the named folder is where it is stored."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
-    """Which world model is asked before acting."""
+    """World model to consult before acting."""
     headed: bool = False
     """Show the browser's window, in which you can take over."""
     guard: Path | None = None
-    """File with the limits that the agent is held to (docs/guard.md); where it says `ask`, you are
-    asked here."""
+    """File with the limits enforced on the agent (docs/guard.md); rules with `ask` request your
+    approval in the terminal."""
     login: str = ""
-    """Name of a login saved by `webagent login` to begin with."""
+    """Name of a login saved by `webagent login` to start with."""
     logins: Path | None = None
-    """Folder with more logins."""
+    """Folder with additional logins."""
     profiles: Path | None = None
-    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] describes how the browser presents itself
+    (docs/sites.md)."""
     site: str = ""
-    """Which table of it."""
+    """Name of the table in --profiles."""
     profile: str = ""
-    """Name of a session that lasts from run to run: it begins with what the one before left in the
-    browser, or with that `webagent login`, and is saved at its end."""
+    """Name of a session that persists between runs: it starts with the browser state of the
+    previous run, or of `webagent login`, and is saved at the end."""
     proxy: str = ""
-    """Address of a proxy, as http://host:3128."""
+    """URL of a proxy, such as http://host:3128."""
     cdp: str = ""
-    """DevTools address of a browser that runs already, as http://127.0.0.1:9222."""
+    """DevTools address of a running browser, such as http://127.0.0.1:9222."""
     hints: Path | None = None
-    """Folder of hints on sites, a Markdown file for each, that the model is shown."""
+    """Folder of hints on sites, one Markdown file per site, shown to the model."""
     exemplars: Path | None = None
     """Folder of a run whose successful episodes are shown to the model as examples."""
     actions: tuple[str, ...] = ()
-    """FILE.py:NAME of functions of your own, decorated with `custom_action`, and names of further
-    actions, such as `read_file`, that the model may call."""
+    """Additional actions for the model: FILE.py:NAME of your own functions, decorated with
+    `custom_action`, and names of built-in ones, such as `read_file`."""
     downloads: Path | None = None
-    """Folder for files that pages hand out; the run folder's `downloads` when not given."""
+    """Folder for downloaded files. Default: `downloads` in the run folder."""
     schema: Path | None = None
-    """File with a JSON Schema that the answer is to fit."""
+    """File with a JSON Schema that the answer must match."""
     max_steps: int = 30
-    """Actions the agent may take; yours do not count."""
+    """Maximum number of actions of the agent; yours do not count."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Where it stops besides; minutes in which you are at work do not count."""
+    """Further limits at which the run stops; minutes during which you act do not count."""
     vision: bool = False
-    """Show the model screenshots beside the page's text."""
+    """Show the model screenshots in addition to the page's text."""
     observation: str = "text"
-    """How a page is shown to the model, as in `webagent benchmark`."""
+    """Form in which the model sees pages, as in `webagent benchmark`."""
     prompting: Prompting = field(default_factory=Prompting)
-    """How the model is asked, a switch for each part."""
+    """How the model is prompted, one switch per part."""
     temperature: float = 0.0
-    """At which the model samples."""
+    """Sampling temperature of the model."""
     max_tokens: int = 1024
-    """Of the model's reply, at most."""
+    """Maximum tokens in a reply of the model."""
     screenshots: bool = True
-    """Keep a screenshot of every page."""
+    """Store a screenshot of every page."""
     gif: Path | None = None
-    """File for a moving picture of what happened."""
+    """File for an animated recording of the run."""
     trace: bool = False
-    """Keep a Playwright trace in the run folder's `trace`."""
+    """Store a Playwright trace in the run folder's `trace`."""
     name: str = ""
-    """Name of the run's folder under `runs`; made from the date when empty."""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
-    """Where run folders are made."""
+    """Folder in which run folders are created."""
 
 
 def check(config: RunConfig) -> None:
-    """Find what is wrong with the settings. Raises `SetupError`; nothing is started or written."""
+    """Check the settings; nothing is started or written. Raises `SetupError`."""
     if not config.task.strip():
         raise UsageError('expected a task: webagent run "What does it cost?" --url https://…')
     try:
@@ -165,7 +166,7 @@ def _check_together(config: RunConfig) -> None:
 
 
 def check_display() -> None:
-    """Check that a window can be shown. Raises `SetupError` saying what else could be done."""
+    """Check that a window can be shown. Raises `SetupError` with alternatives."""
     if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return
     raise SetupError(
@@ -175,7 +176,7 @@ def check_display() -> None:
 
 
 def actor_of(config: RunConfig) -> str | Endpoint | Policy:
-    """Return who acts. Raises `UsageError` for `python:` that names no policy."""
+    """Return the policy that acts. Raises `UsageError` if `python:` does not name a policy."""
     asked = config.asked
     if asked.policy.startswith("python:"):
         return load_own_policy(asked.policy.removeprefix("python:"))
@@ -188,7 +189,7 @@ def actor_of(config: RunConfig) -> str | Endpoint | Policy:
 
 
 def schema_in(config: RunConfig) -> dict[str, Any] | None:
-    """Return the schema that the answer is to fit, if any. Raises `SetupError`."""
+    """Return the schema that the answer must match, if any. Raises `SetupError`."""
     if config.schema is None:
         return None
     try:
@@ -205,14 +206,14 @@ def schema_in(config: RunConfig) -> dict[str, Any] | None:
 
 
 def may_ask(config: RunConfig) -> bool:
-    """Return whether the guard may want a person's yes."""
+    """Return whether the guard may request a person's approval."""
     if config.guard is None:
         return False
     return any(rule.verdict == "ask" for rule in read_policy(config.guard).actions)
 
 
 def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | None) -> Agent:
-    """Return the agent that the settings ask for. Raises `SetupError`."""
+    """Return the agent described by the settings. Raises `SetupError`."""
     profile = profile_of(config)
     if config.trace:
         profile = replace(profile, trace=folder / "trace")
@@ -264,7 +265,7 @@ def profile_of(config: RunConfig) -> "Profile":
 
 
 def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:
-    """Return what may be called besides the usual actions. Raises `UsageError`."""
+    """Return the additional actions. Raises `UsageError`."""
     found = [
         load_own(place, f"--actions {place}") if ":" in place else place for place in config.actions
     ]
@@ -273,13 +274,13 @@ def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:
 
 
 def knowledge_of(config: RunConfig) -> tuple[Knowledge, ...]:
-    """Return the hints and examples that the model is shown. Raises `SetupError`."""
+    """Return the hints and examples shown to the model. Raises `SetupError`."""
     if (config.hints or config.exemplars) and config.asked.policy.startswith(("model:", "python:")):
         raise UsageError(f"--hints and --exemplars: {config.asked.policy} is not prompted")
     return load_knowledge(config.exemplars, config.hints, split="", judge="")
 
 
 def prompt_settings(config: RunConfig) -> Asking | None:
-    """Return how the model is asked; None for as it was trained, or as always."""
+    """Return how the model is prompted; None for the prompting of its training, or the default."""
     asked = Asking(prompting=config.prompting, observation=config.observation)
     return None if asked == Asking() else asked

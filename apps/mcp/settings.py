@@ -9,7 +9,7 @@ from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site, read_policy
 
 FINAL = ("answer", "give_up")
-"""How an agent ends an episode; an assistant closes its session."""
+"""Actions with which an agent ends an episode; an assistant closes its session instead."""
 OFFERED = tuple(name for name in ESSENTIAL if name not in FINAL)
 
 
@@ -18,59 +18,59 @@ class McpConfig:
     """Give assistants a browser over the Model Context Protocol (docs/mcp.md)."""
 
     http: int | None = None
-    """Port to listen on, 0 for any free one; without it the client speaks by standard input."""
+    """Port to listen on, 0 for any free one. Default: standard input and output instead of HTTP."""
     host: str = "127.0.0.1"
-    """Address to listen on. Others than this machine's need --allowed-hosts."""
+    """Address to listen on. Addresses other than this machine's need --allowed-hosts."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names by which clients may call the server, as `browser.example:8931`, besides this
-    machine's."""
+    """Host names by which clients may call the server, such as `browser.example:8931`, in addition
+    to this machine's."""
     guard: Path | None = None
-    """File with the limits that every session is held to (docs/guard.md). Without it the public web
-    is open; this machine, its files, closed networks, downloads and uploads are not."""
+    """File with the limits enforced in every session (docs/guard.md). Default: the public web is
+    allowed; this machine, its files, private networks, downloads and uploads are blocked."""
     allow: tuple[str, ...] = ()
-    """Sites to open besides, as `http://localhost:3000`."""
+    """Additional sites to allow, such as `http://localhost:3000`."""
     actions: tuple[str, ...] = OFFERED
-    """Which actions are tools."""
+    """Actions offered as tools."""
     max_tokens: int = 2000
-    """Of a page in a reply, at most; estimated. A call may ask for another number."""
+    """Maximum estimated tokens of a page in a reply. A call may request another number."""
     screenshots: bool = True
-    """Offer a tool for screenshots; where the guard has secrets there is none, as pictures cannot
-    be masked."""
+    """Offer a tool for screenshots; never if the guard has secrets, as images cannot be masked."""
     max_sessions: int = 8
-    """Sessions open at once."""
+    """Maximum number of open sessions."""
     idle_minutes: float = 15.0
-    """After so long without a call a session is closed, and the browser without sessions, too."""
+    """Minutes without a call after which a session is closed, as is a browser without sessions."""
     step_timeout: float = 60.0
-    """Seconds that an action may take."""
+    """Maximum seconds per action."""
     store: Path | None = None
-    """Run folder that keeps every session as an episode; made where there is none."""
+    """Run folder that stores every session as an episode; created if it does not exist."""
     images: bool = False
-    """Keep a screenshot with every step that is stored."""
+    """Store a screenshot with every step."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] describes how the browser presents itself
+    (docs/sites.md)."""
     site: str = ""
-    """Which table of it."""
+    """Name of the table in --profiles."""
     headed: bool = False
     """Show the browser's window."""
     model: str = ""
-    """Who does whole tasks: the name of a model behind OPENAI_BASE_URL, `local:FOLDER` or
-    `model:FOLDER`. Without it, and without --endpoint, there is no tool for that."""
+    """Model that performs whole tasks: the name of a model behind OPENAI_BASE_URL, `local:FOLDER`
+    or `model:FOLDER`. Without it and without --endpoint, no tool for tasks is offered."""
     endpoint: Path | None = None
-    """File whose table [endpoint] says where the model's server is (docs/models.md)."""
+    """File whose table [endpoint] describes the model's server (docs/models.md)."""
     vision: bool = False
     """Show that model screenshots."""
     max_steps: int = 30
-    """Actions a task may take."""
+    """Maximum number of actions per task."""
     max_cost: float | None = None
-    """Money a task may cost."""
+    """Maximum money per task."""
     max_tokens_total: int | None = None
-    """Tokens a task may take, read and written."""
+    """Maximum tokens per task, input and output."""
     max_minutes: float | None = 10.0
-    """Minutes a task may take."""
+    """Maximum minutes per task."""
     prices: Path | None = None
-    """File with what models cost (docs/cost.md)."""
+    """File with prices of models (docs/cost.md)."""
     describe: bool = False
-    """Print the tools as Markdown and end."""
+    """Print the tools as Markdown and exit."""
 
     def check(self) -> None:
         """Find what is wrong with the settings themselves. Raises `UsageError`."""
@@ -99,11 +99,11 @@ class McpConfig:
 
     @property
     def has_model(self) -> bool:
-        """Whether there is anybody to do whole tasks."""
+        """Return whether a model can perform whole tasks."""
         return bool(self.model or self.endpoint)
 
     def policy(self) -> GuardPolicy:
-        """Return what every session is held to. Raises `SetupError`."""
+        """Return the guard policy enforced in every session. Raises `SetupError`."""
         policy = read_policy(self.guard) if self.guard else GuardPolicy(other_sites="allow")
         rules = []
         for site in self.allow:
@@ -116,11 +116,11 @@ class McpConfig:
         return replace(policy, sites=(*policy.sites, *rules))
 
     def held(self, guard: Guard) -> bool:
-        """Return whether screenshots are kept from the assistant."""
+        """Return whether screenshots are withheld from the assistant."""
         return not self.screenshots or bool(guard.policy.secrets)
 
     def profile(self) -> Profile:
-        """Return how the browser presents itself; dialogs are the assistant's to answer. Raises
+        """Return how the browser presents itself; the assistant answers dialogs. Raises
         `SetupError`."""
         found = read_profile(Path(self.profiles), self.site) if self.profiles else Profile()
         return replace(found, dialogs="ask", headed=self.headed or found.headed)

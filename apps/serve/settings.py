@@ -13,7 +13,7 @@ _PLAYED = (
     *("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "har", "guard"),
     *("observation", "judge", "judge_policy", "judge_model", "judge_endpoint"),
 )
-"""Settings that mean what they mean when a policy is measured."""
+"""Settings with the same meaning as in `webagent benchmark`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,57 +21,59 @@ class ServeConfig:
     """Serve tasks to trainers and evaluators over OpenEnv's protocol (docs/howto/serve.md)."""
 
     benchmark: str = "miniwob"
-    """Whose tasks; `webagent serve NAME` says the same. `own` are those of a file of yours."""
+    """Benchmark that provides the tasks; `webagent serve NAME` is the same. `own` for tasks from
+    your own file."""
     tasks: tuple[str, ...] = ()
-    """Names of tasks or of groups of them; `all` for all. Without any, `twenty` where there is such
-    a group, else all."""
+    """Names of tasks or task groups; `all` for every task. Default: `twenty` if the benchmark has
+    that group, else all."""
     files: Path | None = None
-    """The benchmark's task file or folder; for `own` a TOML file with a table [tasks.NAME] for each
+    """The benchmark's task file or folder; for `own`, a TOML file with a table [tasks.NAME] per
     task, with `url` and `goal` (docs/collecting.md)."""
     split: str = "train"
-    """Which seeds, where a client does not say: `train`, `development` or `test`."""
+    """Seeds to use if a client names none: `train`, `development` or `test`."""
     addresses: Path | None = None
-    """TOML file that says where the benchmark's sites are (docs/benchmarks.md)."""
+    """TOML file with the addresses of the benchmark's sites (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
-    """TOML files that describe more sites than come with this program (docs/sites.md)."""
+    """TOML files that describe additional sites (docs/sites.md)."""
     logins: Path | None = None
-    """Folder with the logins that tasks begin with; those of `webagent login` need none."""
+    """Folder with the logins that tasks start with; logins saved by `webagent login` are found
+    without it."""
     har: Path | None = None
-    """Recording of a site's traffic (HAR) that answers in place of the network."""
+    """HAR recording of a site's traffic that answers requests instead of the network."""
     guard: Path | None = None
-    """File with the limits that every episode is held to (docs/guard.md)."""
+    """File with the limits enforced in every episode (docs/guard.md)."""
     observation: str = "text"
-    """The form of `page`: `text`, `screenshot`, `set-of-marks`, `pruned`, `accessibility`, `html`
-    or `markdown`."""
+    """Form of `page`: `text`, `screenshot`, `set-of-marks`, `pruned`, `accessibility`, `html` or
+    `markdown`."""
     max_tokens: int = 2000
-    """Of a page, at most; estimated."""
+    """Maximum estimated tokens of a page."""
     images: bool = False
-    """Add a screenshot to every observation; a client may ask for it, too."""
+    """Add a screenshot to every observation; a client may also request one."""
     judge: str = "rules"
-    """Who scores an episode when it is over: `rules`, the tasks' own checks, or any evaluator of
+    """Judge that scores an episode at its end: `rules`, the tasks' own checks, or any evaluator of
     `webagent judge --with`. Tasks without checks need one."""
     judge_policy: str = "endpoint"
     """The judge's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
     judge_model: str = ""
-    """Name of the judge's model behind its endpoint."""
+    """Name of the judge's model at its endpoint."""
     judge_endpoint: Path | None = None
-    """File whose table [endpoint] says where the judge's server is."""
+    """File whose table [endpoint] describes the judge's server."""
     port: int = 8000
-    """Where to listen; 0 for any free port."""
+    """Port to listen on; 0 for any free one."""
     host: str = "127.0.0.1"
-    """The address to listen at. Others than this machine's need --token-file."""
+    """Address to listen on. Addresses other than this machine's need --token-file."""
     token_file: Path | None = None
-    """File with the token that clients have to show, 16 characters or more."""
+    """File with the token that clients must send, at least 16 characters."""
     max_sessions: int = 16
-    """Sessions at once; one more is told so."""
+    """Maximum number of open sessions; further requests get an error."""
     lease_minutes: float = 15.0
-    """A session that asked for nothing for so long gives its place back."""
+    """Minutes without a request after which a session is closed."""
     step_timeout: float = 60.0
-    """Seconds that a page may take for an action."""
+    """Maximum seconds per action."""
 
     @property
     def played(self) -> BenchmarkConfig:
-        """Return the same as a measurement, for everything that prepares one."""
+        """Return the same settings as a benchmark, for everything that prepares one."""
         shared = {name: getattr(self, name) for name in _PLAYED}
         return BenchmarkConfig(
             **shared,
@@ -82,7 +84,7 @@ class ServeConfig:
         )
 
     def check(self) -> None:
-        """Find what is wrong with the settings themselves. Raises `SetupError`."""
+        """Check the settings. Raises `SetupError`."""
         if self.max_sessions < 1 or min(self.lease_minutes, self.step_timeout) <= 0:
             raise UsageError(
                 f"--max-sessions {self.max_sessions} --lease-minutes {self.lease_minutes:g}"
@@ -102,7 +104,7 @@ class ServeConfig:
         self.token()
 
     def token(self) -> str:
-        """Return what clients have to show; empty where nothing. Raises `SetupError`."""
+        """Return the token that clients must send; empty if none is needed. Raises `SetupError`."""
         if self.token_file is None:
             return ""
         try:

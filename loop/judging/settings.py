@@ -14,60 +14,61 @@ from webagent.errors import UsageError, unknown_name
 
 @dataclass(frozen=True)
 class JudgeConfig:
-    """Have evaluators score the episodes of a run, and hold them against people's labels."""
+    """Score the episodes of a run with evaluators, and compare them with human labels."""
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named."""
+    """The run folder. Default: the current folder."""
     evaluators: Annotated[tuple[str, ...], arg(name="with")] = ()
     """Evaluators: `rules`, `judge:VARIANT`, `reward:FOLDER`, `chance:FOLDER`, `vote(A, B)`,
     `cascade(A, B)`, `cascade[2](A, B, C)`, `unsure[0.2,0.8](A)` (docs/judging/votes.md), and
-    `python:FILE.py:NAME` for one of your own. What one has scored before it is not asked again."""
+    `python:FILE.py:NAME` for your own. Episodes already scored by an evaluator are not scored
+    again."""
     against: Path | None = None
-    """Labels to hold the evaluators against: a CSV, AgentRewardBench's annotations, or a run folder
-    in which labels were given. Without --with, whatever has been scored."""
+    """Labels to compare the evaluators with: a CSV file, AgentRewardBench's annotations, or a
+    labelled run folder. Without --with, all stored scores are compared."""
     annotators: str = "majority"
-    """What counts where several people labelled an episode: `majority`, `first` or `unanimous`."""
+    """Rule for episodes with several annotators: `majority`, `first` or `unanimous`."""
     score: str = "success"
-    """Which score is held against the labels: `success`, or one of AgentRewardBench's others:
+    """Score to compare with the labels: `success`, or another one of AgentRewardBench:
     `side_effect`, `optimality`, `looping`."""
     ignore_unknown: bool = False
-    """Leave out labels of episodes that the run has not."""
+    """Ignore labels of episodes that the run does not contain."""
     arms: tuple[str, ...] = ()
     """Only episodes of these arms."""
     phases: tuple[str, ...] = ()
-    """Only episodes of these phases, as `evaluate`."""
+    """Only episodes of these phases, such as `evaluate`."""
     imagined: bool = False
-    """Imagined episodes, too."""
+    """Include imagined episodes."""
     retry: bool = False
-    """Ask again where an evaluator abstained; where its model failed it is asked again anyway."""
+    """Judge again where an evaluator abstained. Judgements whose model failed are always
+    retried."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The judges' model."""
     images: bool = True
-    """Show the judge screenshots, where the run has them."""
+    """Show the judge screenshots, if the run has them."""
     concurrency: int = 4
-    """Judgements at once."""
+    """Judgements made in parallel."""
     seconds: float = 600.0
-    """After which an evaluator, or a member of a vote or cascade, abstains."""
+    """Seconds after which an evaluator, or a member of a vote or cascade, abstains."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Where judging this run is to stop. Minutes are those of this session."""
+    """Limits at which judging this run stops. Minutes count for this session only."""
     adversarial: bool = False
-    """Try the evaluators on the lies and honest controls that come with this program, in place of
-    the run's episodes (docs/judging/adversarial.md)."""
+    """Test the evaluators on the built-in adversarial episodes and honest controls instead of the
+    run's episodes (docs/judging/adversarial.md)."""
     freeze: bool = False
-    """Fix the evaluators by their content in the run's frozen.json before they score."""
+    """Fix the evaluators by their content hash in the run's frozen.json before they score."""
     verify: bool = False
-    """Check first that the frozen judges are what they were; without --with, those are asked."""
+    """First check that the frozen judges are unchanged; without --with, use them."""
     induce: Path | None = None
-    """A CSV of people's open feedback (episode, feedback) to make metrics of: by --model where one
-    is named, else by words (docs/judging/agreement.md)."""
+    """CSV file of people's open feedback (columns episode, feedback) from which metrics are
+    derived: by --model if one is named, else by words (docs/judging/agreement.md)."""
     metrics: tuple[int, ...] = ()
-    """How many metrics to try; 2 to 15 by words, 4, 6, 8, 10 and 12 by a model."""
+    """Numbers of metrics to try. Default: 2 to 15 by words; 4, 6, 8, 10 and 12 by a model."""
     out: Path | None = None
-    """Folder for agreement.json, adversarial.json, behaviours.json; the run folder when none is
-    named."""
+    """Folder for agreement.json, adversarial.json and behaviours.json. Default: the run folder."""
 
     def check(self) -> None:
-        """Raises `SetupError` for settings that do not go together."""
+        """Check that the settings are consistent. Raises `SetupError`."""
         if not (self.evaluators or self.against or self.verify or self.induce):
             raise UsageError(
                 "nothing to do: name evaluators with --with, labels with --against, feedback with"
@@ -90,10 +91,10 @@ class JudgeConfig:
 
     @property
     def asks_to_induce(self) -> bool:
-        """Whether a model makes the metrics."""
+        """Return whether a model derives the metrics."""
         return self.induce is not None and self.asked.is_named
 
     @property
     def contestant(self) -> NamedPolicy:
-        """The judges' model, as benchmarks name one."""
+        """Return the judges' model, as a named policy."""
         return self.asked.contestant(images=self.images)

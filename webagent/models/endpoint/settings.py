@@ -1,4 +1,4 @@
-"""Where an endpoint is, how patient to be with it and what its server can do."""
+"""Settings of an endpoint: its address, timeouts and retries, and the server's capabilities."""
 
 import json
 import tomllib
@@ -20,29 +20,31 @@ Seconds: TypeAlias = Annotated[float, Field(gt=0)]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A declaration, held against the first reply: a server that breaks it is named as failed."""
+    """Declared capabilities of a server, verified against its first reply; a server that violates
+    them counts as failed."""
 
     kind: str = _PLAIN
-    """What it is called in messages."""
+    """Name of the server in messages."""
     token_ids: bool = False
-    """Returns the ids of the prompt and of the reply with their log-probabilities, and takes ids
-    as a prompt."""
+    """Returns the token ids of prompt and reply with log-probabilities, and accepts token ids as a
+    prompt."""
     log_probs: Literal["processed", "raw"] = "processed"
-    """Of which distribution the log-probabilities are: `processed` at the temperature of the
-    sampling, `raw` at temperature 1; both under the constraint."""
+    """Distribution of the log-probabilities: `processed`, at the sampling temperature; `raw`, at
+    temperature 1. Both are under the constraint."""
     dialect: Dialect = ""
-    """How it is told what a reply may be; empty: it cannot be told. A list of choices can be said
-    in each."""
+    """How constraints on a reply are sent; empty if the server supports none. Every dialect can
+    express a list of choices."""
     grammars: bool = False
-    """Reads Lark grammars as llguidance does."""
+    """Accepts Lark grammars as llguidance does."""
     several: bool = True
-    """May give more than one reply to a request; each is asked for singly otherwise."""
+    """Can return several replies per request; otherwise each is requested separately."""
     prefix_cache: bool = False
-    """Does not read a prompt's beginning anew that it has just read."""
+    """Caches the prefix of recent prompts."""
     protocol: Literal["chat", "messages"] = "chat"
-    """How it is spoken to: `chat` is OpenAI's chat completions, `messages` Anthropic's."""
+    """API of the server: `chat` is OpenAI's chat completions, `messages` Anthropic's."""
     cache_salt: bool = False
-    """Keeps prefixes apart by `cache_salt`, so that new weights do not go on from old ones."""
+    """Separates cached prefixes by `cache_salt`, so that new weights do not reuse those of old
+    ones."""
 
 
 SERVERS: Mapping[str, Server] = MappingProxyType(
@@ -69,47 +71,51 @@ SERVERS: Mapping[str, Server] = MappingProxyType(
         )
     }
 )
-"""Declarations that hold for a server started without further flags."""
+"""Capabilities of servers started without further flags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the model is, and how patient to be with it."""
+    """The address of a model, with timeouts and retries."""
 
     model: str
-    """The name the server knows the weights by; `anthropic/NAME`, `ollama/NAME` and so on say where
-    they are, too (`PROVIDERS`)."""
+    """The server's name of the weights; `anthropic/NAME`, `ollama/NAME` and similar names also
+    select the provider (`PROVIDERS`)."""
     base_url: str = ""
-    """Empty: `OPENAI_BASE_URL`, and without that OpenAI's own."""
+    """Base URL. Default: `OPENAI_BASE_URL`, else OpenAI's own."""
     api_key: str = field(default="", repr=False)
-    """Empty: looked up in `api_key_variable`. A server with an address of its own may need none."""
+    """API key. Default: the value of `api_key_variable`. A server with its own address may need
+    none."""
     timeout: Seconds = 120.0
-    """Seconds that one attempt may take, from sending to the last byte."""
+    """Maximum seconds per attempt, from sending to the last byte."""
     patience: Seconds = 600.0
-    """Seconds that a request may take with all its attempts and pauses."""
+    """Maximum seconds per request, including all attempts and pauses."""
     attempts: Annotated[int, Field(ge=1)] = 6
-    """How often to try before the model counts as failed."""
+    """Number of attempts before the model counts as failed."""
     first_pause: Annotated[float, Field(ge=0)] = 0.5
-    """Seconds; the pause doubles with every attempt, and a random half of it is taken off."""
+    """Seconds before the first retry; the pause doubles with every attempt, and a random share of
+    up to half is subtracted."""
     longest_pause: Annotated[float, Field(ge=0)] = 30.0
+    """Maximum seconds of a pause."""
     requests_per_minute: Annotated[float, Field(ge=0)] = 0.0
-    """At most so many are begun; 0: as many as the server takes."""
+    """Maximum number of requests started per minute; 0 for no limit."""
     images: bool = True
-    """Whether the model looks at images."""
+    """Whether the model accepts images."""
     api_key_variable: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key."""
+    """Environment variable that contains the key."""
     server: Server = SERVERS[_PLAIN]
-    """What the server can do."""
+    """Capabilities of the server."""
     version: str = ""
-    """Changes whenever the weights behind the same name do: stored with every reply, and the salt
-    of the server's prefix cache where it takes one."""
+    """Version of the weights, to be changed whenever the weights behind the same name change:
+    stored with every reply, and used as the salt of the server's prefix cache where it accepts
+    one."""
     characters_per_token: Annotated[float, Field(ge=0)] = 12.0
-    """A prompt of more characters for each token that the server counts was cut; 0: not looked
-    at. Text of web pages has two to five."""
+    """Maximum characters per token counted by the server; above it, a prompt counts as truncated. 0
+    disables the check. Text of web pages has two to five."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the server and the model can do together."""
+        """Return the combined capabilities of the server and the model."""
         server = self.server
         return Capabilities(
             token_ids=server.token_ids,
@@ -120,7 +126,7 @@ class Endpoint:
 
 
 def load_endpoint(path: Path, table: str = "endpoint") -> Endpoint:
-    """Return the endpoint that a table of a TOML file describes. Raises `SetupError`."""
+    """Return the endpoint described by a table of a TOML file. Raises `SetupError`."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -136,10 +142,10 @@ def load_endpoint(path: Path, table: str = "endpoint") -> Endpoint:
 
 
 def read_endpoint(table: Mapping[str, Any]) -> Endpoint:
-    """Return the endpoint that a table describes, `server` being a name of `SERVERS` or a table.
+    """Return the endpoint described by a table; `server` is a name in `SERVERS` or a table.
 
-    A server's table starts from the one that its `kind` names. Raises `SetupError` for a key or a
-    server that is not known and for a value of the wrong kind.
+    A server's table starts from the one named by its `kind`. Raises `SetupError` for an unknown key
+    or server and for a value of the wrong type.
     """
     values = {**table, "server": _read_server(table.get("server", _PLAIN))}
     _refuse_unknown(values, Endpoint, "endpoint setting")

@@ -1,4 +1,4 @@
-"""The switches of prompting: what a prompt holds and what is asked beside it."""
+"""The switches of prompting: what a prompt contains, and which extra requests are made."""
 
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -8,44 +8,45 @@ from webagent.errors import SetupError
 
 @dataclass(frozen=True, slots=True)
 class Prompting:
-    """How a model is prompted. Each field can be measured alone; with none set a prompt holds the
-    task, the thoughts and actions so far in short, and the page now."""
+    """How a model is prompted. Each switch can be evaluated separately; with none set, a prompt
+    contains the task, short versions of earlier thoughts and actions, and the current page."""
 
     form: Literal["message", "conversation"] = "message"
-    """`message`: every turn a prompt of its own that lists the earlier turns. `conversation`:
-    turns alternate and are only appended to, so that a prompt begins as the one before it did and
-    caches hit; what grows old goes in blocks."""
+    """Form of the prompt. `message`: each turn is a separate prompt that lists the earlier turns.
+    `conversation`: turns alternate and are only appended, so that prompts share a prefix and caches
+    hit; old content is dropped in blocks."""
     thoughts: Literal["short", "full", "notes"] = "short"
-    """Earlier thoughts: cut to a line, whole, or as notes that the model writes itself and that
-    stand for all turns but the last three. A conversation keeps them whole."""
+    """Earlier thoughts: `short`, cut to one line; `full`; or `notes` that the model writes itself
+    and that replace all turns but the last three. A conversation keeps full thoughts."""
     pages: int = 0
-    """How many earlier pages are shown again in full."""
+    """Number of earlier pages shown again in full."""
     screenshots: int = 1
-    """How many of the last screenshots are shown, the one now included."""
+    """Number of recent screenshots shown, including the current one."""
     replay: int = 0
-    """Of how many earlier pages the parts around what was acted on are shown again; some forms of
-    observation do so for all."""
+    """Number of earlier pages of which the parts around the acted-on elements are shown again; some
+    forms of observation do so for all pages."""
     turns: int = 40
-    """Earlier turns listed; those before are only counted."""
+    """Maximum number of earlier turns listed; older ones are only counted."""
     history_tokens: int = 0
-    """Estimated tokens that earlier turns may take, their pages included; 0 for no bound."""
+    """Maximum estimated tokens of earlier turns, including their pages; 0 for no limit."""
     block: int = 4
-    """In a conversation: old pages, screenshots and turns go so many at a time, and up to so many
-    more than asked for stay in between."""
+    """In a conversation: number of old pages, screenshots or turns dropped at a time; until then,
+    up to that many extra ones remain."""
     plan: bool = False
-    """Keep a tree of plans in the prompt that the model branches and prunes."""
+    """Keep a tree of plans in the prompt that the model extends and prunes."""
     critique: bool = False
-    """Have every action reviewed by the model and improved before it is done; one more request."""
+    """Let the model review and improve every action before it is performed, at the cost of one more
+    request."""
     loops: Literal["off", "say", "demand", "end"] = "off"
-    """What comes of going in circles: it is said; then another action is demanded, once a turn;
-    then the episode is given up."""
+    """Reaction to repeated actions, each level including the ones before: `say` tells the model;
+    `demand` also requires another action, once per turn; `end` also gives up the episode."""
     loop_patience: int = 3
-    """The same action on the same page so often, and another is demanded; at twice as often the
-    episode is given up."""
+    """Repetitions of the same action on the same page after which another one is required; at twice
+    as many the episode is given up."""
     constrained: bool = False
-    """Let the model sample only a thought and an action that can be done on this page."""
+    """Restrict sampling to a thought and an action that is possible on the current page."""
     thought_tokens: int = 256
-    """Tokens a thought may take where replies are constrained; 0 for none."""
+    """Maximum tokens of a thought in constrained replies; 0 for no thought."""
 
     def __post_init__(self) -> None:
         least = {"screenshots": 1, "turns": 1, "block": 1, "loop_patience": 2}

@@ -1,4 +1,4 @@
-"""How a model is trained, in one record that is stored with the run."""
+"""Training configuration, in one record that is stored with the run."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,69 +8,74 @@ from webagent.errors import SetupError
 
 @dataclass(frozen=True, slots=True)
 class LoraSettings:
-    """Low-rank adapters in place of full weights, after arXiv 2106.09685."""
+    """Low-rank adapters instead of full weights (arXiv 2106.09685)."""
 
     rank: int = 16
+    """Rank of the adapters."""
     alpha: int = 32
+    """Scaling: an adapter's output is multiplied by alpha / rank."""
     dropout: float = 0.0
+    """Dropout probability of the adapters' input."""
     targets: tuple[str, ...] = ("all-linear",)
-    """Names of the modules that get an adapter, or all linear ones but the output's."""
+    """Names of the modules that get an adapter; `all-linear` for all linear ones except the output
+    layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """How to train. The loss is the same whatever the sizes of the micro-batches."""
+    """Training configuration. The loss does not depend on the size of the micro-batches."""
 
     learning_rate: float = 1e-5
-    """Peak, after the warm-up."""
+    """Peak learning rate, reached after the warm-up."""
     schedule: Literal["constant", "linear", "cosine"] = "cosine"
-    """What comes after the warm-up; the last two end at `final` times the peak."""
+    """Learning rate after the warm-up; `linear` and `cosine` end at `final` times the peak."""
     warmup: float = 0.03
-    """Share of the training over which the learning rate rises."""
+    """Share of the training, 0 to 1, during which the learning rate rises."""
     final: float = 0.0
-    """Share of the peak rate at which a schedule ends."""
+    """Learning rate at the end of a schedule, as a share of the peak."""
     weight_decay: float = 0.0
-    """Of matrices; vectors never decay."""
+    """Weight decay of matrices; vectors do not decay."""
     betas: tuple[float, float] = (0.9, 0.999)
-    """Decay of Adam's two moving averages."""
+    """Decay rates of Adam's two moving averages."""
     clip: float = 1.0
-    """Largest norm of the gradient; 0 for none."""
+    """Maximum norm of the gradient; 0 for no clipping."""
     units_per_step: int = 32
-    """Rows, or pairs of rows, that one update learns from, over all processes."""
+    """Rows, or pairs of rows, per update, over all processes."""
     micro_batch_tokens: int = 8192
-    """Most tokens in one forward pass, padding counted; halved when memory runs out."""
+    """Maximum tokens per forward pass, including padding; halved if memory runs out."""
     lane_tokens: int = 4096
-    """Most tokens that are woven into one tree: its mask grows with the square."""
+    """Maximum tokens packed into one tree; its mask grows with the square of this number."""
     tree: bool = True
-    """Whether rows that begin alike share the beginning, where the model allows it."""
+    """Share the common prefix of rows, where the model supports it."""
     epochs: int = 1
-    """Passes over the rows."""
+    """Number of passes over the rows."""
     steps: int = 0
-    """Most updates; 0 for as many as the epochs have."""
+    """Maximum number of updates; 0 for no limit besides the epochs."""
     tokens: int = 0
-    """Most tokens to go through, padding not counted; 0 for any number."""
+    """Maximum number of training tokens, without padding; 0 for no limit."""
     row_tokens: int = 0
-    """Longest row, longer ones are left out and counted; 0 for the model's context."""
+    """Maximum length of a row in tokens; longer ones are dropped and counted. 0 uses the model's
+    context length."""
     imagined: float = 0.5
-    """Largest share of imagined rows, by tokens."""
+    """Maximum share of imagined rows, by tokens."""
     staleness: int = 0
-    """How many versions old the weights that sampled a row may be; 0 for any age."""
+    """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
     seed: int = 0
-    """Of the order of rows and of dropout."""
+    """Seed of the order of rows and of dropout."""
     bf16: bool = False
-    """Compute in bfloat16, with the weights kept as they are."""
+    """Compute in bfloat16; the weights keep their precision."""
     gradient_checkpointing: bool = False
-    """Compute activations again in the backward pass: less memory, more time."""
+    """Recompute activations in the backward pass: less memory, more time."""
     lora: LoraSettings | None = None
-    """None for full weights."""
+    """LoRA settings; None trains the full weights."""
     checkpoint_every: int = 100
-    """Updates between checkpoints; 0 for one at the end only."""
+    """Updates between checkpoints; 0 for a single one at the end."""
     keep: int = 2
-    """How many checkpoints are kept."""
+    """Number of checkpoints to keep."""
     tensorboard: bool = False
-    """Write the curves for TensorBoard, too."""
+    """Also write the curves for TensorBoard."""
     most_skipped: int = 5
-    """Updates in a row that may be skipped because their loss or gradient is no number."""
+    """Maximum number of consecutive updates skipped because the loss or gradient is not finite."""
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "units_per_step", "micro_batch_tokens", "epochs", "keep"):
@@ -84,4 +89,4 @@ class TrainConfig:
 
 
 DEFAULTS = TrainConfig()
-"""As they stand above."""
+"""The defaults above."""
