@@ -22,32 +22,32 @@ from webagent.store import Store
 
 @dataclass(frozen=True)
 class AttributeConfig:
-    """Say for every failed episode of a run why it failed, and for the run what to fix first."""
+    """Find out why episodes of a run failed, and what to fix first."""
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named."""
+    """The run folder. Default: the current folder."""
     phase: str = ""
-    """Only episodes of this phase, such as `evaluate` or `collect`; all when empty."""
+    """Only episodes of this phase, such as `evaluate` or `collect`. Default: all."""
     trust: str = ""
-    """Evaluators whose ids begin so have the last word; where others contradict each other, the
-    judge is at fault. Empty: the judge of the run."""
+    """First characters of the ids of evaluators that count as ground truth: where others contradict
+    them, the judge is at fault. Default: the judge of the run."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """The model that is asked where the rules cannot tell. Without any of these nobody is asked."""
+    """Model to query where the rules find no cause. Default: none."""
 
 
 class Attributed(TypedDict):
-    """What `attribution.json` holds."""
+    """The content of `attribution.json`."""
 
     episodes: int
-    """Of which there is a verdict."""
+    """Episodes with a verdict."""
     summary: dict[str, Any]
     """Causes with their counts, `unknown`, and what to fix `first`."""
     failures: list[dict[str, Any]]
-    """Every failed episode with its cause and the evidence for it."""
+    """All failed episodes with their causes and the evidence."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Attribute, write attribution.json into the run folder, and print the table."""
+    """Attribute failures, write attribution.json into the run folder, and print the table."""
     config = resolve(AttributeConfig, "attribute", argv)
     found, scored = asyncio.run(_attributions(config))
     result = {
@@ -65,7 +65,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int]:
-    """What each failure is put down to, and of how many episodes there is a verdict."""
+    """Return the cause of each failure, and how many episodes have a verdict."""
     found, scored = attribute_failures(config.run, config.phase, config.trust)
     unknown = [index for index, one in enumerate(found) if one.cause is Cause.UNKNOWN]
     model = config.asked.contestant().language_model() if config.asked.is_named else None

@@ -1,4 +1,4 @@
-"""The recipe `webagent benchmark`: check, play what is left, then say what came of it."""
+"""`webagent benchmark`: check the settings, play the remaining episodes, report the results."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from webagent.store import Store
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Measure, then print the table and write summary.json and report.html."""
+    """Evaluate, then print the table and write summary.json and report.html."""
     config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
     check(config)
     config.searched.check(config.ahead, measures=True)
@@ -60,14 +60,14 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _status(summary: Summary) -> Status:
-    """Stopped by a cap; failed where not one episode could be measured; else done."""
+    """Return stopped after a cap, failed if no episode could be evaluated, else done."""
     if summary["spent"]["stopped"]:
         return Status.STOPPED
     return Status.DONE if summary["arms"] else Status.FAILED
 
 
 async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: Store) -> None:
-    """Measure, as far as what may be spent allows."""
+    """Evaluate until done or a cap is reached."""
     ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
     spent = CostRecorder.spent(store, arm_of(config), BASELINES)
     minutes = config.caps.max_minutes
@@ -76,8 +76,8 @@ async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: St
 
 
 def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
-    """What was asked for; a measurement that is resumed keeps the settings it was begun with, but
-    for caps and prices that are given anew, and where its browsers run."""
+    """Return the settings; a resumed run keeps its original ones, except for caps and prices given
+    again, and where its browsers run."""
     if asked.resume is None:
         return asked
     folder = RunFolder.open(asked.resume)

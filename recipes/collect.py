@@ -1,4 +1,4 @@
-"""The recipe `webagent collect`: plan, play what is left, and count."""
+"""`webagent collect`: plan, play the remaining episodes, and count."""
 
 import shlex
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ from webagent.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What there is in the run now; with `--preview` only `preview` says anything."""
+    """The content of the run now; with `--preview`, only `preview` is set."""
 
     run: str = ""
     """The run folder."""
     episodes: int = 0
-    """Finished ones, all sessions together; failures of a browser or server are not among them."""
+    """Finished episodes, over all sessions, without failures of a browser or server."""
     planned: int = 0
-    """How many it is to have."""
+    """Number of planned episodes."""
     steps: int = 0
     """Of the episodes; those that a search took beside them are told in `search`."""
     search: str = ""
@@ -42,19 +42,19 @@ class Collected:
     succeeded: int = 0
     """Episodes that the judge passed."""
     unscored: int = 0
-    """Episodes nobody could say anything of."""
+    """Episodes that could not be judged."""
     failures: int = 0
-    """Attempts that a browser, a site or a model's server failed under."""
+    """Attempts that failed because of a browser, a site or a model server."""
     student: list[StudentRow] = field(default_factory=list)
-    """What the student took over, where one was in front of the policy."""
+    """Steps that the student took over, if there was one."""
     stopped: str = ""
-    """Why it stopped before its end; empty where it did not."""
+    """Why the run stopped early; empty if it did not."""
     preview: dict[str, object] | None = None
     """What would be played."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Failed where no episode came to its end; stopped where a cap came before the end."""
+    """Collect episodes; failed if none finished, stopped if a cap was reached first."""
     config = _begun(resolve(CollectConfig, "collect", argv))
     config.check()
     chosen = _chosen(config)
@@ -93,12 +93,13 @@ def _chosen(config: CollectConfig) -> TaskSelection:
 
 
 def _plan(config: CollectConfig, chosen: TaskSelection) -> list[PlannedEpisode]:
-    """Every task on its first seed before any on its second, so that a cut is fair."""
+    """Return the planned episodes: every task on its first seed before any on its second, so that a
+    truncated plan is balanced."""
     return chosen.plan(arm_of(config.played))[: config.count]
 
 
 async def _play(config: CollectConfig, chosen: TaskSelection, store: Store) -> None:
-    """Play the plan as far as what may be spent allows."""
+    """Play the plan until done or a cap is reached."""
     ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
     playing = Measurement(config.played, chosen, store, ledger, config.steps)
     minutes = config.caps.max_minutes
@@ -135,7 +136,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
 
 
 def _value(scores: Sequence[Score]) -> float | None:
-    """The success that the judge gave, if it could say."""
+    """Return the judge's success score; None if it abstained."""
     return next((score.value for score in scores if score.name == "success"), None)
 
 

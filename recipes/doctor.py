@@ -1,4 +1,4 @@
-"""`webagent doctor`: what is present, what is missing, and how to get it."""
+"""`webagent doctor`: what is installed, what is missing, and how to get it."""
 
 import asyncio
 import os
@@ -30,47 +30,48 @@ QUESTION = "Reply with the one word: ready"
 
 @dataclass(frozen=True)
 class DoctorConfig:
-    """Say what is present, what is missing and how to get it; exit 0 when agents can run."""
+    """Check what is installed, what is missing and how to get it; exits with 0 if agents can
+    run."""
 
     runs: Path = Path("runs")
-    """Folder the runs are to be written to."""
+    """Folder in which runs will be written."""
     model: str = ""
-    """A model to ask one question: `anthropic/NAME`, or what the server at OPENAI_BASE_URL calls
-    it. This costs some tokens."""
+    """Model to test with one question: `anthropic/NAME`, or the model's name at OPENAI_BASE_URL.
+    This costs a few tokens."""
     endpoint: Path | None = None
-    """File whose table [endpoint] says where the model's server is (docs/models.md)."""
+    """File whose table [endpoint] describes the model's server (docs/models.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked for."""
+    """The result of one check."""
 
     name: str
     ok: bool
     found: str
-    """What is there, in words."""
+    """Description of what was found."""
     remedy: str = ""
-    """What to do when it is not ok."""
+    """How to fix it if it is not ok."""
     needed: bool = True
-    """Whether the demo cannot run without it."""
+    """Whether the demo requires it."""
     learning: bool = False
-    """Whether it is needed to learn only, and not by agents with a model behind a server."""
+    """Whether only learning requires it, not agents with a model behind a server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was looked for."""
+    """The results of all checks."""
 
     ready: bool
-    """Whether everything the demo needs is there."""
+    """Whether everything that the demo requires is present."""
     can_act: bool
-    """Whether everything is there that agents need with a model behind a server."""
+    """Whether everything that agents with a model behind a server require is present."""
     findings: list[Finding]
     """Each with `name`, `ok`, `found`, `remedy`, `needed` and `learning`."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Print the findings; the status says whether anything is missing that agents need."""
+    """Print the findings; the status reports whether anything that agents need is missing."""
     config = resolve(DoctorConfig, "doctor", argv)
     findings = list(examine(config.runs))
     if config.model or config.endpoint:
@@ -93,7 +94,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def examine(runs: Path) -> Iterator[Finding]:
-    """Look for everything, cheapest first."""
+    """Yield the findings of all checks, cheapest first."""
     yield python()
     yield torch()
     for package in ("transformers", "tokenizers"):

@@ -39,58 +39,60 @@ FIGURES = (
     *("failure_called_success_even", "success_called_success_even"),
 )
 NAME = "dream"
-"""The arm that imagined episodes are kept under, and the weights that were made for them."""
+"""Arm under which imagined episodes and the weights trained for them are stored."""
 
 
 @dataclass(frozen=True)
 class DreamConfig:
     """Imagine episodes from real pages of a run, with a world model of built-in size.
 
-    The pages are the first ones of episodes whose task was not solved on that seed. Episodes go
-    into the run, marked as imagined.
+    They start from the first pages of episodes whose task was not solved on that seed, and are
+    stored in the run, marked as imagined.
     """
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named."""
+    """The run folder. Default: the current folder."""
     count: int = 200
-    """Imagined episodes, at most; 0 only trains the models."""
+    """Maximum number of imagined episodes; 0 only trains the models."""
     horizon: int = 5
-    """Steps of an imagined episode, at most."""
+    """Maximum number of steps per imagined episode."""
     weights: Path | None = None
-    """Folder with `world`, `reward` and `policy`, as `webagent improve` leaves in
-    RUN/weights/ARM-REPEAT/ROUND; without it they are trained now on what the run holds."""
+    """Folder with `world`, `reward` and `policy`, as saved by `webagent improve` in
+    RUN/weights/ARM-REPEAT/ROUND. Default: train them now on the run's episodes."""
     world_tokens: int = 400_000
-    """Prompt and target tokens of the world model's training, where it is trained."""
+    """Prompt and target tokens of the world model's training, if it is trained."""
     reward_tokens: int = 150_000
-    """The same for the reward model's."""
+    """Prompt and target tokens of the reward model's training."""
     policy_tokens: int = 300_000
-    """The same for the policy's, on what succeeded."""
+    """Prompt and target tokens of the policy's training, on successes."""
     temperature: float = 1.2
-    """Of the policy's sampling."""
+    """Sampling temperature of the policy."""
     random_share: float = 0.1
-    """Share of random actions."""
+    """Share of random actions, 0 to 1."""
     belief: float = 0.8
-    """P(success) the world model must give an episode for it to count as believed."""
+    """Minimum P(success) from the world model for an imagined episode to count as a success."""
     trusted: float = 0.9
-    """Precision of such beliefs on held-back real episodes below which nothing is imagined."""
+    """Minimum precision of these predictions on held-out real episodes; below it, nothing is
+    imagined."""
     serve: bool = False
-    """Imagine nothing: show the site as memory believes it to be in a browser on this machine,
-    from the first page of an episode, until Ctrl-C."""
+    """Instead of imagining episodes, serve the site as memory predicts it to a browser on this
+    machine, from the first page of an episode, until Ctrl-C."""
     start: str = ""
-    """With `--serve`: the id of that episode, or its beginning; the run's first when not given."""
+    """With --serve: id of that episode, or its first characters. Default: the run's first
+    episode."""
     port: int = 7788
-    """With `--serve`: where to listen."""
+    """With --serve: port to listen on."""
     measure: Path | None = None
-    """Imagine nothing: measure memory and its baselines on the run's episodes on test seeds, after
-    what they learn from all its others, and put the figures into this JSON file as rows of
-    benchmark, model, figure, value, low, high. Rows of other benchmarks stay."""
+    """Instead of imagining episodes, evaluate memory and its baselines on the run's episodes on
+    test seeds, after learning from all others, and write the figures into this JSON file as rows of
+    benchmark, model, figure, value, low, high. Rows of other benchmarks are kept."""
     benchmark: str = ""
-    """What the benchmark is called in that file; the name of the run folder when not given."""
+    """Name of the benchmark in that file. Default: the name of the run folder."""
     seed: int = 0
-    """Another one trains other weights and imagines other episodes."""
+    """Seed of the weights and of the imagined episodes."""
 
     def check(self) -> None:
-        """Raises `UsageError` for settings that cannot be used."""
+        """Check the settings. Raises `UsageError`."""
         if self.count < 0 or self.horizon < 1:
             raise UsageError("--count must be 0 or more, --horizon 1 or more")
         if not 0 <= self.trusted <= 1 or not 0 <= self.belief <= 1:
@@ -98,7 +100,7 @@ class DreamConfig:
 
     @property
     def loop(self) -> ImproveConfig:
-        """The same as the loop's stages are told it."""
+        """Return the same settings for the stages of the loop."""
         return ImproveConfig(
             dreams=self.count,
             horizon=self.horizon,

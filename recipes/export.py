@@ -17,20 +17,20 @@ class Exported:
 
     folder: str
     to: str
-    """Who reads it."""
+    """The format."""
     what: str
-    """The kind of example."""
+    """The kind of examples."""
     rows: int
     imagined: int
-    """How many of the rows are imagined."""
+    """Number of imagined rows."""
     counts: dict[str, int]
-    """What was left out row by row, or done to rows, by reason."""
+    """Rows left out or changed, by reason."""
     left_out: dict[str, int]
-    """Whole episodes that were left out, by reason."""
+    """Episodes left out, by reason."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Write the export and say what is in it."""
+    """Write the export and print what it contains."""
     request = complete_request(resolve(ExportConfig, "export", argv))
     config = request.config
     refuse_existing(request.out)

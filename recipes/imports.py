@@ -1,4 +1,4 @@
-"""`webagent import`: episodes that other systems recorded, into a run."""
+"""`webagent import`: read episodes recorded by other systems into a run."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,10 +21,10 @@ Keep = Callable[[bytes, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one system lays its episodes down."""
+    """How one system stores its episodes."""
 
     find: Callable[[Path], list[Path]]
-    """The episodes at a path that was named, or in it."""
+    """Returns the episodes at or below a path."""
     read: Callable[[Path, Keep], Trajectory]
     expected: str
 
@@ -53,30 +53,30 @@ LAYOUTS = {
 
 @dataclass(frozen=True)
 class ImportConfig:
-    """Read recorded episodes into a run, as trajectories of the phase `imported`."""
+    """Read recorded episodes into a run, as trajectories with the phase `imported`."""
 
     layout: Positional[str] = ""
-    """`webvoyager` or `agentrewardbench`."""
+    """Format of the episodes: `webvoyager` or `agentrewardbench`."""
     sources: Positional[tuple[Path, ...]] = ()
-    """Folders or files of episodes, or folders that hold them."""
+    """Files or folders of episodes, or folders that contain them."""
     run: Path | None = None
-    """The run to put them in; made when it is not there."""
+    """The run to add them to; created if it does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What was read."""
+    """The result of the import."""
 
     run: str
-    """The run the episodes are in now."""
+    """The run that now contains the episodes."""
     imported: int
-    """Episodes that were read."""
+    """Number of imported episodes."""
     left_out: list[str]
-    """Why each of the others was not."""
+    """The reason for each episode that was left out."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Import what can be read, name what cannot; failed when anything was left out."""
+    """Import the readable episodes and print the others; failed if any was left out."""
     config = resolve(ImportConfig, "import", argv)
     if config.layout not in LAYOUTS:
         raise unknown_name("layout", config.layout, LAYOUTS)
@@ -96,7 +96,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def found(layout: str, sources: Iterable[Path]) -> list[Path]:
-    """The episodes at the places named. Raises `SetupError` where there is none."""
+    """Return the episodes at the given places. Raises `SetupError` if a place has none."""
     paths: list[Path] = []
     for source in sources:
         here = LAYOUTS[layout].find(source) if source.exists() else []

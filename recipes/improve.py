@@ -1,4 +1,4 @@
-"""`webagent improve`: the loop. Propose, collect and judge, imagine, train, evaluate; again."""
+"""`webagent improve`: the loop. Propose, collect and judge, imagine, train, evaluate; repeat."""
 
 import asyncio
 import shlex
@@ -56,7 +56,7 @@ from webagent.store import Store
 
 
 async def improve(session: Session, learner: Learner) -> None:
-    """One arm of one repeat: the circle, closed here."""
+    """Run one arm of one repeat: the whole loop."""
     arm = session.arm
     state = await begin(session, learner)
     if arm.learns_from == "nothing":
@@ -85,7 +85,7 @@ async def improve(session: Session, learner: Learner) -> None:
 
 
 async def measure(session: Session, learner: Learner) -> None:
-    """An arm that acts in another way with weights that another arm trained."""
+    """Evaluate an arm that acts differently with the weights of another arm."""
     number = session.config.rounds
     state = await recall(session, learner, number)
     with session.timed(number):

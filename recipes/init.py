@@ -1,4 +1,4 @@
-"""`webagent init`: a starter in the working folder that runs as it stands."""
+"""`webagent init`: write a starter into a folder that runs without changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ NAMES = {
     "guard.toml": "guard.toml",
     "env.example": ".env.example",
 }
-"""Files of the starter, and what they are called in the folder of whoever begins."""
+"""Files of the starter, and their names in the new folder."""
 
 
 @dataclass(frozen=True)
 class InitConfig:
-    """Write webagent.toml, tasks.toml, guard.toml and .env.example to begin with."""
+    """Write webagent.toml, tasks.toml, guard.toml and .env.example as a starting point."""
 
     folder: Path = Path()
-    """Where; made where there is none."""
+    """Folder to write into; created if it does not exist."""
     model: str = "ollama/qwen3"
-    """The model that acts, as `anthropic/NAME`; webagent.toml names it."""
+    """The model that acts, such as `anthropic/NAME`, written into webagent.toml."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Started:
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Write the files and say what to type next. Raises `UsageError` where one is there already."""
+    """Write the files and print the next commands. Raises `UsageError` if one already exists."""
     config = resolve(InitConfig, "init", argv)
     paths = {name: config.folder / target for name, target in NAMES.items()}
     if taken := [str(path) for path in paths.values() if path.exists()]:

@@ -1,4 +1,4 @@
-"""The recipe `webagent judge`: verify, freeze, score, and hold against labels."""
+"""`webagent judge`: verify, freeze, score, and compare with labels."""
 
 import json
 import shlex
@@ -63,37 +63,37 @@ _WIDTH = 170
 
 
 class Judgements(TypedDict):
-    """What came of judging; `agreement.json` holds it where there were labels."""
+    """The results; `agreement.json` contains them if labels were given."""
 
     run: str
     costs: dict[str, Any]
-    """Of each evaluator asked for, over all sessions: what it judged, asked and spent."""
+    """Per evaluator, over all sessions: what it judged, requested and spent."""
     stopped: str
-    """Why it stopped before its end; empty where it did not."""
+    """Why the run stopped early; empty if it did not."""
     adversarial: NotRequired[list[dict[str, Any]]]
-    """With `--adversarial`: how each evaluator stood the lies."""
+    """With `--adversarial`: the pass rates of each evaluator."""
     behaviours: NotRequired[dict[str, Any]]
-    """With `--induce`: the metrics that were made of feedback."""
+    """With `--induce`: the metrics derived from the feedback."""
     evaluators: NotRequired[dict[str, Any]]
-    """With `--against`, as all that follow: how far each evaluator agrees with the labels."""
+    """With `--against`, like all that follow: agreement of each evaluator with the labels."""
     compared: NotRequired[list[dict[str, Any]]]
-    """Evaluators beside each other."""
+    """Pairwise comparisons of evaluators."""
     people: NotRequired[dict[str, Any] | None]
-    """How far those who labelled agree among themselves."""
+    """Agreement among the annotators."""
     labels: NotRequired[str]
-    """Where the labels are from."""
+    """Source of the labels."""
     labelled: NotRequired[int]
-    """Labelled episodes that count."""
+    """Number of labelled episodes used."""
     successes: NotRequired[int]
     disputed: NotRequired[list[str]]
     unsure: NotRequired[list[str]]
     several_annotators: NotRequired[str]
-    """What counted where several people labelled an episode."""
+    """Rule for episodes with several annotators."""
     ignored_labels: NotRequired[int]
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Stopped where a cap came before the end, which is said."""
+    """Judge; stopped if a cap was reached first, which is printed."""
     config = resolve(JudgeConfig, "judge", argv)
     config.check()
     with Store.open(config.run) as store:

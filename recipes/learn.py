@@ -1,4 +1,4 @@
-"""`webagent learn`: hints on sites, from what failed beside what succeeded."""
+"""`webagent learn`: hints on sites, from comparing failures with successes."""
 
 import asyncio
 import re
@@ -25,35 +25,35 @@ from webagent.store import Store
 
 @dataclass(frozen=True)
 class LearnConfig:
-    """Have a language model write hints on sites from a run's failures and successes."""
+    """Let a language model write hints on sites from a run's failures and successes."""
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named. Episodes on seeds for measuring are left out."""
+    """The run folder. Default: the current folder. Episodes on evaluation seeds are left out."""
     hints: Path = Path("hints")
-    """Folder of the hints, a Markdown file for each site; what is there is added to."""
+    """Folder of the hints, one Markdown file per site; new hints are added to it."""
     judge: str = "checks"
-    """Whose stored verdicts are believed: the tasks' own `checks`, or the judge of `webagent judge
-    --with` or of `improve --judge`, as `judge:evidence`."""
+    """Judge whose stored verdicts are used: the tasks' own `checks`, or a judge of `webagent judge
+    --with` or `improve --judge`, such as `judge:evidence`."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """The model that writes."""
+    """The model that writes the hints."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What was learnt."""
+    """The result of learning."""
 
     episodes: int
-    """With a verdict, on seeds that are not for measuring."""
+    """Episodes with a verdict that are not on evaluation seeds."""
     compared: int
-    """Failures that stood beside a success, so that a model was asked about them."""
+    """Failures that were paired with a success and sent to the model."""
     refused: list[str]
-    """Hints that were not taken, with the reason."""
+    """Rejected hints, with the reason."""
     books: list[str]
-    """The files that hold hints, one for each site."""
+    """The files that contain hints, one per site."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Learn, and say what changed."""
+    """Learn, and print what changed."""
     config = resolve(LearnConfig, "learn", argv)
     judged = _judged(config.run, config.judge)
     learnt = asyncio.run(_learn(config, judged))
@@ -83,7 +83,8 @@ async def _learn(
 
 
 def _judged(run: Path, judge: str) -> list[tuple[Trajectory, bool]]:
-    """Episodes with whether this judge saw them succeed. Raises `SetupError` for none."""
+    """Return the episodes with whether this judge scored them as a success. Raises `SetupError` for
+    none."""
     wanted = _name_judge(checks_hold().id if judge in CHECKS else judge)
     known: set[str] = set()
     values: dict[str, float] = {}

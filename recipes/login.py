@@ -1,4 +1,4 @@
-"""`webagent login`: a person logs in once, and agents stay logged in."""
+"""`webagent login`: log in once, so that agents stay logged in."""
 
 import asyncio
 import time
@@ -18,35 +18,36 @@ from webagent.errors import SetupError, UsageError
 
 @dataclass(frozen=True)
 class LoginConfig:
-    """Open a browser at a site, let a person log in, and save that, encrypted, for agents."""
+    """Open a browser at a site, let a person log in, and save the login, encrypted, for agents."""
 
     url: Annotated[str, tyro.conf.Positional] = ""
-    """Where to log in."""
+    """URL of the login page."""
     site: str = ""
-    """Name to save the login under."""
+    """Name under which the login is saved."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] says how the browser is to present itself."""
+    """TOML file whose table [sites.<site>] describes how the browser presents itself
+    (docs/sites.md)."""
     headless: bool = False
-    """Show no window; for sites where opening the address is all there is to do."""
+    """Show no window; for sites where opening the URL is enough."""
     list: bool = False
-    """Say which logins are saved, and whether they have expired."""
+    """List the saved logins and whether they have expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedIn:
-    """What is saved."""
+    """The saved logins."""
 
     folder: str
-    """Where logins lie."""
+    """Folder of the logins."""
     logins: list[dict[str, str]]
-    """Those that are listed, or the one that was saved: `site`, `url`, and `expiry`, empty while it
-    is good by its dates; of one that cannot be read `error`."""
+    """The listed logins, or the saved one: `site`, `url`, and `expiry`, empty if it has not
+    expired; `error` if a login is unreadable."""
     saved: str = ""
-    """The file that was written; empty when logins were only listed."""
+    """The written file; empty if logins were only listed."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Save a login, or list them."""
+    """Save a login, or list the saved ones."""
     config = resolve(LoginConfig, "login", argv)
     store = LoginStore.default()
     if config.list:

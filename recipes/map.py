@@ -1,4 +1,4 @@
-"""`webagent map`: what a run knows of a site's pages, and what leads where."""
+"""`webagent map`: a run's site as a map of its pages and the actions between them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,18 +22,18 @@ _UNTRIED = 6
 
 @dataclass(frozen=True)
 class MapConfig:
-    """Build the map of a run's site from every real transition, keep it as the next version in
-    RUN/map, and print it. Rules that were written into the last version with the source `person`
-    are kept, and override what was seen."""
+    """Build the map of a run's site from every real transition, save it as the next version in
+    RUN/map, and print it. Rules of the previous version with the source `person` are kept and
+    override observations."""
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named."""
+    """The run folder. Default: the current folder."""
     to: str = ""
-    """Words of a page: print the way there from where episodes start."""
+    """Words of a page: print the path to it from where episodes start."""
     draw: Path | None = None
-    """A file to draw the map into, as HTML."""
+    """File for a drawing of the map, as HTML."""
     test: bool = False
-    """Take in the episodes on test seeds, too."""
+    """Include episodes on test seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class MapShown:
     """The map."""
 
     file: str
-    """Where it lies."""
+    """File of the map."""
     site: str
     transitions: int
     kinds: int
@@ -49,13 +49,13 @@ class MapShown:
     edges: int
     rules: int
     unexplored: int
-    """Elements that are offered on all pages of a kind and were never tried there."""
+    """Elements present on all pages of a kind that were never tried there."""
     way: list[str] = field(default_factory=list)
-    """With `--to`: the actions that lead there."""
+    """With `--to`: the actions of the path."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Build, keep and print the map."""
+    """Build, save and print the map."""
     config = resolve(MapConfig, "map", argv)
     memory = RememberedWorld()
     with Store.look(config.run) as store:
@@ -87,7 +87,8 @@ def _episodes(store: Store, config: MapConfig) -> Iterator[Trajectory]:
 
 
 def _success(store: Store) -> dict[str, float | None]:
-    """Which episodes succeeded; without a verdict one counts as failed: its pages are as real."""
+    """Return the success of each episode; one without a verdict counts as failed, as its pages are
+    just as real."""
     told: dict[str, float | None] = dict.fromkeys(store.ids("any"), 0.0)
     for episode, scores in store.scores().items():
         told[episode] = max((s.value or 0.0 for s in scores if s.name == "success"), default=0.0)

@@ -20,32 +20,32 @@ _TO_BE_JUDGED = ("preference", "kto", "rl")
 
 @dataclass(frozen=True)
 class ExportConfig:
-    """Write a run's episodes as files that other people's trainers read."""
+    """Write a run's episodes as files for other trainers."""
 
     run: Positional[Path | None] = None
     """The run folder."""
     to: str = PLAIN_FORM
-    """Who reads it: `datasets`, `trl`, `verl`, `llamafactory` or `axolotl`."""
+    """Format: `datasets`, `trl`, `verl`, `llamafactory` or `axolotl`."""
     out: Path | None = None
-    """The folder to write; it must not be there yet."""
+    """Folder to write; it must not exist yet."""
     what: str = ""
-    """`episodes` (all steps and episodes, for `datasets`), or for a trainer `sft`, `preference`,
-    `kto` or `rl`; empty: `episodes` or `sft`."""
+    """Kind of examples: `episodes` (all steps and episodes, for `datasets`), or for a trainer
+    `sft`, `preference`, `kto` or `rl`. Default: `episodes` or `sft`."""
     phases: tuple[str, ...] = ()
-    """Which phases of the run; empty: all for `episodes`, for a trainer all but measurements
-    (`evaluate`) on seeds that no training should see, those of `development` and `test`."""
+    """Phases of the run to export. Default: all for `episodes`; for a trainer all except
+    evaluations (`evaluate`) on held-out seeds, those of `development` and `test`."""
     arms: tuple[str, ...] = ()
-    """Which arms of the run; empty: all."""
+    """Arms of the run to export. Default: all."""
     judge: str = ""
-    """How the id of the judge begins whose `success` counts; empty: the frozen one."""
+    """First characters of the id of the judge whose `success` counts. Default: the frozen judge."""
     imagined: bool = False
-    """Take imagined episodes, too; they are marked."""
+    """Include imagined episodes; they are marked."""
     imagined_share: float = 0.3
-    """Share of imagined rows, at most, where they are taken."""
+    """Maximum share of imagined rows, if they are included."""
     observation: str = ""
-    """The form in which pages are put into prompts; empty: the one the run was played with."""
+    """Form of the pages in prompts. Default: the form in which the run was played."""
     images: bool = True
-    """Put in the screenshots that the model was shown, if any."""
+    """Include the screenshots that the model was shown, if any."""
 
 
 @dataclass(frozen=True, slots=True)

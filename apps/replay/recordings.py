@@ -34,40 +34,43 @@ from webagent.store import Store
 
 @dataclass(frozen=True)
 class ReplayConfig:
-    """Play stored episodes again without a model, or write one as a Playwright script."""
+    """Replay stored episodes without a model, or write one as a Playwright script."""
 
     run: Positional[Path] = Path()
     """The run folder."""
     episodes: Positional[tuple[str, ...]] = ()
-    """Ids of episodes, or how they begin; without any, all that were played in a real browser."""
+    """Ids of episodes, or their first characters. Default: all that were played in a real
+    browser."""
     url: str = ""
-    """Where to begin in place of the recorded address; addresses of the same site move along."""
+    """URL to start at instead of the recorded one; other URLs of the same site are adapted."""
     seed: int | None = None
-    """Play the task on this seed; what its goal says in place of the recorded one is typed."""
+    """Seed on which to play the task; values in its goal replace the recorded ones."""
     values: tuple[str, ...] = ()
-    """Other values, as `username=ada`: by the field that they were typed into, or by what was
-    recorded, as `"blue mug=red mug"`."""
+    """Replacement values, such as `username=ada`: by the field they were typed into, or by the
+    recorded value, such as `"blue mug=red mug"`."""
     strict: bool = False
-    """Take only what was found with a confidence of 0.9, and only what has the recorded effect."""
+    """Only act on elements found with a confidence of at least 0.9, and only accept the recorded
+    effect."""
     headed: bool = False
-    """Show the browser."""
+    """Show the browser's window."""
     guard: Path | None = None
-    """File with the limits that episodes are held to and the secrets that are typed
-    (docs/guard.md)."""
+    """File with the limits enforced in every episode, and the secrets to type (docs/guard.md)."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] describes how the browser presents itself
+    (docs/sites.md)."""
     site: str = ""
-    """Which table of it."""
+    """Name of the table in --profiles."""
     logins: Path | None = None
-    """Folder with the logins that tasks begin with."""
+    """Folder with the logins that tasks start with."""
     sites: tuple[Path, ...] = ()
-    """TOML files that describe more sites than come with this program."""
+    """TOML files that describe additional sites."""
     concurrency: int = 1
-    """Episodes at once."""
+    """Episodes played in parallel."""
     to_script: Path | None = None
-    """Write the one episode as a Python script for Playwright, and play nothing."""
+    """File for a Python script for Playwright, written from the one episode instead of replaying
+    it."""
     name: str = ""
-    """Name of the run's folder under `runs`; made from the date when empty."""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
     """Where run folders are made."""
 

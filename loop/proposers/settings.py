@@ -33,7 +33,7 @@ class ProposeConfig:
     count: int = 20
     """Maximum number of proposals per source."""
     run: tuple[Path, ...] = ()
-    """Folders of runs whose episodes serve as demonstrations and failures."""
+    """Folders of the runs whose episodes serve as demonstrations and failures."""
     manual: tuple[str, ...] = ()
     """Manuals and help pages: files (Markdown, HTML, text) or URLs."""
     pages: int = 8

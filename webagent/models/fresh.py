@@ -1,4 +1,4 @@
-"""A small language model that knows nothing yet: random weights and a tokenizer made from texts."""
+"""A small untrained language model: random weights, and a tokenizer trained on texts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,18 +20,19 @@ _CHAT_TEMPLATE = (
 
 @dataclass(frozen=True)
 class ModelShape:
-    """How large a model is to be made; the defaults give about 3.6 million parameters."""
+    """Shape of a new model; the defaults give about 3.6 million parameters."""
 
     vocabulary: int = 2_000
-    """Ids, the 256 bytes and five marks included; fewer where the texts hold no more."""
+    """Vocabulary size, including the 256 bytes and five special tokens; smaller if the texts
+    contain fewer."""
     width: int = 256
-    """Size of a layer's vectors."""
+    """Hidden size."""
     layers: int = 4
-    """Transformer blocks."""
+    """Number of transformer blocks."""
     heads: int = 4
-    """Attention heads a layer."""
+    """Attention heads per layer."""
     context: int = 4_096
-    """The most ids that a prompt and its reply may have together."""
+    """Maximum tokens of a prompt and its reply together."""
 
 
 def create_model(
