@@ -1,4 +1,4 @@
-"""The command line `webagent`: find the command that was asked for, run it, report the outcome."""
+"""The command line `webagent`: find the command, run it, report the outcome."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ __all__ = ["COMMANDS", "main", "usage"]
 
 JSON = "--json"
 _BROKEN_PIPE = 141
-"""Exit status where whoever reads the output has gone, 128 + SIGPIPE."""
+"""Exit status if the reader of the output has exited, 128 + SIGPIPE."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,7 +58,7 @@ def _run(rest: Sequence[str], as_json: bool) -> int:
 
 
 def usage() -> str:
-    """Return the help text: one line for each command, under the headings of their groups."""
+    """Return the help text: one line per command, grouped under headings."""
     width = max(map(len, COMMANDS))
     lines = ["usage: webagent <command> [settings]", "", "Web agents that improve themselves."]
     for group, heading in GROUPS.items():
@@ -70,9 +70,9 @@ def usage() -> str:
         ]
     lines += [
         "",
-        "`webagent <command> --help` lists its settings, with examples. `--json` prints one",
-        "document of JSON, for programs. WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done,",
-        "1 failed, 2 wrong command line, 3 something is missing, 4 a cap came before the end,",
+        "`webagent <command> --help` lists its settings, with examples. `--json` prints a single",
+        "JSON document, for programs. WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done,",
+        "1 failed, 2 wrong command line, 3 something is missing, 4 a cap was reached,",
         "130 interrupted.",
     ]
     return "\n".join(lines)
@@ -125,14 +125,15 @@ def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
 
 
 def _ours() -> "type[WebAgentError]":
-    """Return the root of our errors; imported only when something was raised, as it takes time."""
+    """Return the base class of our errors, imported only after an error, as the import takes
+    time."""
     from webagent.errors import WebAgentError
 
     return WebAgentError
 
 
 def _report_error(error: Exception, command: str, status: int) -> int:
-    """Report an error, to people in a sentence and to programs as a document."""
+    """Report an error, as a sentence for people and as a document for programs."""
     from loop.console.output import describe_error
 
     facts = describe_error(error, command if command in COMMANDS else "")

@@ -1,4 +1,4 @@
-"""The table of commands: what each is for, and where its function and its settings are."""
+"""The table of commands: the purpose of each, its function and its settings."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 Main: TypeAlias = "Callable[[Sequence[str]], CommandResult]"
 
 GROUPS = {
-    "agents": "Run and measure agents",
-    "learning": "Have them learn",
-    "judging": "Judge what they did",
-    "tasks": "Make tasks and data",
-    "around": "Around it",
+    "agents": "Run and evaluate agents",
+    "learning": "Train agents",
+    "judging": "Judge and inspect episodes",
+    "tasks": "Create tasks and data",
+    "around": "Set up and other",
 }
 
 
@@ -23,40 +23,40 @@ GROUPS = {
 class Command:
     """A subcommand of `webagent`.
 
-    Places are written `module:name` and imported only when they are needed: the help of all
-    commands must not wait for their imports.
+    Places are written `module:name` and imported only when needed: the list of commands must not
+    wait for their imports.
     """
 
     name: str
     summary: str
     group: str
-    """Under which heading of GROUPS it is listed."""
+    """Heading in GROUPS under which it is listed."""
     settings: str
-    """The dataclass of its settings; the docstrings of the fields are the help."""
+    """The dataclass of its settings; the field docstrings are the help."""
     facts: str
     """The dataclass or TypedDict that `--json` prints."""
     examples: tuple[str, ...]
-    """Command lines as one would type them; they stand at the end of its help."""
+    """Example command lines, shown at the end of its help."""
     entry: str = ""
-    """Its function `main(argv) -> CommandResult`, where that is not in `recipes/NAME.py`."""
+    """Its function `main(argv) -> CommandResult`, if it is not in `recipes/NAME.py`."""
     presets: str = ""
-    """The dictionary of its presets, where it has some."""
+    """The dictionary of its presets, if it has any."""
     leads: str = ""
-    """The setting that words which stand first are for, so that they need no flag."""
+    """The setting that leading words belong to, so that they need no flag."""
 
     def line(self, words: Sequence[str]) -> list[str]:
-        """Return what was typed after the name, with the flag for words that stand first."""
+        """Return the words typed after the command's name, with the flag for leading words."""
         leads = bool(self.leads and words and not words[0].startswith("-"))
         return [*[f"--{self.leads}"] * leads, *words]
 
     def load(self) -> Main:
-        """Return its function, with everything it needs imported."""
+        """Import the command and return its function."""
         main: Main = load(self.entry or f"recipes.{self.name.replace('-', '_')}:main")
         return main
 
 
 def load(place: str) -> Any:
-    """Return what is at `module:name`."""
+    """Return the object at `module:name`."""
     module, name = place.split(":")
     return getattr(import_module(module), name)
 
@@ -64,7 +64,7 @@ def load(place: str) -> Any:
 _TABLE = (
     Command(
         "run",
-        "do one task live: watch, pause, take over, keep it",
+        "perform one task live: watch, pause, take over",
         "agents",
         settings="apps.live.settings:RunConfig",
         facts="apps.live.live:RunResult",
@@ -76,7 +76,7 @@ _TABLE = (
     ),
     Command(
         "benchmark",
-        "measure one policy on a suite of tasks",
+        "evaluate a policy on a benchmark",
         "agents",
         settings="loop.measurement.settings:BenchmarkConfig",
         facts="loop.summary.schema:BenchmarkResult",
@@ -88,7 +88,7 @@ _TABLE = (
     ),
     Command(
         "collect",
-        "play a policy on tasks and keep the episodes as data",
+        "play a policy on tasks and store the episodes as training data",
         "agents",
         settings="loop.measurement.collecting:CollectConfig",
         facts="recipes.collect:Collected",
@@ -100,7 +100,7 @@ _TABLE = (
     ),
     Command(
         "improve",
-        "collect, judge, train, imagine and measure, round after round",
+        "improve an agent in rounds: collect, judge, train, imagine, evaluate",
         "learning",
         settings="loop.settings:ImproveConfig",
         presets="loop.presets:PRESETS",
@@ -118,7 +118,7 @@ _TABLE = (
     ),
     Command(
         "dream",
-        "imagine episodes from real pages of a run, by its world model",
+        "imagine episodes from real pages of a run with its world model",
         "learning",
         settings="recipes.dream:DreamConfig",
         facts="recipes.dream:Dreamt",
@@ -126,7 +126,7 @@ _TABLE = (
     ),
     Command(
         "map",
-        "map a run's site: kinds of pages, what leads where, what was never tried",
+        "map a run's site: kinds of pages, links between them, untried actions",
         "learning",
         settings="recipes.map:MapConfig",
         facts="recipes.map:MapShown",
@@ -134,7 +134,7 @@ _TABLE = (
     ),
     Command(
         "train",
-        "teach a language model what runs have stored",
+        "train a language model on stored episodes",
         "learning",
         settings="loop.training.settings:TrainSettings",
         facts="recipes.train:Trained",
@@ -146,7 +146,7 @@ _TABLE = (
     ),
     Command(
         "learn",
-        "write hints on sites from failures and successes",
+        "write hints on sites by comparing failures with successes",
         "learning",
         settings="recipes.learn:LearnConfig",
         facts="recipes.learn:Learnt",
@@ -154,7 +154,7 @@ _TABLE = (
     ),
     Command(
         "judge",
-        "score a run's episodes, and measure whoever scores them",
+        "score a run's episodes, and evaluate the judges",
         "judging",
         settings="loop.judging.settings:JudgeConfig",
         facts="recipes.judge:Judgements",
@@ -165,7 +165,7 @@ _TABLE = (
     ),
     Command(
         "train-judge",
-        "teach a reward model on labelled episodes and measure it",
+        "train a reward model on labelled episodes and evaluate it",
         "judging",
         settings="loop.training.settings:TrainJudgeSettings",
         facts="loop.training.judge:JudgeTrainingReport",
@@ -174,7 +174,7 @@ _TABLE = (
     ),
     Command(
         "attribute",
-        "say why episodes failed, and what to fix first",
+        "find out why episodes failed, and what to fix first",
         "judging",
         settings="recipes.attribute:AttributeConfig",
         facts="recipes.attribute:Attributed",
@@ -182,7 +182,7 @@ _TABLE = (
     ),
     Command(
         "view",
-        "look at runs in a browser, live while they go on",
+        "view runs in a browser, live while they are in progress",
         "judging",
         settings="recipes.view:ViewConfig",
         facts="recipes.view:Served",
@@ -190,7 +190,7 @@ _TABLE = (
     ),
     Command(
         "show",
-        "print an episode: every step, and what the model was sent and said",
+        "print an episode: every step, with the model's prompts and replies",
         "judging",
         settings="recipes.show:ShowConfig",
         facts="recipes.show:Shown",
@@ -198,7 +198,7 @@ _TABLE = (
     ),
     Command(
         "memory",
-        "show what a run remembers, and why it would act so",
+        "show what a run remembers, and explain its actions",
         "learning",
         settings="recipes.memory:MemoryConfig",
         facts="recipes.memory:Remembered",
@@ -210,7 +210,7 @@ _TABLE = (
     ),
     Command(
         "report",
-        "write a run's page or pictures again and print its tables",
+        "rewrite a run's page or plots and print its tables",
         "judging",
         settings="recipes.report:ReportConfig",
         facts="recipes.report:Reported",
@@ -218,7 +218,7 @@ _TABLE = (
     ),
     Command(
         "propose",
-        "find new tasks for a site, filter them and have them proven",
+        "propose new tasks for a site, filter them and prove them",
         "tasks",
         settings="loop.proposers.settings:ProposeConfig",
         facts="loop.proposers.records:ProposeSummary",
@@ -229,7 +229,7 @@ _TABLE = (
     ),
     Command(
         "record",
-        "keep what a person does in a browser",
+        "record what a person does in a browser",
         "tasks",
         settings="recipes.record:RecordConfig",
         facts="recipes.record:Recorded",
@@ -237,7 +237,7 @@ _TABLE = (
     ),
     Command(
         "replay",
-        "play stored episodes again without a model, healing as pages move",
+        "replay stored episodes without a model, adapting to changed pages",
         "tasks",
         settings="apps.replay.recordings:ReplayConfig",
         facts="recipes.replay:Replays",
@@ -249,7 +249,7 @@ _TABLE = (
     ),
     Command(
         "import",
-        "read episodes that others have recorded",
+        "import episodes recorded by other systems",
         "tasks",
         settings="recipes.imports:ImportConfig",
         facts="recipes.imports:Imported",
@@ -258,7 +258,7 @@ _TABLE = (
     ),
     Command(
         "export",
-        "write a run's episodes for other people's trainers",
+        "export a run's episodes for other trainers",
         "tasks",
         settings="apps.export.request:ExportConfig",
         facts="recipes.export:Exported",
@@ -277,7 +277,7 @@ _TABLE = (
     ),
     Command(
         "publish",
-        "put a run's figures among the published ones",
+        "add a run's figures to the published ones",
         "around",
         settings="recipes.publish:PublishConfig",
         facts="recipes.publish:Published",
@@ -285,7 +285,7 @@ _TABLE = (
     ),
     Command(
         "site",
-        "start, reset and look at the sites that tasks are on",
+        "list, start, reset and check the sites that tasks are played on",
         "around",
         settings="recipes.site:SiteConfig",
         facts="recipes.site:SiteFacts",
@@ -293,7 +293,7 @@ _TABLE = (
     ),
     Command(
         "login",
-        "log in at a site once, for agents to stay logged in",
+        "log in to a site once, so that agents stay logged in",
         "around",
         settings="recipes.login:LoginConfig",
         facts="recipes.login:LoggedIn",
@@ -304,7 +304,7 @@ _TABLE = (
     ),
     Command(
         "mcp",
-        "give assistants a browser, by the Model Context Protocol",
+        "give assistants a browser over the Model Context Protocol",
         "agents",
         settings="apps.mcp.settings:McpConfig",
         facts="recipes.mcp:AssistantServed",
@@ -316,7 +316,7 @@ _TABLE = (
     ),
     Command(
         "serve",
-        "serve tasks to trainers and evaluators, by OpenEnv's protocol",
+        "serve tasks to trainers and evaluators over OpenEnv's protocol",
         "agents",
         settings="apps.serve.settings:ServeConfig",
         facts="recipes.serve:TasksServed",
@@ -328,7 +328,7 @@ _TABLE = (
     ),
     Command(
         "completion",
-        "print the script that completes lines in a shell",
+        "print a completion script for a shell",
         "around",
         settings="recipes.completion:CompletionConfig",
         facts="recipes.completion:Script",
@@ -337,7 +337,7 @@ _TABLE = (
     ),
     Command(
         "init",
-        "write a starter: settings, tasks, limits, a place for keys",
+        "write starter files: settings, tasks, limits, API keys",
         "around",
         settings="recipes.init:InitConfig",
         facts="recipes.init:Started",
@@ -345,7 +345,7 @@ _TABLE = (
     ),
     Command(
         "doctor",
-        "say what is present, what is missing, how to get it",
+        "check what is installed, what is missing, how to get it",
         "around",
         settings="recipes.doctor:DoctorConfig",
         facts="recipes.doctor:Examined",
@@ -354,4 +354,4 @@ _TABLE = (
 )
 
 COMMANDS = {command.name: command for command in _TABLE}
-"""By name, in the order in which groups list them."""
+"""Commands by name, in the order of the help."""

@@ -1,7 +1,7 @@
-"""`webagent completion`: shells ask it what may come next on a line.
+"""`webagent completion`: words that may come next on a command line, for shells.
 
 The script for a shell is a few lines that call `webagent completion -- WORD...` with the words up
-to the cursor; the candidates come from the settings of the one command that is being typed.
+to the cursor; the candidates come from the settings of the command being typed.
 """
 
 import re
@@ -51,26 +51,26 @@ SHELLS = {
 
 @dataclass(frozen=True)
 class CompletionConfig:
-    """Print the script that makes a shell complete commands, flags, names and run folders.
+    """Print a script with which a shell completes commands, flags, names and run folders.
 
     Put `eval "$(webagent completion bash)"` into ~/.bashrc, the same with zsh into ~/.zshrc, or
     `webagent completion fish | source` into ~/.config/fish/config.fish.
     """
 
     shell: str = "bash"
-    """`bash`, `zsh` or `fish`."""
+    """The shell: `bash`, `zsh` or `fish`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What completes a shell's lines."""
+    """The completion script of a shell."""
 
     shell: str
     script: str
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Print a shell's script, or after `--` what may stand where the last word is."""
+    """Print a shell's script, or after `--` the candidates for the last word."""
     if list(argv[:1]) == ["--"]:
         for word in candidates(argv[1:]):
             print(word)
@@ -86,7 +86,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def candidates(words: Sequence[str]) -> list[str]:
-    """Return what the last of these words may become, FILES included where a path may stand."""
+    """Return the completions of the last word, including FILES where a path is accepted."""
     *before, current = [word for word in words if word != "="] + [""] * (words[-1:] in ([], ["="]))
     if not before:
         return _starting(current, [*COMMANDS, "--help", "--version", "--json"])
@@ -116,7 +116,7 @@ def _starting(current: str, words: Sequence[str]) -> list[str]:
 
 
 def values_of(command: Command, option: Option) -> Iterator[str]:
-    """Yield what a setting may be: names, folders of runs, FILES."""
+    """Yield the values of a setting: names, run folders, FILES."""
     if option.name == "benchmark":
         yield from load("benchmarks.catalogue:BENCHMARKS")
     elif (command.name, option.name) in (("propose", "site"), ("site", "name")):

@@ -1,4 +1,5 @@
-"""The forms of the viewer: commands whose settings, helps and defaults are those of their lines."""
+"""The viewer's forms for commands, with the settings, help texts and defaults of the command
+line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -15,15 +16,15 @@ _FIRST: Mapping[str, tuple[str, ...]] = {
     "benchmark": ("benchmark", "tasks", "seeds", "split", "policy", "model", "judge"),
     "improve": ("preset", "benchmark", "tasks", "policy", "model", "arms", "rounds"),
 }
-"""Commands that can be started from the page, with the settings that are asked for first."""
+"""Commands that can be started from the page, with the settings shown first."""
 _ELSEWHERE = frozenset(("name", "runs", "resume", "preview"))
-"""Settings that say which run; the page asks for the name, and the rest is its own."""
+"""Settings that identify the run; the page asks for the name and sets the others."""
 
 
 def startable_commands() -> list[StartableCommand]:
-    """Return the commands with their forms, filled in as the environment and TOML say.
+    """Return the commands with their forms, filled in from the environment and TOML.
 
-    Raises `SetupError` where those cannot be read.
+    Raises `SetupError` if those are invalid.
     """
     return [_make_startable(COMMANDS[name], first) for name, first in _FIRST.items()]
 
@@ -43,7 +44,7 @@ def _resolve(command: Command, words: Sequence[str]) -> Any:
 
 
 def _describe(command: Command, option: Option, is_first: bool) -> FormSetting:
-    """Return the field of a form that asks for a setting."""
+    """Return the form field of a setting."""
     kind: Literal["text", "switch", "choice", "words"] = "text"
     if option.type is bool:
         kind = "switch"

@@ -1,4 +1,5 @@
-"""`webagent mcp`: serve the browser to assistants until the client goes or a signal comes."""
+"""`webagent mcp`: serve the browser to assistants until the client disconnects or a signal
+arrives."""
 
 import gc
 import secrets
@@ -17,18 +18,18 @@ from webagent.store import Store
 
 @dataclass(frozen=True, slots=True)
 class AssistantServed:
-    """What a server offered and what came of it."""
+    """The tools of a server and its sessions."""
 
     tools: list[dict[str, Any]]
-    """Each with `name`, `description` and `inputSchema`, as clients are told."""
+    """The tools as sent to clients, with `name`, `description` and `inputSchema`."""
     sessions: int
-    """How many were opened; 0 with --describe."""
+    """Number of opened sessions; 0 with --describe."""
     store: str
-    """Folder of the run that kept them; empty where none did."""
+    """Folder of the run that stores them; empty if they are not stored."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Serve until the client goes; raises `Stopped` after a signal."""
+    """Serve until the client disconnects; raises `Stopped` after a signal."""
     config = resolve(McpConfig, "mcp", argv)
     config.check()
     if config.describe:
@@ -88,7 +89,7 @@ async def _serve(config: McpConfig, store: Store | None) -> int:
 
 @contextmanager
 def _store(config: McpConfig, argv: Sequence[str]) -> Iterator[Store | None]:
-    """The run that keeps the sessions, if any does. Raises `StoreError`."""
+    """Return the run that stores the sessions, if any. Raises `StoreError`."""
     if config.store is None:
         yield None
         return

@@ -25,20 +25,20 @@ class MemoryConfig:
     """Show what a run remembers or, for an episode, why memory would act as it does."""
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named."""
+    """The run folder. Default: the current folder."""
     episode: Positional[str] = ""
-    """Id of an episode, or its beginning: each of its steps is explained, without the episode's own
-    cases."""
+    """Id of an episode, or its first characters: explains each of its steps, using all cases except
+    the episode's own."""
     step: int = 0
-    """Number of the one step to explain, from 1; 0 for all."""
+    """Number of a single step to explain, from 1; 0 for all."""
     rebuild: bool = False
-    """Build the memory again from the run's successful episodes, and save it as `memory` in the run
+    """Rebuild the memory from the run's successful episodes, and save it as `memory` in the run
     folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One step, with what memory would do there."""
+    """One step, with the action that memory proposes."""
 
     step: int
     taken: str
@@ -49,23 +49,23 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a run remembers."""
+    """The content of a run's memory."""
 
     folder: str
-    """Where the memory lies."""
+    """Folder of the memory."""
     version: str
     cases: int
     episodes: int
     sources: dict[str, int] = field(default_factory=dict)
-    """Cases by where they come from: demonstrations, successes, failures."""
+    """Number of cases by source: demonstrations, successes, failures."""
     tasks: dict[str, int] = field(default_factory=dict)
-    """Cases by task."""
+    """Number of cases by task."""
     steps: list[Explained] = field(default_factory=list)
-    """For an episode: its steps."""
+    """The explained steps of the given episode."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Show or rebuild the memory, and explain an episode by it."""
+    """Show or rebuild the memory, and explain an episode with it."""
     config = resolve(MemoryConfig, "memory", argv)
     with Store.look(config.run) as store:
         episode = _episode(store, config.episode) if config.episode else None
@@ -80,7 +80,8 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _episode(store: Store, name: str) -> Trajectory:
-    """The episode whose id begins so. Raises `UsageError` where none or several do."""
+    """Return the episode whose id starts with `start`. Raises `UsageError` if none or several
+    do."""
     found = [each for each in store.ids("any") if each.startswith(name)]
     if len(found) != 1:
         raise UsageError(

@@ -1,4 +1,5 @@
-"""`webagent propose`: new tasks for a site, from whatever is known of it, sifted and proven."""
+"""`webagent propose`: generate new tasks for a site, filter them, and prove them by solving
+them."""
 
 import shlex
 import sys
@@ -24,7 +25,8 @@ from recipes.settings import resolve
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Failed where nothing was made; stopped where a cap came before the end, which is said."""
+    """Propose tasks; failed if there are none, stopped if a cap was reached first, which is
+    printed."""
     config = resume_config(resolve(ProposeConfig, "propose", argv))
     config.check()
     if config.preview:
@@ -40,7 +42,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _told(session: ProposalRun, folder: RunFolder, reason: str) -> ProposeSummary:
-    """The summary, written into the run's folder and shown."""
+    """Write the summary into the run's folder, print it, and return it."""
     unreadable = Counter(source for source, _ in session.problems)
     rows = count_by_source(session.lines, session.requests, unreadable)
     problems = [f"{source}: {why}" for source, why in session.problems]

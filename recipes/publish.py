@@ -1,4 +1,4 @@
-"""`webagent publish`: a run's summary among the published figures, and their page in Markdown."""
+"""`webagent publish`: add a run's summary to the published figures and rebuild their page."""
 
 import json
 from collections.abc import Sequence
@@ -24,28 +24,28 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class PublishConfig:
-    """Copy a run's summary to the published figures and write their page again."""
+    """Copy a run's summary to the published figures and rebuild their page."""
 
     run: Positional[Path | None] = None
-    """The run folder; without one only the page is written."""
+    """The run folder; without one, only the page is rebuilt."""
     name: str = ""
-    """Under which name it is published; the run folder's when empty."""
+    """Name under which it is published. Default: the name of the run folder."""
     folder: Path = Path("docs/results")
-    """Where the published figures are."""
+    """Folder of the published figures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was written."""
+    """The written files."""
 
     page: str
     """The page of all published figures."""
     published: str = ""
-    """The summary's copy; empty where only the page was written."""
+    """The copy of the summary; empty if only the page was written."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Copy, then write the page."""
+    """Copy the summary, then write the page."""
     config = resolve(PublishConfig, "publish", argv)
     if not config.folder.is_dir():
         raise StoreError(f"{config.folder} is no folder; name one with --folder")
@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def page_of(folder: Path) -> str:
-    """The page of all summaries in a folder, in the order of their names."""
+    """Return the page of all summaries in a folder, sorted by name."""
     sections = []
     for path in sorted(folder.glob("*.json")):
         told = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""`webagent record`: a person does a task in a browser, and it is kept as a demonstration."""
+"""`webagent record`: record what a person does in a browser as a demonstration."""
 
 import asyncio
 import shutil
@@ -26,45 +26,46 @@ PHASE = "demonstrate"
 
 @dataclass(frozen=True)
 class RecordConfig:
-    """Open a browser at an address and keep what a person does there as a demonstration."""
+    """Open a browser at a URL and record what a person does there as a demonstration."""
 
     url: Annotated[str, tyro.conf.Positional] = ""
-    """Where to begin."""
+    """URL to start at."""
     goal: str = ""
-    """What is being done, in a sentence; asked for in the end where it is not given."""
+    """The goal, in one sentence. Default: you are asked for it at the end."""
     task: str = ""
-    """Name of the task; made from the address where it is not given."""
+    """Name of the task. Default: derived from the URL."""
     answer: bool = False
     """The task has an answer: the line typed in the terminal ends the recording."""
     images: bool = True
-    """Keep a screenshot with every step."""
+    """Store a screenshot with every step."""
     profiles: str = ""
-    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
+    """TOML file whose table [sites.<site>] describes how the browser presents itself
+    (docs/sites.md)."""
     site: str = ""
-    """Which table of it."""
+    """Name of the table in --profiles."""
     headless: bool = False
     """Show no window; for programs that act as the person."""
     name: str = ""
-    """Name of the run's folder under `runs`; made from the date when empty."""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
-    """Where run folders are made."""
+    """Folder in which run folders are created."""
     into: Path | None = None
-    """Folder of an earlier recording, to put this one beside it."""
+    """Folder of an earlier recording to which this one is added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was kept."""
+    """The recording."""
 
     run: str
     """The run folder."""
     episode: str
-    """Its id in the run."""
+    """Id of the episode in the run."""
     steps: int
     goal: str
-    """Empty where nobody said it; it can be replayed then, but not be learnt from."""
+    """The goal; empty if none was given: the episode can be replayed, but not learned from."""
     left_out: int
-    """Things the person did that could not be kept."""
+    """Number of actions that could not be recorded."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:

@@ -1,4 +1,4 @@
-"""`webagent replay`: stored episodes are played again without a model, healing as they go."""
+"""`webagent replay`: replay stored episodes without a model, adapting to changed pages."""
 
 import shlex
 from collections.abc import Sequence
@@ -24,25 +24,26 @@ from webagent.errors import SetupError, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Replays:
-    """What came of the replays, or of writing a script."""
+    """The results of the replays, or the written script."""
 
     run: str = ""
-    """The folder that the replays are kept in."""
+    """The folder in which the replays are stored."""
     good: int = 0
-    """Played to their end, and the tasks' rules hold where there are some."""
+    """Number completed whose rules hold, where the task has some."""
     completed: int = 0
-    """Played to their end."""
+    """Number completed."""
     refused: int = 0
-    """Not played to their end: refused, or failed with the world."""
+    """Number not completed: refused, or failed because of the browser or site."""
     episodes: list[dict[str, Any]] = field(default_factory=list)
-    """Each with `episode`, `replay`, `task`, `seed`, `outcome`, `refusal`, `healed`, `ending`,
-    `score`, `score_reason` and, for every step, what was recorded and what was taken."""
+    """The replayed episodes, with `episode`, `replay`, `task`, `seed`, `outcome`, `refusal`,
+    `healed`, `ending`, `score`, `score_reason` and, for every step, the recorded and the replayed
+    action."""
     script: str = ""
-    """The file that was written with --to-script."""
+    """The file written with --to-script."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Replay; done when every episode was completed and its checks hold, where it has some."""
+    """Replay; done if every episode was completed and its checks hold, where it has some."""
     config = _read(argv)
     chosen = load_recordings(config)
     need_one([each.episode for each in chosen], values_of(config))
@@ -64,7 +65,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _read(argv: Sequence[str]) -> ReplayConfig:
-    """The settings of a command line. Raises `UsageError` for what does not go together."""
+    """Return the settings of a command line. Raises `UsageError` for inconsistent ones."""
     config = resolve(ReplayConfig, "replay", argv)
     if config.run == Path():
         raise UsageError("expected a run: webagent replay RUN [EPISODE …]")

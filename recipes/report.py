@@ -1,4 +1,4 @@
-"""`webagent report`: a run's page and tables, written again, and its figures as pictures."""
+"""`webagent report`: rewrite a run's page and tables, and plot its figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ from recipes.settings import resolve
 
 @dataclass(frozen=True)
 class ReportConfig:
-    """Write a run's page again, one file that can be sent to anybody, and print its tables."""
+    """Rewrite a run's page, a single file that can be shared, and print its tables."""
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named."""
+    """The run folder. Default: the current folder."""
     html: Path | None = None
-    """Where the page is written; report.html in the run folder when no file is named."""
+    """File to write the page to. Default: report.html in the run folder."""
     png: Path | None = None
-    """Folder for pictures: success with its intervals, costs, causes of failures."""
+    """Folder for plots: success with intervals, costs, causes of failure."""
 
 
 class Reported(RunSummary):
-    """The run's figures, and what was written of them."""
+    """The run's figures, and the files written."""
 
     plots: list[str]
-    """The pictures, with `--png`."""
+    """The plots, with `--png`."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Write the page beside the summary it is made from, or where it is wanted."""
+    """Write the page next to its summary, or to the given file."""
     from apps.report.page import write_plots
     from loop.summary import print_summary, read_summary
     from webagent.store import Store

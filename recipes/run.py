@@ -1,4 +1,4 @@
-"""The recipe `webagent run`: check, do the task before a person's eyes, and say what came of it."""
+"""`webagent run`: check the settings, perform the task live, report the result."""
 
 import asyncio
 import shutil
@@ -20,7 +20,7 @@ from webagent.store import Store
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Do one task, shown as it goes on."""
+    """Perform one task and show its progress."""
     config = resolve(RunConfig, "run", argv)
     check(config)
     folder = RunFolder.create_named(config.runs, config.name, config, ["webagent", "run", *argv])
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 def _told(
     config: RunConfig, folder: RunFolder, store: Store, live: Live, result: Result
 ) -> CommandResult:
-    """What came of it: shown, kept beside the episode, handed back."""
+    """Show the result, store it with the episode, and return it."""
     display, status = live.display, live.interrupted or status_of(result)
     if said := describe_lookahead(config.ahead, [result.trajectory]):
         display.say(said)
@@ -57,7 +57,7 @@ def _told(
 
 
 def _film(config: RunConfig, store: Store, display: Terminal, result: Result) -> str:
-    """The file with the moving picture; empty where none was asked for or could be made."""
+    """Return the file with the animated recording; empty if none was requested or possible."""
     if config.gif is None:
         return ""
     try:
@@ -70,7 +70,7 @@ def _film(config: RunConfig, store: Store, display: Terminal, result: Result) ->
 
 
 def _close(store: Store) -> None:
-    """Whatever is still under way was stopped."""
+    """Mark unfinished episodes as stopped."""
     for episode in store.ids("any"):
         trajectory = store.load(episode)
         if trajectory is not None and trajectory.ending is None:

@@ -1,4 +1,4 @@
-"""`webagent serve`: tasks for trainers and evaluators, until a signal comes."""
+"""`webagent serve`: serve tasks to trainers and evaluators, until a signal arrives."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,17 +14,18 @@ from webagent.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class TasksServed:
-    """What is served and where; told at once."""
+    """What is served and where; printed at the start."""
 
     address: str
-    """What clients are given as `base_url`."""
+    """The `base_url` for clients."""
     suite: str
     tasks: list[str]
     max_sessions: int
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Serve until a signal; raises `SetupError` where something is missing, `Stopped` after one."""
+    """Serve until a signal; raises `SetupError` if something is missing, `Stopped` after a
+    signal."""
     config = resolve(ServeConfig, "serve", argv)
     config.check()
     chosen = TaskSelection.of(config.played)

@@ -65,7 +65,7 @@ def resolve(
 
 
 def _wrong(config: type[Config], command: str, flags: Sequence[str], said: str) -> UsageError:
-    """Return the error for a wrong line: the unknown flag, else what tyro said first."""
+    """Return the error for an invalid command line: the unknown flag, else tyro's first message."""
     inside = [line.strip("│| ") for line in said.splitlines() if line[:1] in ("│", "|")]
     first = next((line for line in inside if line), "the command line cannot be read")
     if unknown := _unknown(config, [word.partition("=")[0] for word in flags]):
@@ -75,7 +75,7 @@ def _wrong(config: type[Config], command: str, flags: Sequence[str], said: str) 
 
 
 def _unknown(config: type[Config], given: Sequence[str]) -> str:
-    """Return the first flag that no setting has, or an empty text."""
+    """Return the first unknown flag, or an empty text."""
     known = set(_flags(config))
     flags = [word for word in given if word.startswith("-") and not _is_number(word)]
     return next((word for word in flags if word.replace("_", "-") not in known), "")
@@ -94,7 +94,7 @@ class Option:
     """One setting of a command, as it is typed."""
 
     name: str
-    """Without dashes in front: `max-cost`, `prompting.plan`."""
+    """Without leading dashes: `max-cost`, `prompting.plan`."""
     type: Any
     default: Any
     doc: str
@@ -102,7 +102,7 @@ class Option:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags that set it; a switch has one to turn it off, too."""
+        """Return the flags that set it; a switch also has one to turn it off."""
         prefix, dot, last = self.name.rpartition(".")
         off = (f"--{prefix}{dot}no-{last}",) if self.type is bool else ()
         return () if self.is_positional else (f"--{self.name}", *off)
@@ -111,9 +111,9 @@ class Option:
 def options_of(
     config: type[Any], prefix: str = "", *, base: object | None = None
 ) -> Iterator[Option]:
-    """Yield every setting of a dataclass, those of dataclasses inside it included.
+    """Yield every setting of a dataclass, including those of nested dataclasses.
 
-    The defaults are what `base` has, where it is given.
+    The defaults are taken from `base`, where given.
     """
     from tyro.conf import OmitArgPrefixes, Positional
 
@@ -139,7 +139,7 @@ def options_of(
 
 
 def _docs_of(config: type[Any]) -> dict[str, str]:
-    """Return the text under each field of a class and of those it extends, each on one line."""
+    """Return the docstring of each field of a class and its base classes, each on one line."""
     docs: dict[str, str] = {}
     for each in reversed([cls for cls in config.__mro__ if is_dataclass(cls)]):
         [node] = ast.parse(dedent(inspect.getsource(each))).body
@@ -153,9 +153,9 @@ def _docs_of(config: type[Any]) -> dict[str, str]:
 
 def _sources(command: str) -> str:
     return (
-        f"Settings may also come from the environment ({_variable(command, '')}<FIELD>) or from a "
-        f"table [{command}] in webagent.toml or in the file given with --config FILE. With --json "
-        "one document of JSON is printed, for programs."
+        f"Settings can also come from the environment ({_variable(command, '')}<FIELD>) or from a "
+        f"table [{command}] in webagent.toml or in the file named by --config FILE. With --json "
+        "a single JSON document is printed, for programs."
     )
 
 
@@ -165,7 +165,7 @@ def _base(
     layers: Mapping[str, Any],
     presets: Mapping[str, Config],
 ) -> Config:
-    """Return the preset that is named anywhere, else the defaults."""
+    """Return the named preset, else the defaults."""
     if not presets:
         return config()
     name = _take_option(flags, "--preset")[0] or layers.get("preset") or config().preset  # type: ignore[attr-defined]
@@ -177,7 +177,7 @@ def _base(
 
 
 def _take_option(argv: Sequence[str], option: str) -> tuple[str, list[str]]:
-    """Return the value of one option, empty when it is not given, and the other arguments."""
+    """Return the value of one option, empty if not given, and the other arguments."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument(option, dest="value", default="")
     known, rest = parser.parse_known_args(list(argv))
@@ -185,7 +185,7 @@ def _take_option(argv: Sequence[str], option: str) -> tuple[str, list[str]]:
 
 
 def _read_file(config: type[Config], command: str, name: str) -> dict[str, Any]:
-    """Return the command's table of the TOML file, checked against the fields."""
+    """Return the command's table in the TOML file, checked against the fields."""
     path = Path(name) if name else DEFAULT_FILE
     if not path.is_file():
         if name:
@@ -199,7 +199,7 @@ def _read_file(config: type[Config], command: str, name: str) -> dict[str, Any]:
 
 
 def _read_environment(config: type[Config], command: str) -> dict[str, Any]:
-    """Return the command's variables, checked; lists are split at spaces and commas."""
+    """Return the command's environment variables, checked; lists are split at spaces and commas."""
     prefix = _variable(command, "")
     found = {
         name.removeprefix(prefix).lower(): text
@@ -223,7 +223,8 @@ def _is_list(hint: object) -> bool:
 
 
 def _checked(config: type[Config], values: Mapping[str, object], source: str) -> dict[str, Any]:
-    """Return the values as the types of their fields. Raises `SetupError` naming the source."""
+    """Return the values converted to the types of their fields. Raises `SetupError` with the
+    source."""
     from pydantic import TypeAdapter, ValidationError
 
     hints = hints_of(config)

@@ -1,4 +1,4 @@
-"""`webagent show`: an episode step by step, with what the model was sent and said."""
+"""`webagent show`: print an episode step by step, with the model's requests and replies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,34 +19,35 @@ from webagent.store import Store
 
 @dataclass(frozen=True)
 class ShowConfig:
-    """Print an episode: every step, with what the model was sent, said and was asked again."""
+    """Print an episode: every step, with the model's prompts, replies and retries."""
 
     run: Positional[Path] = Path()
-    """The run folder; this one when none is named."""
+    """The run folder. Default: the current folder."""
     episode: Positional[str] = ""
-    """Id of an episode, or its beginning; may be left out where the run has only one."""
+    """Id of an episode, or its first characters; optional if the run has only one."""
     step: int = 0
-    """Number of the one step to show whole, from 1; 0 for all in short. The number after the last
-    step is for what gave none: unreadable replies, a server that failed."""
+    """Number of a single step to print in full, from 1; 0 for all in short form. The number after
+    the last step shows requests that produced no step: invalid replies, a failed server."""
     full: bool = False
-    """Show every step whole."""
+    """Print every step in full."""
     raw: bool = False
-    """Add the server's responses as they came."""
+    """Add the server's raw responses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """One step, or what came after the last one."""
+    """One step, or the requests after the last one."""
 
     step: int
     url: str
     thought: str
     action: str
-    """Empty where none came."""
+    """The action; empty if there is none."""
     outcome: str
-    """What came of the action; empty when it took effect."""
+    """Why the action failed; empty if it took effect."""
     exchanges: list[dict[str, Any]]
-    """With models: `messages`, `replies`, `attempts`, `usage`, `seconds`, `error` and so on."""
+    """Exchanges with models: `messages`, `replies`, `attempts`, `usage`, `seconds`, `error` and so
+    on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Shown:
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Print the episode. Raises `UsageError` where none or several are meant."""
+    """Print the episode. Raises `UsageError` if none or several match."""
     config = resolve(ShowConfig, "show", argv)
     with Store.look(config.run) as store:
         found = [each for each in store.ids("any") if each.startswith(config.episode)]
@@ -90,7 +91,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 def _steps(
     trajectory: Trajectory, exchanges: Mapping[int, tuple[Exchange, ...]]
 ) -> Iterator[ShownStep]:
-    """Yield the steps, and what was asked after the last one."""
+    """Yield the steps, and the requests after the last one."""
     for position in range(max(len(trajectory.steps), *(n + 1 for n in exchanges), 0)):
         said = [asdict(each) for each in exchanges.get(position, ())]
         if position >= len(trajectory.steps):
@@ -109,7 +110,7 @@ def _steps(
 
 
 def _print_step(step: ShownStep, exchanges: Sequence[Exchange], config: ShowConfig) -> None:
-    """Print a step: in short what was done and what went wrong on the way, or whole."""
+    """Print a step in full, or its action and problems in short form."""
     print(f"\n{step.step}  {step.url}")
     if step.thought:
         print(f"   {shorten(step.thought)}")

@@ -1,4 +1,4 @@
-"""The command `webagent site`: what there is, started, reset, kept, stopped, looked at."""
+"""`webagent site`: list, start, reset, snapshot, stop and check sites."""
 
 import json
 import signal
@@ -29,57 +29,57 @@ _RESETS = 20
 
 @dataclass(frozen=True)
 class SiteConfig:
-    """Start, reset, keep and stop the sites that tasks are played on."""
+    """List, start, reset, snapshot, stop and check the sites that tasks are played on."""
 
     action: Annotated[str, tyro.conf.Positional] = "list"
-    """`list`, `start`, `reset`, `snapshot`, `stop` or `check`."""
+    """The action: `list`, `start`, `reset`, `snapshot`, `stop` or `check`."""
     name: Annotated[str, tyro.conf.Positional] = ""
-    """Id of the site, as `fossil@1` or `fossil`."""
+    """Id of the site, such as `fossil@1` or `fossil`."""
     port: int = 0
-    """To serve it on; 0: one that is free."""
+    """Port to serve it on; 0 for any free one."""
     state: str = ""
-    """Saved state to start in or to reset to, or the name that a snapshot gets; empty: `first`."""
+    """Saved state to start in or reset to, or the name of a new snapshot. Default: `first`."""
     detach: bool = False
-    """Start it and come back; `stop` ends it."""
+    """Start the site in the background; `stop` ends it."""
     files: tuple[Path, ...] = ()
-    """TOML files that describe more sites, besides those in WEBAGENT_SITE_FILES."""
+    """TOML files that describe additional sites, in addition to those in WEBAGENT_SITE_FILES."""
 
 
 class SiteFacts(TypedDict, total=False):
-    """What `list` says of every site under `sites`, and the other actions of one."""
+    """The output of `list`, under `sites`, or of another action for one site."""
 
     sites: list[dict[str, Any]]
-    """Of `list`: every site as below."""
+    """Of `list`: all sites, each with the keys below."""
     site: str
     """Its id."""
     address: str
-    """What tasks call it."""
+    """The address that tasks use."""
     accounts: dict[str, dict[str, str]]
     """Name, password and rights, by role; of `check` only the roles."""
     base: str
-    """Where it runs, as `start` says in a line of its own before it serves."""
+    """Where the site runs; `start` prints it on a separate line before it serves."""
     state: str
     """The folder of the running instance."""
     folder: str
-    """Of `snapshot`: where the state was kept."""
+    """Of `snapshot`: the folder of the saved state."""
     build_seconds: float
     start_seconds: float
     reset_seconds: float
     healthy: bool
-    """Of `check`, as all that follow: whether it answers."""
+    """Of `check`, like all that follow: whether the site responds."""
     files: int
     bytes: int
     left_by_reset: list[str]
-    """What a reset did not put back."""
+    """What a reset did not restore."""
     writes: str
-    """The form that two episodes wrote with, a reset between them; empty where none was found that
-    changes the state."""
+    """The form that two episodes submitted, with a reset between them; empty if no form that
+    changes the state was found."""
     unlike_fresh: list[str]
-    """In what the second of them differed from the same in a fresh process."""
+    """Differences between the second episode and the same one in a new process."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Do it; failed when a check found something."""
+    """Perform the action; failed if a check found a problem."""
     config = resolve(SiteConfig, "site", argv)
     if config.action not in ACTIONS:
         raise unknown_name("action", config.action, ACTIONS)

@@ -1,4 +1,4 @@
-"""From run folders to trained weights: read, write out, train, save."""
+"""`webagent train`: read run folders, build training data, train, save the weights."""
 
 import json
 import time
@@ -25,35 +25,35 @@ if TYPE_CHECKING:
     from webagent.training.language.units import TrainingUnit
 
 MODEL, FRESH = "model", "fresh"
-"""Folders in the training's own: the trained weights, and those that were made from nothing."""
+"""Folders in the output folder: the trained weights, and weights created from scratch."""
 _SHOWN = ("loss", "gradient_norm", "learning_rate", "tokens_per_second", "accuracy", "clip_share")
 _LINE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What a training did."""
+    """The result of a training."""
 
     weights: str
     """Folder of the trained weights."""
     updates: int
     tokens: int
     seconds: float
-    """Of this process; what an earlier one spent before it was stopped is not in it."""
+    """Seconds of this process, without earlier interrupted ones."""
     loss: float
-    """Of the last update, in the objective's own measure."""
+    """Loss of the last update, as defined by the objective."""
     skipped: int
-    """Updates left out because their loss or gradient was no number."""
+    """Updates skipped because the loss or gradient was not finite."""
     dropped: dict[str, int]
-    """Units left out, by reason."""
+    """Number of dropped units, by reason."""
     imagined: float
     """Share of imagined tokens."""
     resumed: int
-    """The update after which it went on; 0 for a run from the start."""
+    """The update from which training resumed; 0 for a run from the start."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Train, save the weights beside how they are to be asked, and print what was done."""
+    """Train, save the weights together with their prompting, and print the result."""
     settings = resolve(TrainSettings, "train", argv)
     settings.check()
     lived = load_experience(settings.runs, settings.score, settings.steps)
@@ -147,7 +147,7 @@ def _offered(settings: TrainSettings, units: "Sequence[TrainingUnit]", lived: Ex
 
 
 class _Progress:
-    """Says how it goes and how long it will take, a line every few seconds."""
+    """Prints progress and remaining time, one line every few seconds."""
 
     def __init__(self) -> None:
         self._said = 0.0

@@ -1,4 +1,4 @@
-"""The recipe: read labelled episodes, teach, calibrate, measure, write down."""
+"""`webagent train-judge`: read labelled episodes, train, calibrate, evaluate, write the results."""
 
 import json
 import sys
@@ -25,7 +25,8 @@ from webagent.errors import SetupError
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Train, then print how good the judge is; it lies in OUT/judge, the figures in OUT."""
+    """Train, then print the judge's quality; the judge is written to OUT/judge, the figures to
+    OUT."""
     import torch
 
     settings = resolve(TrainJudgeSettings, "train-judge", argv)
@@ -54,7 +55,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _same(settings: TrainJudgeSettings) -> None:
-    """Note the settings in the folder. Raises `SetupError` where others began it."""
+    """Record the settings in the folder. Raises `SetupError` if it was started with others."""
     settings.out.mkdir(parents=True, exist_ok=True)
     noted = settings.out / "settings.json"
     text = json.dumps(asdict(settings), indent=1, default=str) + "\n"
@@ -75,7 +76,7 @@ def _counted(episodes: Sequence[LabelledEpisode]) -> dict[str, int]:
 
 
 class _Teller:
-    """Says on standard error how far a stage is, now and then."""
+    """Prints on standard error how far a stage has progressed, every few seconds."""
 
     def __init__(self) -> None:
         self._next = 0.0

@@ -1,4 +1,4 @@
-"""The command line of the viewer: which runs, at which address, and whether a browser is opened."""
+"""`webagent view`: serve the viewer for the given runs, and open it in a browser."""
 
 import os
 import sys
@@ -23,34 +23,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ViewConfig:
-    """Look at runs in a browser: curves, tasks, episodes, failures; live while a run goes on."""
+    """View runs in a browser: curves, tasks, episodes, failures; live while a run is in
+    progress."""
 
     run: Positional[Path] = Path()
-    """A run folder, or a folder of run folders; this one when none is named."""
+    """A run folder, or a folder of run folders. Default: the current folder."""
     port: int = 0
-    """Where to listen; the first free one from 7777 on when none is named."""
+    """Port to listen on. Default: the first free one from 7777."""
     host: str = "127.0.0.1"
-    """The address to listen at. Anything but 127.0.0.1 lets others on the network see the runs:
-    there is no password."""
+    """Address to listen on. Any address other than 127.0.0.1 lets others on the network see the
+    runs: there is no password."""
     control: bool = False
-    """Let runs be started, steered and stopped from the page, by whoever has the token in the
-    address that is printed; on this machine alone."""
+    """Allow starting, steering and stopping runs from the page, for anyone with the token in the
+    printed URL; on this machine only."""
     open: bool = True
-    """Open it in the default browser, where the command is typed on a desktop."""
+    """Open the page in the default browser, if the command is typed on a desktop."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """Where the runs can be seen; told at once, and once more at the end."""
+    """Where the runs can be viewed; printed at the start and at the end."""
 
     address: str
-    """For a browser on this machine, or where `--host` says on others."""
+    """URL for a browser on this machine, or on others depending on `--host`."""
     runs: list[str]
-    """Names of the runs there were at the beginning."""
+    """Names of the runs present at the start."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Serve until Ctrl-C. Raises `SetupError` where there is nothing to show or no port."""
+    """Serve until Ctrl-C. Raises `SetupError` if there is nothing to show or no free port."""
     config = resolve(ViewConfig, "view", argv)
     archive = Archive(config.run)
     launcher = _make_launcher(config) if config.control else None
@@ -75,7 +76,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _make_launcher(config: ViewConfig) -> "Launcher":
-    """Return what starts runs in the folder. Raises `UsageError` where it must not."""
+    """Return the launcher of runs in the folder. Raises `UsageError` if it is not allowed."""
     if config.host not in LOCAL:
         raise UsageError(f"--control is for this machine alone; leave --host {config.host} out")
     if any((config.run / name).exists() for name in ("run.json", "run.sqlite")):
@@ -91,7 +92,7 @@ def _make_launcher(config: ViewConfig) -> "Launcher":
 
 
 def _has_desktop() -> bool:
-    """Return whether somebody at a terminal of this machine sees the windows that it opens."""
+    """Return whether someone at a terminal of this machine would see its windows."""
     if is_for_program() or not sys.stdout.isatty() or "SSH_CONNECTION" in os.environ:
         return False
     return sys.platform != "linux" or bool(
