@@ -71,7 +71,7 @@ class TrainSettings:
     """Folders of earlier runs whose steps are trained on again if the model's perplexity on them is
     neither very low nor very high (WebRL)."""
     perplexity: tuple[float, float] = (1 / 0.95, 1 / 0.5)
-    """Minimum and maximum perplexity of a replayed reply. Default: the bounds of WebRL."""
+    """Minimum and maximum perplexity of a replayed reply; the defaults are WebRL's bounds."""
     model: str = ""
     """Folder or hub name of the initial model. Default: a small model created from scratch, with a
     tokenizer trained on the runs' text."""
@@ -90,7 +90,7 @@ class TrainSettings:
     source whose judgements the runs contain, such as `witness`. `sft` skips mistaken and redundant
     steps; `grpo` and `gspo` reward steps by their progress."""
     score: str = "success"
-    """Name of the score that defines success. Default: the headline score of the frozen judge."""
+    """Name of the score that defines success; the default is the frozen judge's headline."""
     most: int = 0
     """Maximum number of imitated episodes per task and seed, shortest first; 0 for all."""
     prompt: str = "act"
