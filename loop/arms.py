@@ -1,4 +1,4 @@
-"""The arms of the comparison: what each learns from, and how it acts when it is measured."""
+"""The arms of the comparison: what each learns from, and how it acts during evaluation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ class Arm:
     """Whether imagined episodes join the policy's training set."""
     acts_by: Acting = "policy"
     believes: Belief = "checks"
-    """Who tells it which of its episodes succeeded: the tasks' checks, a learned judge that it
-    trains on its own verdicts, or that judge where a frozen one agrees."""
+    """Judge of its own episodes: the tasks' checks, a learned judge that it trains on its own
+    verdicts, or that judge where a frozen one agrees."""
     draws: Draws = "curriculum"
-    """How it comes by its tasks: what there is to learn most from, or every one as often."""
+    """How its tasks are sampled: by the curriculum, or every task equally often."""
     weights_of: str = ""
-    """The arm whose trained weights it is measured with; empty when it trains its own."""
+    """The arm whose trained weights it is evaluated with; empty if it trains its own."""
 
 
 _ALL = (
@@ -49,7 +49,7 @@ ARMS = {arm.name: arm for arm in _ALL}
 
 
 def arms_of(asked: Iterable[str]) -> list[str]:
-    """The arms asked for and those they need, in the order of the table. Raises `SetupError`."""
+    """Return the named arms and those they need, in the order of the table. Raises `SetupError`."""
     names = set(ARMS) if "all" in asked else set(asked)
     for name in names:
         if name not in ARMS:
@@ -59,5 +59,5 @@ def arms_of(asked: Iterable[str]) -> list[str]:
 
 
 def has_learned_judge(asked: Iterable[str]) -> bool:
-    """Whether an arm among these has a learned judge in place of the checks."""
+    """Return whether any of these arms has a learned judge instead of the checks."""
     return any(ARMS[name].believes != "checks" for name in arms_of(asked))

@@ -75,9 +75,9 @@ def load_prices(path: Path | None) -> Prices:
 
 
 def check_cost_cap(caps: Caps, model: str, prices: Prices) -> None:
-    """Whether a cap on money can be kept. Raises `SetupError` where nothing tells what is spent.
+    """Check that a cap on money can be enforced. Raises `SetupError` if the spending is unknown.
 
-    `model` is the one that is paid for; empty where none is asked.
+    `model` is the paid model; empty if there is none.
     """
     if caps.max_cost is None:
         return
@@ -90,7 +90,8 @@ def check_cost_cap(caps: Caps, model: str, prices: Prices) -> None:
 
 
 def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
-    """Return the run's ledger as it was left, with these limits; it keeps itself in the store."""
+    """Return the run's ledger with its spending so far and these limits; it saves itself in the
+    store."""
     ledger = _restore_ledger(store, _SPENT, caps, prices)
     rows = sorted(prices.models.items())
     state: list[Json] = [{"model": name, **price.model_dump(mode="json")} for name, price in rows]
@@ -100,7 +101,7 @@ def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
 
 
 def open_judging_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
-    """Return the ledger of all judging of this run so far, kept apart from what playing cost."""
+    """Return the ledger of all judging of this run so far, separate from the cost of playing."""
     return _restore_ledger(store, _SPENT_ON_JUDGING, caps, prices)
 
 
@@ -116,7 +117,7 @@ def _restore_ledger(store: Store, key: str, caps: Caps, prices: Prices) -> Ledge
 
 
 def read_spending(store: Store, key: str = _SPENT) -> list[Spent]:
-    """Return what was asked of each model in each role, as the run's ledger kept it."""
+    """Return the usage of each model per role, as stored in the run's ledger."""
     kept = store.get_state(key)
     return [from_json(Spent, row) for row in kept] if isinstance(kept, list) else []
 
@@ -132,7 +133,7 @@ def join_spending(store: Store, parts: Iterable[Store]) -> None:
 
 
 def read_stored_prices(store: Store) -> Prices | None:
-    """The prices the run was last played at; None for a run that keeps no ledger."""
+    """Return the prices of the run's last session; None for a run without a ledger."""
     kept = store.get_state(_PRICES)
     if not isinstance(kept, list):
         return None
@@ -146,12 +147,12 @@ def note_stop(store: Store, reason: str) -> None:
 
 
 def read_stop_reason(store: Store) -> str:
-    """Why the run stopped before its end; empty where it did not."""
+    """Return why the run stopped early; empty if it did not."""
     return str(store.get_state(_STOPPED) or "")
 
 
 def format_spending(ledger: Ledger) -> str:
-    """What was spent so far, in a few words; empty before anything was."""
+    """Return the spending so far, in a few words; empty if there was none."""
     if not ledger.entries:
         return ""
     money = ledger.money()
@@ -165,9 +166,9 @@ def format_spending(ledger: Ledger) -> str:
 async def run_within_caps(
     work: Coroutine[Any, Any, object], ledger: Ledger, store: Store, seconds: float | None
 ) -> None:
-    """Do the work; where the ledger closes first, or after so many seconds, end it in order.
+    """Run the work; stop it cleanly if the ledger closes, or after so many seconds.
 
-    Finished steps are safe then, requests in flight have been booked, and the store knows why.
+    Finished steps are then safe, requests in flight are booked, and the store contains the reason.
     """
     await run_until_closed(work, ledger, seconds, lambda: store.put_state(_STOPPED, ledger.reason))
 
@@ -178,7 +179,7 @@ async def run_until_closed(
     seconds: float | None,
     on_stop: Callable[[], object] = lambda: None,
 ) -> None:
-    """Do the work; where the ledger closes first, or after so many seconds, end it in order.
+    """Run the work; stop it cleanly if the ledger closes, or after so many seconds.
 
     `on_stop` is called before it is cancelled.
     """
@@ -211,8 +212,8 @@ class RunPrices:
 
     prices: Prices
     asked: str
-    """The one model that policies asked for, whatever its server called itself; empty where there
-    were several or none."""
+    """The only model that policies requested, whatever name its server returned; empty for several
+    or none."""
 
     @classmethod
     def of(cls, store: Store) -> "RunPrices":
@@ -221,7 +222,8 @@ class RunPrices:
         return cls(read_stored_prices(store) or Prices(), asked.pop() if len(asked) == 1 else "")
 
     def step(self, decision: Decision) -> tuple[float | None, str | None]:
-        """Money and its currency; None where price or tokens are not known, or weights are own."""
+        """Return money and its currency; None if price or tokens are unknown, or for in-process
+        weights."""
         price = self.prices.of(decision.weights) or (
             self.prices.of(self.asked) if self.asked else None
         )
@@ -230,7 +232,7 @@ class RunPrices:
         return money, price.currency if price and money is not None else None
 
     def episode(self, trajectory: Trajectory) -> tuple[float | None, str | None]:
-        """The sum over the steps; None where that of any is not known."""
+        """Return the sum over the steps; None if any of them is unknown."""
         steps = [self.step(step.decision) for step in trajectory.steps]
         known = [money for money, _ in steps if money is not None]
         if not known or len(known) < len(steps):

@@ -1,4 +1,4 @@
-"""Dreaming: imagined episodes from real pages, kept only where two models believe in them."""
+"""Imagined episodes from real pages, used only if two models predict success."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -22,9 +22,11 @@ from worldmodel.transitions import Transition, transitions
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:
-    """Dream on from real pages whose task was failed, and keep what both models believe in.
+    """Imagine episodes from real pages whose task failed, and keep those that both models score as
+    a success.
 
-    Nothing is dreamt while the world model's belief is wrong too often on episodes held back.
+    Nothing is imagined if the world model's predictions of success are too often wrong on held-out
+    episodes.
     """
     state.dreams = []
     world, reward = state.world, state.reward
@@ -57,7 +59,8 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
 
 
 def _measure_belief(session: Session, state: ArmState, world: WorldModel, round: int) -> float:
-    """How far the world model's belief can be trusted; stored with how right it is altogether."""
+    """Return how reliable the world model's P(success) is, and store it with its overall
+    accuracy."""
     held = [t for t in state.experience if is_held_back(t)]
     checked = list(transitions(held, state.success))
     precision, count = precision_of_belief(world, checked, session.config.belief)
@@ -78,7 +81,7 @@ def _measure_belief(session: Session, state: ArmState, world: WorldModel, round:
 def _plan_dreams(
     session: Session, starts: Sequence[Trajectory], round: int
 ) -> list[PlannedEpisode]:
-    """So many dreams, spread evenly over the real pages to start from."""
+    """Return so many imagined episodes, spread evenly over the real start pages."""
     count = session.config.dreams if starts else 0
     base = replace(session.provenance("imagine", round), world="imagined")
     rng = np.random.default_rng([session.repeat, round, 1])
@@ -99,10 +102,10 @@ def _is_believed(trajectory: Trajectory, belief: float) -> bool:
 
 
 def measure_run(store: Store, benchmark: str) -> tuple[dict[str, Json], list[dict[str, Json]]]:
-    """Return how right memory and its baselines are on a run's episodes on test seeds, after what
-    they learn from all its others: what was measured, and the rows of figures by model.
+    """Return the accuracy of memory and its baselines on a run's episodes on test seeds, after
+    learning from all others: what was evaluated, and the rows of figures by model.
 
-    Raises `StoreError` where the run has no episodes on test seeds, or no others.
+    Raises `StoreError` if the run has no episodes on test seeds, or no others.
     """
     success: dict[str, float | None] = dict.fromkeys(store.ids("any"), 0.0)
     for episode, scores in store.scores().items():

@@ -1,4 +1,4 @@
-"""Why a run's episodes failed, as its folder tells: read where it was written, else worked out."""
+"""Why a run's episodes failed: read from its attribution.json, else attributed by rules."""
 
 import json
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ _SHOWN = 3
 
 
 def summarize_failures(run: Path, phase: str = "") -> FailureSummary:
-    """By the rules, and for episodes of which attribution.json says more, by that file.
+    """Summarize failures by the rules, and by attribution.json for the episodes it covers.
 
-    Of one phase, or of all. Raises `StoreError`.
+    Covers one phase, or all. Raises `StoreError`.
     """
     written = read_written(run)
     return summarize([written.get(one.episode, one) for one in attribute_failures(run, phase)[0]])
 
 
 def read_written(run: Path) -> dict[str, Attribution]:
-    """What attribution.json says, by episode; nothing where it was not written.
+    """Return the content of attribution.json, by episode; empty if it does not exist.
 
-    Raises `StoreError` where it cannot be read.
+    Raises `StoreError` if it is unreadable.
     """
     if not (run / FILE).is_file():
         return {}
@@ -40,11 +40,11 @@ def read_written(run: Path) -> dict[str, Attribution]:
 def attribute_failures(
     run: Path, phase: str = "", trusted: str = ""
 ) -> tuple[list[Attribution], int]:
-    """Return what the rules put each failure of the policy down to, and of how many of its episodes
-    there is a verdict.
+    """Return the cause that the rules give for each failure, and the number of episodes with a
+    verdict.
 
-    Of one phase, or of all; evaluators whose ids begin with `trusted` have the last word, without
-    one the judge of the run. Raises `StoreError`.
+    Covers one phase, or all; evaluators whose ids start with `trusted` count as ground truth, by
+    default the judge of the run. Raises `StoreError`.
     """
     where: dict[str, Any] = {"phase": phase} if phase else {}
     found, scored = [], 0
@@ -66,7 +66,7 @@ def attribute_failures(
 
 
 def read_attributions(path: Path) -> list[Attribution]:
-    """What was written. Raises `StoreError`."""
+    """Return the stored attributions. Raises `StoreError`."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -79,7 +79,7 @@ def read_attributions(path: Path) -> list[Attribution]:
 
 
 def format_rows(summary: FailureSummary) -> list[tuple[str, ...]]:
-    """A line under `COLUMNS` for every cause."""
+    """Return a row under `COLUMNS` for every cause."""
     return [
         (
             str(row.cause),
@@ -102,5 +102,5 @@ def format_counts(counts: Sequence[tuple[str, int]]) -> str:
 
 
 def format_task_counts(counts: Sequence[tuple[str, int]]) -> str:
-    """Return the same of tasks by their ids."""
+    """Return the first tasks with their counts, by their ids."""
     return format_counts([(task.rsplit("/", 1)[-1].split("@", 1)[0], n) for task, n in counts])

@@ -1,4 +1,4 @@
-"""Settings that recipes share, named on a command line as if each recipe had them itself."""
+"""Shared settings of recipes, named on a command line as if each recipe had defined them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -11,7 +11,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 
 def hints_of(config: type) -> dict[str, Any]:
-    """The type of every setting by its name, those that are shared among them."""
+    """Return the type of every setting by name, including nested ones."""
     parts = _parts(config)
     hints = get_type_hints(config)
     shared = {name: hint for part in parts for name, hint in get_type_hints(hints[part]).items()}
@@ -19,7 +19,7 @@ def hints_of(config: type) -> dict[str, Any]:
 
 
 def flat(config: "DataclassInstance") -> dict[str, Any]:
-    """Every setting by its name, as plain values."""
+    """Return every setting by name, as plain values."""
     values = asdict(config)
     for part in _parts(type(config)):
         values |= values.pop(part)
@@ -27,7 +27,7 @@ def flat(config: "DataclassInstance") -> dict[str, Any]:
 
 
 def nested(config: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by name, the shared ones gathered under the fields that hold them."""
+    """Return values by name, with shared ones gathered under the fields that contain them."""
     found = dict(values)
     for part, names in _parts(config).items():
         if given := {name: found.pop(name) for name in names if name in found}:
@@ -36,7 +36,7 @@ def nested(config: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def laid_upon(base: Config, values: Mapping[str, Any]) -> Config:
-    """The settings with other values for those that are named."""
+    """Return the settings with the named values replaced."""
     parts = _parts(type(base))
     found = nested(type(base), values)
     changed = {
@@ -47,7 +47,7 @@ def laid_upon(base: Config, values: Mapping[str, Any]) -> Config:
 
 
 def _parts(config: type) -> dict[str, tuple[str, ...]]:
-    """The names of shared settings by the field that holds them."""
+    """Return the names of shared settings by the field that contains them."""
     from tyro.conf import OmitArgPrefixes
 
     marked = get_type_hints(config, include_extras=True)

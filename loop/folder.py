@@ -1,4 +1,4 @@
-"""The run folder: its settings, origins, weights, store and notes, found again after a kill."""
+"""The run folder: settings, origins, weights, store and notes, readable again after a kill."""
 
 import json
 import platform
@@ -24,7 +24,7 @@ from webagent.store import Store
 
 SOURCE = Path(__file__).resolve().parents[1]
 _AT_ONCE = 1000
-"""Runs that may begin in one second without a name."""
+"""Maximum number of unnamed runs that start in the same second."""
 _PACKAGES = {
     "webagent": "webagent-loop",
     "torch": "torch",
@@ -35,18 +35,18 @@ _PACKAGES = {
 
 
 class Origin(TypedDict):
-    """What a run, or a part of it, was made with."""
+    """The versions with which a run, or a part of it, was made."""
 
     commit: str
-    """Of the source tree; empty outside of one."""
+    """Commit of the source tree; empty outside of one."""
     modified: bool
     """Whether files differed from the commit."""
     versions: dict[str, str]
-    """Name to version; empty where it is not installed."""
+    """Package name to version; empty if it is not installed."""
 
 
 def read_origin() -> Origin:
-    """What this program is at the moment."""
+    """Return the current versions of this program."""
     head = _git("rev-parse", "HEAD")
     is_modified = bool(head and _git("status", "--porcelain", "--untracked-files=no"))
     return Origin(commit=head, modified=is_modified, versions=_versions())
@@ -103,7 +103,7 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Where everything of one run lies."""
+    """The folder with everything of one run."""
 
     path: Path
 
@@ -111,8 +111,8 @@ class RunFolder:
     def create_named(
         cls, runs: Path, name: str, config: Any, command: Sequence[str]
     ) -> "RunFolder":
-        """A new one of this name among runs, or without one of the name of the command and the
-        time. Raises `UsageError` for a name that leads elsewhere, `StoreError` as `create`."""
+        """Return a new folder with this name among runs; by default named by command and time.
+        Raises `UsageError` for a name that leads outside, `StoreError` as `create`."""
         if not name:
             return cls.create(_claim_dated(runs, command[1]), config, command)
         if Path(name).name != name or "\\" in name or name.startswith("."):
@@ -121,7 +121,8 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, config: Any, command: Sequence[str]) -> "RunFolder":
-        """A new one with its settings. Raises `StoreError` when there is a run already."""
+        """Return a new folder with its settings. Raises `StoreError` if it already contains a
+        run."""
         if (path / "run.json").exists():
             advice = f"resume it with --resume {path}, or " * hasattr(config, "resume")
             raise StoreError(f"{path} holds a run already; {advice}choose another --name")
@@ -138,7 +139,8 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
-        """An existing one. Raises `StoreError` when it is not a run, or of another version."""
+        """Return an existing folder. Raises `StoreError` if it is not a run, or of another
+        version."""
         folder = cls(path)
         version = folder.settings().get("version")
         if version != VERSION:
@@ -146,7 +148,7 @@ class RunFolder:
         return folder
 
     def settings(self) -> dict[str, Any]:
-        """What `run.json` holds: version, command, resolved config and origins."""
+        """Return the content of `run.json`: version, command, resolved config and origins."""
         file = self.path / "run.json"
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
@@ -157,10 +159,10 @@ class RunFolder:
         return found
 
     def note_origin(self) -> tuple[Origin, ...]:
-        """What the run was made with so far, the program as it is now included.
+        """Record the current version of the program, and return all versions so far.
 
-        To be asked when a run is taken up again and when it is summed up, so that a source that
-        changed in between, even while the run was under way, is named beside its figures.
+        Called when a run is resumed and when it is summarized, so that a source that changed in
+        between, even during the run, is named next to its figures.
         """
         settings, now = self.settings(), read_origin()
         known: list[Origin] = settings["origins"]
@@ -170,7 +172,7 @@ class RunFolder:
         return tuple(known)
 
     def config(self, cls: type[Config]) -> Config:
-        """The settings the run was begun with. Raises `StoreError` when they do not fit."""
+        """Return the settings the run was started with. Raises `StoreError` if they do not fit."""
         from pydantic import TypeAdapter, ValidationError
 
         found = self.settings().get("config")
@@ -184,23 +186,24 @@ class RunFolder:
             ) from error
 
     def store(self) -> Store:
-        """The run's store; one for each process."""
+        """Return the run's store; one for each process."""
         return Store.open(self.path)
 
     def write_json(self, name: str, content: Any) -> None:
-        """Write a file whole or not at all."""
+        """Write a file completely or not at all."""
         write_whole(self.path / name, json.dumps(content, indent=1, default=str) + "\n")
 
     def weights(self, arm: str, repeat: int, round: int, part: str) -> Path:
-        """Where the weights of `policy`, `world`, `reward` or `judge` after a round lie."""
+        """Return the folder of the weights of `policy`, `world`, `reward` or `judge` after a
+        round."""
         return self.path / "weights" / f"{arm}-{repeat}" / str(round) / part
 
     def has_weights(self, arm: str, repeat: int, round: int, part: str = "policy") -> bool:
-        """Whether they were saved."""
+        """Return whether they were saved."""
         return self.weights(arm, repeat, round, part).is_dir()
 
     def save(self, model: Weights, arm: str, repeat: int, round: int, part: str) -> None:
-        """Save weights whole or not at all; what lies there already is kept."""
+        """Save weights completely or not at all; existing ones are kept."""
         target = self.weights(arm, repeat, round, part)
         if target.is_dir():
             return
@@ -216,34 +219,34 @@ class RunFolder:
             shutil.rmtree(draft, ignore_errors=True)
 
     def load(self, arm: str, repeat: int, round: int, part: str) -> "BuiltinModel":
-        """The weights after a round. Raises `ModelError`."""
+        """Return the weights after a round. Raises `ModelError`."""
         from webagent.models.builtin.model import BuiltinModel
 
         return BuiltinModel.load(self.weights(arm, repeat, round, part))
 
 
 CURRICULUM = "curriculum"
-"""Under `curriculum:ARM:REPEAT:ROUND` lie the monitors of a round. The run folder has a folder of
-the same name, in which `ARM-REPEAT/ROUND.jsonl` has a line for each episode played."""
+"""`curriculum:ARM:REPEAT:ROUND` stores the monitors of a round. The run folder has a folder of the
+same name, in which `ARM-REPEAT/ROUND.jsonl` has a line for each played episode."""
 TRAINING = "training"
-"""Under `training:ARM:REPEAT` lies what there is to say of a training."""
+"""`training:ARM:REPEAT` stores the notes on a training."""
 LEARNING = "learning"
-"""Under `learning:ARM:REPEAT:ROUND` lies what a round was learnt from."""
+"""`learning:ARM:REPEAT:ROUND` stores what a round was trained on."""
 PROPOSED = "proposed"
-"""Under `proposed:ARM:REPEAT:ROUND` lies what was proposed before a round; in the folder of this
-name `ARM-REPEAT/ROUND-PLACE` is the run that proposed it."""
+"""`proposed:ARM:REPEAT:ROUND` stores the proposals before a round; in the folder of this name,
+`ARM-REPEAT/ROUND-PLACE` is the run that proposed them."""
 JUDGE = "benchmark:judge"
-"""Under it lies the id of whoever scores, where it is not the rules."""
+"""Key of the judge's id, if it is not the rules."""
 
 
 def read_judge_id(store: Store) -> str:
-    """The id of whoever scored this run: the rules over evidence where nobody else was named."""
+    """Return the id of the judge of this run: by default the rules over evidence."""
     return str(store.get_state(JUDGE) or checks_hold().id)
 
 
 def choose_judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
-    """Return how the id of the judge begins that has the last word: the one the run names, else
-    whoever gave most verdicts."""
+    """Return the start of the id of the judge whose verdicts count: the one the run names, else the
+    one with most verdicts."""
     given = Counter(
         score.evaluator for said in scores.values() for score in said if score.name == "success"
     )
@@ -253,8 +256,8 @@ def choose_judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
 
 
 def read_warnings(store: Store) -> list[str]:
-    """What trainings and monitors warned of: a sentence for each arm and repeat, of the monitors'
-    the last alone."""
+    """Return the warnings of trainings and monitors: a sentence for each arm and repeat, of the
+    monitors only the last."""
     trained = []
     for key, state in store.states(f"{TRAINING}:").items():
         _, arm, repeat = key.split(":")
@@ -267,7 +270,7 @@ def read_warnings(store: Store) -> list[str]:
 
 
 def read_monitors(store: Store) -> list[tuple[tuple[str, int], dict[str, Any]]]:
-    """What was noted of each round, by arm and repeat, in order of the rounds."""
+    """Return the monitors of each round, by arm and repeat, in order of the rounds."""
     found = []
     for (arm, repeat, _), state in read_rounds(store, CURRICULUM).items():
         found.append(((arm, repeat), state))
@@ -275,7 +278,7 @@ def read_monitors(store: Store) -> list[tuple[tuple[str, int], dict[str, Any]]]:
 
 
 def read_rounds(store: Store, kind: str) -> dict[tuple[str, int, int], dict[str, Any]]:
-    """What was noted of each round under a key of this kind, by arm, repeat and round."""
+    """Return the notes of each round under a key of this kind, by arm, repeat and round."""
     found = {}
     for key, state in store.states(f"{kind}:").items():
         _, arm, repeat, number = key.split(":")
@@ -285,7 +288,8 @@ def read_rounds(store: Store, kind: str) -> dict[tuple[str, int, int], dict[str,
 
 
 def _claim_dated(runs: Path, command: str) -> Path:
-    """Make a folder named by command and time; with a number where another run began just now."""
+    """Create a folder named by command and time, with a number if another run started in the same
+    second."""
     dated = time.strftime(f"{command}-%Y%m%d-%H%M%S")
     for name in (dated, *(f"{dated}-{number}" for number in range(2, _AT_ONCE))):
         try:

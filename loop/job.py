@@ -1,4 +1,4 @@
-"""A job: an arm of a repeat, with the browser, sites, judges, learner and limits it works with."""
+"""A job: one arm of one repeat, with the browser, sites, judges, learner and limits it uses."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -23,21 +23,21 @@ from webagent.models.spending import Ledger
 from webagent.store import Store
 
 Circle: TypeAlias = Callable[[Session, Learner], Awaitable[None]]
-"""What is done with a session and its learner."""
+"""Runs a session with its learner."""
 _CLOCK = "clock"
-"""Under `clock:JOB` lie the seconds that a job has taken in all sessions."""
+"""`clock:JOB` stores the seconds that a job has taken in all sessions."""
 
 
 class CapReached(WebAgentError):
-    """A run came to a limit of its settings before its end."""
+    """A run reached a limit before its end."""
 
 
 async def run_job(
     say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int, circle: Circle
 ) -> None:
-    """Open what the arm works with, go round, and note that it is done.
+    """Open what the arm needs, run the loop, and record that it is done.
 
-    Raises `CapReached` where a cap came first; what was done until then is kept.
+    Raises `CapReached` if a cap was reached first; everything done until then is stored.
     """
     job = name_job(arm.name, repeat)
     with folder.store() as store:
@@ -69,17 +69,17 @@ async def run_job(
 
 
 def name_job(arm: str, repeat: int) -> str:
-    """Return what a job is called."""
+    """Return the name of a job."""
     return f"{arm} {repeat}"
 
 
 def done_key(job: str) -> str:
-    """Under which name the store remembers that a job was finished."""
+    """Return the key under which the store records that a job is finished."""
     return f"done:{job}"
 
 
 def check_caps(config: ImproveConfig) -> None:
-    """Raise `SetupError` for caps that leave nothing to do, or that cannot be kept."""
+    """Raise `SetupError` for caps that leave nothing to do, or that cannot be enforced."""
     config.caps.check()
     prices = load_prices(config.caps.prices)
     for model in config.paid or ("",):
@@ -95,7 +95,7 @@ async def _go_round(session: Session, circle: Circle) -> None:
 
 
 def _open_ledger(config: ImproveConfig, store: Store) -> Ledger:
-    """The run's, where there is anything to book or to hold to."""
+    """Return the run's ledger, if spending is recorded or limited."""
     if config.is_metered:
         return open_ledger(store, config.caps, load_prices(config.caps.prices))
     return Ledger()
@@ -103,7 +103,7 @@ def _open_ledger(config: ImproveConfig, store: Store) -> Ledger:
 
 @contextmanager
 def _timed(store: Store, job: str) -> Iterator[float]:
-    """Give the seconds that all jobs have taken, and add those of this session."""
+    """Yield the seconds that all jobs have taken, and add those of this session."""
     before = {
         key: float(value)
         for key, value in store.states(f"{_CLOCK}:").items()

@@ -1,4 +1,4 @@
-"""Who tells the loop what succeeded, and who measures it, where that is not the tasks' checks."""
+"""The judges of the loop and of its evaluations, if they are not the tasks' checks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -28,29 +28,29 @@ from webagent.records import Trajectory
 from webagent.store import Store
 
 CHECKS = ("checks", "rules")
-"""What the tasks' own checks are called."""
+"""Names of the tasks' own checks."""
 BELIEFS = "beliefs"
-"""Under `beliefs:ARM:REPEAT:ROUND` lies how many judgements failed, and what they took."""
+"""`beliefs:ARM:REPEAT:ROUND` stores how many judgements failed, and their cost."""
 
 
 @dataclass(slots=True)
 class BelievedJudge:
-    """The judge by whose verdicts tasks are drawn and lessons are chosen."""
+    """The judge whose verdicts decide task sampling and training data."""
 
     evaluator: FunctionEvaluator
     store: Store
     ledger: Ledger
     in_a_row: int = 0
-    """Latest judgements that failed, without one between them that did not."""
+    """Number of consecutive failed judgements up to the last one."""
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def believe(
         self, episodes: Sequence[Trajectory], arm: str, round: int
     ) -> list[float | None]:
-        """Judge the episodes of a round; None where it abstains, or its model failed. What it said
-        before is not asked again, and failures are counted beside the run.
+        """Judge the episodes of a round; None where it abstains or its model failed. Stored
+        verdicts are reused, and failures are counted in the store.
 
-        Raises `ModelError` where its model seems not to be there at all.
+        Raises `ModelError` if its model seems to be unavailable.
         """
         key, asked_now, failed = f"{BELIEFS}:{arm}:{round}", 0, 0
         reason = ""
@@ -98,14 +98,14 @@ class BelievedJudge:
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """Whoever is named in place of the checks; None for these."""
+    """The named judges; None stands for the checks."""
 
     believed: BelievedJudge | None = None
     measuring: EpisodeScorer | None = None
 
 
 def check_judges(config: ImproveConfig) -> None:
-    """Find what is wrong with the judges that are named. Raises `SetupError`."""
+    """Check the named judges. Raises `SetupError`."""
     specs = [_parse(text) for text in (config.judge, config.measured_by)]
     for spec in specs:
         for part in spec.learned:
@@ -124,9 +124,9 @@ def check_judges(config: ImproveConfig) -> None:
 async def open_judges(
     config: ImproveConfig, folder: RunFolder, store: Store, ledger: Ledger
 ) -> AsyncIterator[Judges]:
-    """The judges, ready; whoever measures is fixed by content when the run begins.
+    """Yield the judges, ready to use; the evaluation judge is fixed by content when the run starts.
 
-    Raises `SetupError` where it has become another since, or its weights have.
+    Raises `SetupError` if it or its weights have changed since.
     """
     specs = [_parse(text) for text in (config.judge, config.measured_by)]
     model = None

@@ -1,4 +1,4 @@
-"""What an arm believes of its episodes where it has a learned judge in place of the checks."""
+"""The verdicts of an arm that has a learned judge instead of the checks."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +16,14 @@ from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import grow_vocabulary
 
 PART = "judge"
-"""Under which name a judge's weights lie in the run folder."""
+"""Name of a judge's weights in the run folder."""
 _FIRST_LABELLED = 50_000
-"""Training seeds from here on are those of labelled episodes."""
+"""First training seed of labelled episodes."""
 
 
 async def train_first_judge(session: Session, state: ArmState) -> None:
-    """Labelled episodes of the first policy, the judge trained on them, and its copy frozen."""
+    """Return labelled episodes of the first policy, the judge trained on them, and its frozen
+    copy."""
     if isinstance(state.learner, BuiltinLearner):
         state.actor = state.learner.model.copy()
     names = session.names
@@ -54,7 +55,7 @@ async def train_first_judge(session: Session, state: ArmState) -> None:
 
 
 async def judge_episode(session: Session, state: ArmState, trajectory: Trajectory) -> float | None:
-    """What the arm takes for the outcome; the verdicts behind it are stored."""
+    """Return the outcome that the arm assumes; the verdicts behind it are stored."""
     own, frozen = await record_verdicts(session, state, trajectory)
     if session.arm.believes == "own" or own is None or frozen is None:
         return own
@@ -64,7 +65,7 @@ async def judge_episode(session: Session, state: ArmState, trajectory: Trajector
 async def record_verdicts(
     session: Session, state: ArmState, trajectory: Trajectory
 ) -> tuple[float | None, float | None]:
-    """The own judge's verdict and the frozen one's; both are stored."""
+    """Store and return the verdicts of the arm's own judge and of the frozen one."""
     values: list[float | None] = []
     for judge, name in ((state.judge, OWN), (state.frozen, FROZEN)):
         if judge is None:
@@ -77,10 +78,10 @@ async def record_verdicts(
 
 
 def retrain_judge(session: Session, state: ArmState, round: int) -> None:
-    """Train the own judge on what it was told and on what it believed.
+    """Train the arm's judge on the labelled episodes and on its own verdicts.
 
-    In the first round from nothing, then from its last weights: the frozen judge's are never
-    trained. Raises `SetupError` where these turn out to be its.
+    In the first round from scratch, then from its last weights: the frozen judge's are never
+    trained. Raises `SetupError` if these turn out to be its.
     """
     key = (session.arm.name, session.repeat, round, PART)
     if not session.folder.has_weights(*key):
@@ -94,10 +95,10 @@ def retrain_judge(session: Session, state: ArmState, round: int) -> None:
 def train_judge(
     state: ArmState, network: BuiltinModel, config: FitConfig, progress: Progress
 ) -> RewardModel:
-    """Learn to tell success from failure from what was told and what was believed since.
+    """Train a judge on the labelled episodes and on those it has judged since.
 
-    A third of what was told is kept for the calibration, which draws the line at one false
-    positive in twenty.
+    A third of the labelled episodes is reserved for calibration, which sets the threshold for a
+    false-positive rate of one in twenty.
     """
     # Every third seed of a task is kept for the calibration.
     kept = [t for t in state.labelled if t.task.seed % 3 == 0]

@@ -1,4 +1,4 @@
-"""Objects of one's own Python code, named on the command line as `FILE.py:NAME`."""
+"""Objects of the user's own Python code, named on the command line as `FILE.py:NAME`."""
 
 import hashlib
 import importlib
@@ -18,9 +18,9 @@ from webagent.policy.policy import Policy
 def load_own(place: str, meaning: str) -> Any:
     """Return the object at `FILE.py:NAME` or `MODULE:NAME`.
 
-    `meaning` says in the error what the object is for. Raises `UsageError` where there is no such
-    file, module or name, or where it cannot be imported.
-    What the code itself raises while it is imported is left as it is, with its traceback.
+    `meaning` says in the error what the object is for. Raises `UsageError` if there is no such
+    file, module or name, or if it cannot be imported. Exceptions that the code itself raises during
+    the import are passed on with their traceback.
     """
     where, _, name = place.rpartition(":")
     if not where or not name:
@@ -37,9 +37,9 @@ def load_own(place: str, meaning: str) -> Any:
 
 
 def load_own_policy(place: str) -> Policy:
-    """Return the policy at `FILE.py:NAME`, or what the class or function there makes of nothing.
+    """Return the policy at `FILE.py:NAME`, or the result of calling the class or function there.
 
-    Raises `UsageError` where it is no policy.
+    Raises `UsageError` if it is not a policy.
     """
     found = load_own(place, f"--policy python:{place}")
     is_maker = callable(found) and (isinstance(found, type) or not hasattr(found, "act"))
@@ -54,9 +54,9 @@ def load_own_policy(place: str) -> Policy:
 
 
 def load_own_judge(place: str) -> FunctionEvaluator:
-    """Return the evaluator at `FILE.py:NAME`; its id carries the hash of the file.
+    """Return the evaluator at `FILE.py:NAME`; its id contains the hash of the file.
 
-    Raises `UsageError` where it is no evaluator.
+    Raises `UsageError` if it is not an evaluator.
     """
     found = load_own(place, f"the judge python:{place}")
     if not isinstance(found, FunctionEvaluator):

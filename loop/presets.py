@@ -1,6 +1,6 @@
-"""Published recipes as settings of `webagent improve`, each with what it lacks here.
+"""Published recipes as settings of `webagent improve`, each with what is missing here.
 
-docs/presets.md says of each what is as published, what differs and why.
+docs/presets.md lists for each what follows the publication, what differs and why.
 """
 
 from collections.abc import Mapping
@@ -117,11 +117,11 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         " one sees none",
     ),
 }
-"""What of the published system is not here, by preset, in sentences that the summary repeats."""
+"""What each preset is missing from the published system, in sentences that the summary repeats."""
 
 
 def describe_lacking(config: ImproveConfig) -> list[str]:
-    """Return what a run's preset lacks, a sentence each; none for one that lacks nothing."""
+    """Return what a run's preset is missing, in sentences; empty if nothing is missing."""
     lacking = list(LACKING.get(config.preset, ()))
     if config.preset and config.learner == "endpoint":
         lacking.append(

@@ -1,7 +1,8 @@
-"""Proposing within the loop: before a round new tasks are made, sifted, proven and put to be drawn.
+"""Proposing within the loop: before a round, new tasks are generated, filtered, solved and added to
+those that are sampled.
 
-After PAE (arXiv 2412.13194), WebRL (2411.02337) and Go-Browse (2506.03533); `webagent propose` does
-the work, in a folder of its own below the run's.
+After PAE (arXiv 2412.13194), WebRL (2411.02337) and Go-Browse (2506.03533); uses `webagent
+propose`, in a folder below the run's.
 """
 
 import asyncio
@@ -35,30 +36,30 @@ SOURCES: Mapping[str, str] = {
     "exploration": "exploration",
     "endpoint": "pages",
 }
-"""The source of `webagent propose` by the name of the proposer."""
+"""The source of `webagent propose` for each proposer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalPlace:
-    """A site of the tasks that are learnt on, or the address that they begin at."""
+    """A site of the training tasks, or the URL at which they start."""
 
     site: str
-    """Empty where pages are wherever their addresses say."""
+    """Id of the site; empty if pages are at arbitrary URLs."""
     address: str
-    """Where it begins then."""
+    """The start URL if there is no site."""
     clock: str
     logins: tuple[str, ...]
-    """Of the tasks there, the commonest first."""
+    """Logins of the tasks there, the most frequent first."""
 
     def holds(self, task: Task) -> bool:
-        """Return whether a task is of this place."""
+        """Return whether a task belongs to this place."""
         address = "" if task.site else _find_root(task.start_url)
         return (task.site, address) == (self.site, self.address)
 
 
 async def propose(session: Session, state: ArmState, round: int) -> None:
-    """Add new tasks to those that are drawn from this round on, or take up those that a killed
-    session had added. Raises `ModelError`, `WorldError` or `SetupError` where none can be made."""
+    """Add new tasks to those sampled from this round on, or reload those that a killed session
+    added. Raises `ModelError`, `WorldError` or `SetupError` if none can be generated."""
     if session.config.proposer == "none":
         return
     key = f"{PROPOSED}:{session.arm.name}:{session.repeat}:{round}"
@@ -75,7 +76,7 @@ async def propose(session: Session, state: ArmState, round: int) -> None:
 
 
 async def _propose(session: Session, state: ArmState, round: int) -> dict[str, Json]:
-    """Have tasks proposed for each place; return what came of it."""
+    """Propose tasks for each place, and return the results."""
     config, started = session.config, time.monotonic()
     places = list_places(session.suite, session.split.learning)
     held_out = list_held_out(config, session.split)
@@ -123,7 +124,7 @@ def _lend(
     login: str,
     held_out: Sequence[Task],
 ) -> BorrowedParts:
-    """What the run that proposes for a place is lent by the session."""
+    """Return what the session lends to the run that proposes for a place."""
     own = session.config.proposals_solved_by == "policy"
     believed = session.judges.believed
     there = [one for one in state.experience if place.holds(one.task)]
@@ -168,8 +169,8 @@ async def _open_place(
 
 
 def _take_untried(record: ProposalRecord) -> ProposalRecord:
-    """Return a proposal that passed but that nobody tried as one to take, without checks that
-    nobody proved: the judge that the loop goes by tells of it."""
+    """Return an untested proposal that passed the filters as accepted, without its unproven checks:
+    the judge of the loop decides about it."""
     proposal = record.proposal
     if [(each.filter, each.reason) for each in proposal.refusals] != [("feasibility", UNTRIED)]:
         return record
@@ -196,7 +197,8 @@ def build_settings(
 
 
 def list_places(suite: Suite, names: Sequence[str]) -> list[ProposalPlace]:
-    """Return the sites of tasks, the commonest first; none for pages that write their own goals."""
+    """Return the sites of tasks, the most frequent first; empty if pages provide their own
+    goals."""
     logins: dict[tuple[str, str, str], Counter[str]] = {}
     for name in names:
         task = suite.task(name, 0)
@@ -212,13 +214,13 @@ def list_places(suite: Suite, names: Sequence[str]) -> list[ProposalPlace]:
 
 
 def _find_root(url: str) -> str:
-    """Return where the site of an address begins; of a file its folder."""
+    """Return the start of a URL's site; for a file, its folder."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}/" if parts.netloc else url[: url.rfind("/") + 1]
 
 
 def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) -> None:
-    """Find what is wrong with the settings of who proposes. Raises `SetupError`."""
+    """Check the settings of the proposer. Raises `SetupError`."""
     if config.proposer == "none":
         return
     if config.propose < 1 or config.explore_steps < 1:

@@ -31,11 +31,12 @@ from webagent.store import Store
 from worldmodel.simulate import start_key
 
 FIRST_FRESH = 100_000
-"""Training seeds below this one are kept for demonstrations."""
+"""Training seeds below this one are reserved for demonstrations."""
 
 
 def sample_tasks(session: Session, state: ArmState, round: int) -> list[SampledTask]:
-    """The tasks of a round: worth learning, on fresh training seeds, some made from old ones."""
+    """Return the tasks of a round: by what there is to learn, on fresh training seeds, some derived
+    from other tasks."""
     rng = np.random.default_rng([session.repeat, round])
     used = Counter({name: FIRST_FRESH for name in session.names})
     for trajectory in state.experience:
@@ -63,7 +64,7 @@ def record_monitor(
     truth: Sequence[float | None],
     round: int,
 ) -> None:
-    """Keep the round's monitors, and say so where the next one is likely to be a plateau."""
+    """Store the round's monitors, and warn if the next round is likely to be a plateau."""
     estimates = _build_curriculum(session, state).estimates(
         _count_attempts(session, state, round + 1), round + 1, session.config.rounds
     )
@@ -90,7 +91,7 @@ def record_monitor(
 def write_draws(
     session: Session, drawn: Sequence[SampledTask], episodes: Sequence[Trajectory], round: int
 ) -> None:
-    """Write why each of the episodes' tasks was drawn, a line each, whole or not at all."""
+    """Write why each episode's task was sampled, one line each, completely or not at all."""
     lines = []
     for trajectory in episodes:
         place = trajectory.provenance.index
@@ -113,7 +114,7 @@ def write_draws(
 
 
 def _read_stored_monitors(store: Store) -> list[tuple[tuple[str, int], Monitor]]:
-    """The monitors of all rounds so far, in order."""
+    """Return the monitors of all rounds so far, in order."""
     found = []
     for place, noted in read_monitors(store):
         given = {key: value for key, value in noted.items() if key != "warning"}
@@ -127,8 +128,8 @@ def _build_curriculum(session: Session, state: ArmState) -> Curriculum:
 
 
 def _count_attempts(session: Session, state: ArmState, now: int) -> dict[str, TaskRecord]:
-    """How each task went before round `now`, tasks that a proposer made left out: they are easier
-    or harder than what is drawn."""
+    """Return the results of each task before round `now`, without proposed tasks: they are easier
+    or harder than the sampled ones."""
     tries = [
         (t.provenance.round, t.task.name, _classify(state, t), len(t.steps))
         for t in state.experience
@@ -157,7 +158,7 @@ def _classify(state: ArmState, trajectory: Trajectory) -> TryOutcome:
 
 
 def _list_broken(session: Session) -> list[tuple[int, str, TryOutcome, int]]:
-    """Attempts whose world failed, those apart that a kill cut off."""
+    """Return attempts whose browser or site failed, without those interrupted by a kill."""
     entries = session.store.entries(
         "finished",
         arm=session.arm.name,
@@ -174,7 +175,7 @@ def _list_broken(session: Session) -> list[tuple[int, str, TryOutcome, int]]:
 
 
 def _list_attempts(state: ArmState) -> list[TriedTask]:
-    """Each task and seed that was tried, with how often it went well."""
+    """Return each attempted task and seed, with how often it succeeded."""
     found: dict[str, TriedTask] = {}
     for trajectory in state.experience:
         success = state.succeeded(trajectory)
@@ -185,7 +186,7 @@ def _list_attempts(state: ArmState) -> list[TriedTask]:
 
 
 def _describe_actions(trajectory: Trajectory) -> str:
-    """Return the kind of each action with the role of what it was done to."""
+    """Return the kind of each action with the role of its element."""
     described = []
     for step in trajectory.steps:
         node = step.observation.node(getattr(step.decision.action, "mark", 0))

@@ -1,4 +1,4 @@
-"""A session: one arm of one repeat at work, with what it holds and what it has cost."""
+"""A session: one arm of one repeat, with its resources and its costs."""
 
 import asyncio
 import time
@@ -35,18 +35,18 @@ LENIENT_SCORE = "raw_positive"
 HEADLINE, LENIENT = checks_hold(), checks_hold(LENIENT_SCORE)
 """The frozen judge: rules over evidence. The loop never trains it."""
 SHARED = "none"
-"""The arm under whose name demonstrations and first weights are kept, for all arms of a repeat."""
+"""The arm under which demonstrations and initial weights are stored, for all arms of a repeat."""
 
 
 _RETRIES = 2
-"""Of an episode that the world or the model failed."""
+"""Retries of an episode that failed because of the browser, site or model."""
 _WITHHOLDING = 77
-"""Sets the draw of withheld tasks apart from other draws of a repeat."""
+"""Separates the sampling of withheld tasks from other sampling of a repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What the stages need to know and hold."""
+    """The settings and resources of the stages."""
 
     config: ImproveConfig
     folder: RunFolder
@@ -57,69 +57,69 @@ class Session:
     say: Say
     judges: Judges = field(default_factory=Judges)
     ledger: Ledger = field(default_factory=Ledger)
-    """What models may cost and have cost."""
+    """Limits and spending on models."""
     proposed: dict[str, Task] = field(default_factory=dict)
-    """Tasks that were proposed in this arm before its rounds, by name."""
+    """Tasks proposed in this arm before its rounds, by name."""
 
     @property
     def believes(self) -> bool:
-        """Whether the arm has a learned judge in place of the checks."""
+        """Return whether the arm has a learned judge instead of the checks."""
         return self.arm.believes != "checks"
 
     @property
     def split(self) -> TaskSplit:
-        """Which tasks are learnt on and which are measured on."""
+        """Return which tasks are for training and which for evaluation."""
         return read_split(self.folder, self.config)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tasks to learn on."""
+        """Return the names of the training tasks."""
         return (*self.split.learning, *self.proposed)
 
     @property
     def suite(self) -> Suite:
-        """Where the tasks come from."""
+        """Return the suite of the tasks."""
         return join_proposals(load_suite(self.config), self.proposed)
 
     @property
     def has_named_judge(self) -> bool:
-        """Whether a judge other than the checks says what is learnt from."""
+        """Return whether a judge other than the checks selects the training data."""
         return self.believes or self.judges.believed is not None
 
     @property
     def withheld(self) -> frozenset[str]:
-        """Tasks of which no demonstrations are given in this repeat."""
+        """Return the tasks without demonstrations in this repeat."""
         names = self.split.learning
         order = np.random.default_rng([self.repeat, _WITHHOLDING]).permutation(len(names))
         return frozenset(names[int(i)] for i in order[: round(self.config.withhold * len(names))])
 
     @property
     def draws_evenly(self) -> bool:
-        """Whether tasks are drawn without a curriculum."""
+        """Return whether tasks are sampled without a curriculum."""
         return "uniform" in (self.arm.draws, self.config.curriculum)
 
     @property
     def open_world(self) -> OpenWorld:
-        """Real worlds for episodes of these tasks, those on sites of this machine included."""
+        """Return real worlds for episodes of these tasks, including those on local sites."""
         return self.worlds(self.store.images.add)
 
     def worlds(self, keep: Callable[[bytes], str]) -> OpenWorld:
-        """Return the same with another place to keep pictures, as far as any are looked at."""
+        """Return the same with another folder for images, if any are used."""
         asked = contestant(self.config.played, knows=False)
         is_shown = asked.images or (self.config.judges_ask and self.config.judge_images)
         return self.open_worlds(keep, bool(is_shown), asked.asking.variant)
 
     def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
-        """Where episodes of a phase come from."""
+        """Return the provenance of episodes of a phase."""
         arm = arm or self.arm.name
         return Provenance(arm=arm, repeat=self.repeat, round=round, phase=phase)
 
     def progress(self, stage: str) -> Progress:
-        """Tells how far a training is."""
+        """Report the progress of a training."""
         return lambda done, loss: self.say(stage, min(done, 1.0), f"loss {loss:.3f}")
 
     def progress_of(self, stage: str, total: int) -> Callable[[Trajectory], None]:
-        """Tells how many episodes of a stage there are, each time one has ended."""
+        """Return a function that reports the number of finished episodes of a stage."""
         seen: list[str] = []
 
         def tell(trajectory: Trajectory) -> None:
@@ -129,15 +129,16 @@ class Session:
         return tell
 
     def fit_config(self, tokens: int, round: int) -> FitConfig:
-        """Seeds differ by repeat and round; rounds after the first go on at half the rate."""
+        """Return the training configuration: seeds differ by repeat and round; rounds after the
+        first use half the learning rate."""
         rate = self.config.learning_rate * (0.5 if round else 1.0)
         seed = 1000 * self.repeat + round
         return FitConfig(tokens=tokens, learning_rate=rate, seed=seed)
 
     @contextmanager
     def timed(self, round: int) -> Iterator[None]:
-        """Adds the round's wall time, over all tries of it, to the run's state, and once it is
-        done what models took."""
+        """Add the round's wall time, over all attempts at it, to the run's state and, once it is
+        done, the usage of models."""
         started, key = time.monotonic(), f"spent-before:{self.arm.name}:{self.repeat}:{round}"
         before = self.store.get_state(key)
         if not isinstance(before, dict):
@@ -154,7 +155,7 @@ class Session:
             self._add_costs(round, **{"model_tokens": 0.0, **spent})
 
     def charge(self, round: int, training: FitReport) -> None:
-        """Adds what a training of the policy cost."""
+        """Add the cost of a training of the policy."""
         self._add_costs(
             round,
             train_tokens=training.tokens,
@@ -185,11 +186,11 @@ async def play_episodes(
     budget: StepBudget | None = None,
     earlier: int = 0,
 ) -> list[Trajectory]:
-    """Play a plan in the browser, telling how far it is; `earlier` episodes were played before on
-    the same budget.
+    """Play a plan in the browser and report progress; `earlier` episodes were played before on the
+    same budget.
 
-    Raises `ModelError` for a model that seems not to be there. What it failed in an earlier session
-    is tried anew.
+    Raises `ModelError` for a model that seems to be unavailable. Episodes that its model failed in
+    an earlier session are retried.
     """
     played, lost, fresh = earlier, 0, 0
     steps = budget.spent if budget else 0
@@ -230,7 +231,8 @@ async def play_episodes(
 
 
 def _count_model_failures(store: Store, plan: Sequence[PlannedEpisode]) -> int:
-    """Return how often, at most, the model failed one of these episodes in earlier sessions."""
+    """Return the maximum number of times the model failed one of these episodes in earlier
+    sessions."""
     places = {planned.provenance for planned in plan}
     arms = {(place.arm, place.repeat, place.round, place.phase) for place in places}
     counts = Counter(
@@ -249,7 +251,8 @@ def _count_model_failures(store: Store, plan: Sequence[PlannedEpisode]) -> int:
 
 
 async def score_episodes(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
-    """The headline score of each episode; stored, with the lenient one where its task has it."""
+    """Return the headline score of each episode; stored, with the lenient one where its task has
+    it."""
     if session.judges.measuring is not None:
         return list(await asyncio.gather(*map(session.judges.measuring.give, episodes)))
     values = []

@@ -1,7 +1,7 @@
-"""The stages of the loop, each a function of a session and what its arm knows.
+"""The stages of the loop, each a function of a session and the state of its arm.
 
-Every stage can be called again after a kill: what the store or the weights folder already holds is
-loaded instead of done.
+Every stage can be called again after a kill: what the store or the weights folder already contains
+is loaded instead of recomputed.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ from worldmodel.transitions import transitions
 
 
 async def begin(session: Session, learner: Learner) -> ArmState:
-    """Demonstrations of the built-in oracles, and what the learner makes of them."""
+    """Play the built-in demonstrations, and train the initial state on them."""
     state = ArmState(learner)
     await demonstrate(session, state)
     await learner.learn(state, SHARED, 0)
@@ -54,10 +54,10 @@ async def begin(session: Session, learner: Learner) -> ArmState:
 
 
 async def demonstrate(session: Session, state: ArmState) -> None:
-    """As many successful demonstrations a task as asked for: those of a run, or on training seeds
-    of this repeat.
+    """Return as many successful demonstrations per task as requested: those of a run, or on
+    training seeds of this repeat.
 
-    A few more tries are planned for each, and played where the first ones fell short.
+    A few additional attempts are planned for each task, and played if the first ones failed.
     """
     if session.config.demonstrated is not None:
         _take_demonstrations(session, state, session.config.demonstrated)
@@ -77,8 +77,8 @@ async def demonstrate(session: Session, state: ArmState) -> None:
 
 
 def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
-    """Keep another run's successes on tasks to learn on with this one, which then needs it no
-    longer. Raises `SetupError` where it has none."""
+    """Copy another run's successes on training tasks into this one, which then no longer needs it.
+    Raises `SetupError` if there are none."""
     taken_key = f"demonstrated:{session.repeat}"
     if not session.store.get_state(taken_key):
         names, taken = set(session.names) - session.withheld, Counter[str]()
@@ -115,7 +115,7 @@ def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
 async def _shown(
     session: Session, state: ArmState, plan: Sequence[PlannedEpisode], stage: str
 ) -> None:
-    """Play the built-in oracles; the state keeps what succeeded, as far as it is wanted."""
+    """Play the built-in scripted solutions; the state keeps the requested number of successes."""
     episodes = await play_episodes(session, plan, OraclePolicy(), stage)
     for trajectory, success in zip(episodes, await score_episodes(session, episodes), strict=True):
         name = trajectory.task.name
@@ -127,7 +127,7 @@ async def _shown(
 
 
 async def recall(session: Session, learner: Learner, round: int) -> ArmState:
-    """What the arm `weights_of` knew after a round: its policy and all it had experienced."""
+    """Return the state of the arm `weights_of` after a round: its policy and all its experience."""
     arm, repeat = session.arm.weights_of, session.repeat
     state = ArmState(learner)
     await demonstrate(session, state)
@@ -146,11 +146,11 @@ async def recall(session: Session, learner: Learner, round: int) -> ArmState:
 async def practise(
     session: Session, state: ArmState, drawn: Sequence[SampledTask], round: int
 ) -> tuple[list[Trajectory], list[float | None]]:
-    """Play the tasks in the browser, exploring, until the round's real steps are spent; return the
-    episodes and the truth about each.
+    """Play the tasks in the browser, with exploration, until the round's real steps are spent;
+    return the episodes and the ground truth about each.
 
-    They are played in waves: what was judged is remembered before the next one, the same whatever
-    episode of a wave ended first. Why each was drawn is written beside the run.
+    They are played in waves: judged episodes are remembered before the next wave, in an order that
+    does not depend on which episode ended first. Why each task was sampled is stored with the run.
     """
     config, learner = session.config, state.learner
     drawn = [one for one in drawn for _ in range(config.samples)]
@@ -182,8 +182,8 @@ async def practise(
 async def judge(
     session: Session, state: ArmState, episodes: Sequence[Trajectory]
 ) -> list[float | None]:
-    """What the loop believes of each episode: its checks, or a learned judge's verdict where
-    the checks are not to be seen. The truth is stored beside it either way, and given back."""
+    """Return the verdict that the loop uses for each episode: its checks, or a learned judge's
+    where the checks are hidden. The ground truth is stored next to it either way, and returned."""
     truth = await score_episodes(session, episodes)
     named = truth
     if session.judges.believed is not None and episodes:
@@ -199,7 +199,8 @@ async def judge(
 
 
 async def _believed(session: Session, state: ArmState, trajectory: Trajectory) -> float | None:
-    """The reward model's verdict, stored as the score `judged`; None while there is no model."""
+    """Return the reward model's verdict, stored as the score `judged`; None while there is no
+    model."""
     if state.reward is None:
         return None
     said = await state.reward.evaluator()(trajectory)
@@ -208,8 +209,8 @@ async def _believed(session: Session, state: ArmState, trajectory: Trajectory) -
 
 
 def learn_world(session: Session, state: ArmState, round: int) -> None:
-    """Train the world model and the reward model on everything real so far; where dreams or --world
-    ask for no network the world model is what is remembered."""
+    """Train the world model and the reward model on everything real so far; if imagined episodes or
+    --world need no network, the world model is the memory."""
     parts = [("world", session.config.world_tokens), ("reward", session.config.reward_tokens)]
     if not session.arm.dreams and session.config.ahead.kind != "builtin":
         state.world = remember_real(state, session.folder.path)
@@ -235,13 +236,13 @@ def learn_world(session: Session, state: ArmState, round: int) -> None:
 
 
 def build_world(state: ArmState, model: BuiltinModel, run: Path) -> LayeredWorld:
-    """Return what was remembered of all real transitions, with the network where that is unsure."""
+    """Return the memory of all real transitions, with the network where it is uncertain."""
     return LayeredWorld(remember_real(state, run), NetworkWorld(model))
 
 
 def remember_real(state: ArmState, run: Path) -> RememberedWorld:
-    """Return the memory of all real transitions, with the rules that a person wrote into the map
-    of the run."""
+    """Return the memory of all real transitions, with the rules that a person wrote into the run's
+    map."""
     memory = RememberedWorld()
     memory.learn(transitions(_trained_on(state), state.success))
     memory.rules = read_rules(run, memory.cases)
@@ -251,7 +252,7 @@ def remember_real(state: ArmState, run: Path) -> RememberedWorld:
 def train_world(
     state: ArmState, model: BuiltinModel, config: FitConfig, progress: Progress
 ) -> None:
-    """Learn what pages do from real transitions, failures included and weighted up."""
+    """Train on the effects of actions in real transitions, with failures weighted up."""
     episodes = _trained_on(state)
     grow_vocabulary(model.vocabulary, episodes)
     rows = NetworkWorld(model).rows(transitions(episodes, state.success), failure_weight=2.0)
@@ -261,7 +262,7 @@ def train_world(
 def train_reward(
     state: ArmState, model: BuiltinModel, config: FitConfig, progress: Progress
 ) -> None:
-    """Learn to tell success from failure on episodes whose outcome is known, not believed."""
+    """Train to predict success on episodes with a known outcome."""
     demonstrated = len(state.demonstrations)
     episodes = [
         episode
@@ -273,12 +274,13 @@ def train_reward(
 
 
 def _trained_on(state: ArmState) -> list[Trajectory]:
-    """All real episodes but those held back to check the world model against."""
+    """Return all real episodes except those held out to validate the world model."""
     return state.demonstrations + [t for t in state.experience if not is_held_back(t)]
 
 
 def record_learning(session: Session, state: ArmState, round: int) -> None:
-    """Keep what a round was learnt from: whose verdicts, on how many episodes, how many dreams."""
+    """Store what a round was trained on: the judge, the numbers of episodes and of imagined
+    ones."""
     store, arm, repeat = session.store, session.arm.name, session.repeat
     values = [state.success.get(t.id) for t in state.experience if t.provenance.round == round]
     judged = [value >= 0.5 for value in values if value is not None]
@@ -341,7 +343,7 @@ def describe_drift(session: Session, round: int) -> str:
 
 
 async def evaluate(session: Session, state: ArmState, round: int) -> None:
-    """Play held-out seeds without exploring; the frozen judge's scores go into the store."""
+    """Play held-out seeds without exploration, and store the frozen judge's scores."""
     config = session.config
     is_full = round in (0, config.rounds)
     tasks = [
@@ -359,8 +361,8 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
 
 @asynccontextmanager
 async def _open_acting(session: Session, state: ArmState) -> AsyncIterator[Policy]:
-    """Yield the policy, alone or inside what the arm acts by; a model that this asks is given back
-    at the end."""
+    """Yield the policy, alone or with what the arm acts by; the model used for that is released at
+    the end."""
     plain, choice = state.learner.policy("measure"), session.config.ahead
     gate, acts_by = Gate(choice.candidates, choice.margin), session.arm.acts_by
     if acts_by == "best_of_k":

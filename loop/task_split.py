@@ -1,4 +1,4 @@
-"""Which tasks of a run are learnt on, and which are only measured on."""
+"""The split of a run's tasks into training and held-out tasks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -21,35 +21,37 @@ from webagent.errors import SetupError, StoreError, UsageError
 
 FILE = "split.json"
 HELD_OUT = 0.3
-"""Share of the tasks that are only measured on, where each is the same whatever the seed."""
+"""Share of held-out tasks, if each task is the same for every seed."""
 TRIED = 0.25
-"""Share of the other tasks on which it is tried what a model should be told."""
+"""Share of the other tasks that are trial tasks for a model's new knowledge."""
 _DRAW = 91
-"""Sets this draw apart from others of the same seed."""
+"""Separates this sampling from others with the same seed."""
 
 By: TypeAlias = Literal["seed", "task", "template"]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSplit:
-    """The tasks of a run by what they are for."""
+    """The tasks of a run by purpose."""
 
     by: By
-    """`seed`: the same tasks are learnt on and measured on, on other seeds."""
+    """`seed`: training and evaluation use the same tasks on different seeds."""
     learning: tuple[str, ...]
-    """Names, those of proposals included."""
+    """Names of the training tasks, including proposals."""
     measured: tuple[str, ...]
     trial: tuple[str, ...] = ()
-    """Names of those on which it is tried what a model should be told; neither of the others."""
+    """Names of the trial tasks for a model's new knowledge; neither trained nor evaluated on."""
     proposed: tuple[str, ...] = ()
-    """Those of `learning` that a file of proposals brought."""
+    """Names in `learning` that come from a file of proposals."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Proposals that are not practised, each with the reason."""
+    """Rejected proposals, each with the reason."""
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Tasks of the benchmark that are neither learnt on nor measured on, each with the reason."""
+    """Tasks of the benchmark that are neither for training nor for evaluation, each with the
+    reason."""
 
     def describe(self) -> list[str]:
-        """Return it in sentences for the summary; none for a split by seed without proposals."""
+        """Return the split in sentences for the summary; empty for a split by seed without
+        proposals."""
         told = []
         if self.by != "seed":
             own = len(self.learning) - len(self.proposed)
@@ -71,14 +73,14 @@ class TaskSplit:
 
 
 def load_suite(config: ImproveConfig) -> Suite:
-    """The benchmark's tasks and those of the files of proposals. Raises `SetupError`."""
+    """Return the benchmark's tasks and those of the files of proposals. Raises `SetupError`."""
     suite, proposed = _load(config)
     return join_proposals(suite, proposed)
 
 
 def split_tasks(config: ImproveConfig) -> TaskSplit:
-    """Decide which tasks are learnt on. Raises `SetupError` where nothing would be left to learn
-    on, or too little to measure on."""
+    """Return the split of the tasks. Raises `SetupError` if no task would be left to train on, or
+    too few to evaluate on."""
     suite, proposed = _load(config)
     names = _selection(config).names
     share = config.held_out
@@ -118,7 +120,7 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
 
 
 def list_held_out(config: ImproveConfig, split: TaskSplit) -> list[Task]:
-    """Return every task that the run is measured on, seed by seed."""
+    """Return every evaluation task of the run, seed by seed."""
     return _list_measured(config, load_suite(config), split.measured)
 
 
@@ -128,11 +130,10 @@ def _list_measured(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
 
 
 def find_leak(task: Task, held_out: Sequence[Task]) -> str:
-    """Return why practising a task would give away one that is only measured on; empty where it
-    would not.
+    """Return why training on a task would leak a held-out one; empty if it would not.
 
-    It would where both are of one template, have the same end state, or ask for the same in other
-    words (`loop.proposers.filters`).
+    It would if both have the same template or end state, or paraphrased goals
+    (`loop.proposers.filters`).
     """
     for other in held_out:
         if task.template and (task.template, task.site) == (other.template, other.site):
@@ -144,14 +145,14 @@ def find_leak(task: Task, held_out: Sequence[Task]) -> str:
 
 
 def write_split(folder: RunFolder, split: TaskSplit) -> None:
-    """Keep it with the run, which goes on with it whatever becomes of the files."""
+    """Store the split with the run, which resumes with it even if the files change."""
     folder.write_json(FILE, asdict(split))
 
 
 def read_split(folder: RunFolder, config: ImproveConfig) -> TaskSplit:
-    """Return the split that the run began with; of one that has none written, by seed.
+    """Return the split that the run started with; by seed if none is stored.
 
-    Raises `StoreError` where the file cannot be read.
+    Raises `StoreError` if the file is unreadable.
     """
     path = folder.path / FILE
     return _read(path) if path.is_file() else _by_seed(config)
@@ -180,7 +181,7 @@ def _selection(config: ImproveConfig) -> TaskSelection:
 
 @cache
 def _load(config: ImproveConfig) -> tuple[Suite, dict[str, Task]]:
-    """The benchmark, and the proposals by name."""
+    """Return the benchmark, and the proposals by name."""
     proposed: dict[str, Task] = {}
     for file in config.proposals:
         try:
@@ -192,7 +193,7 @@ def _load(config: ImproveConfig) -> tuple[Suite, dict[str, Task]]:
 
 
 def join_proposals(suite: Suite, proposed: Mapping[str, Task]) -> Suite:
-    """Return the benchmark with more tasks, which are the same whatever the seed."""
+    """Return the benchmark with additional tasks, which are the same for every seed."""
     if not proposed:
         return suite
 
@@ -209,7 +210,7 @@ def join_proposals(suite: Suite, proposed: Mapping[str, Task]) -> Suite:
 
 
 def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, tuple[str, ...]]:
-    """Draw whole templates, where tasks have any, until the share of the tasks is held out."""
+    """Sample whole templates, where tasks have any, until the share of the tasks is held out."""
     if not 0 < share < 1:
         raise UsageError(f"--held-out {share:g}: expected a share of the tasks between 0 and 1")
     groups: dict[str, list[str]] = {}
@@ -232,15 +233,15 @@ def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, t
 
 
 def _set_apart(learning: Sequence[str], seed: int) -> tuple[str, ...]:
-    """Draw the tasks of trials; one stays to be learnt on."""
+    """Sample the trial tasks; at least one task is left to train on."""
     count = min(len(learning) - 1, max(1, round(TRIED * len(learning))))
     order = np.random.default_rng([seed, _DRAW, 1]).permutation(len(learning))
     return tuple(learning[int(place)] for place in sorted(order[: max(count, 0)]))
 
 
 def check_scored(config: ImproveConfig, split: TaskSplit, suite: Suite) -> None:
-    """Raise `UsageError` where checks are gone by, and no task that is learnt on, or none that is
-    measured on, has any."""
+    """Raise `UsageError` if checks are the judge and none of the training tasks, or none of the
+    evaluation tasks, has any."""
     by_checks = (
         ("learn on", split.learning, "--judge", config.judge),
         ("measure on", split.measured, "--measured-by", config.measured_by),

@@ -1,4 +1,5 @@
-"""Workers: jobs in processes of their own, as many at once as wanted, ended when this one ends."""
+"""Workers: jobs in separate processes, a limited number in parallel, which end with this
+process."""
 
 import multiprocessing
 import os
@@ -16,7 +17,7 @@ from webagent.errors import WebAgentError
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One call to make in a process of its own."""
+    """One call to make in a separate process."""
 
     name: str
     after: str = ""
@@ -26,12 +27,12 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """What a job says of itself while it works."""
+    """Progress reported by a job."""
 
     job: str
     stage: str
     done: float = 0.0
-    """Of the stage, in [0, 1]."""
+    """Share of the stage that is done, in [0, 1]."""
     note: str = ""
 
 
@@ -42,16 +43,16 @@ Work = Callable[..., None]
 
 
 class JobError(WebAgentError):
-    """A job failed; the message is its own."""
+    """A job failed; the message is the job's."""
 
 
 def run_jobs(
     jobs: Sequence[Job], work: Work, workers: int, on_news: Callable[[JobProgress], None]
 ) -> None:
-    """Run every job, each after the one it waits for. Raises `JobError` when one fails.
+    """Run every job, each after the one it waits for. Raises `JobError` if one fails.
 
-    Whatever ends this call ends the processes: on an error or an interrupt they are asked to stop
-    (SIGTERM), given ten seconds and then killed; when this process is killed they notice and go.
+    The processes end with this call: on an error or an interrupt they are stopped (SIGTERM), given
+    ten seconds and then killed; if this process is killed, they notice and exit.
     """
     context = multiprocessing.get_context("spawn")
     waiting, done = list(jobs), set[str]()
@@ -82,7 +83,7 @@ def run_jobs(
 def _listen(
     connection: Connection, process: SpawnProcess, job: Job, on_news: Callable[[JobProgress], None]
 ) -> bool:
-    """Pass on one message; whether the job is done. Raises `JobError` when it failed."""
+    """Pass on one message, and return whether the job is done. Raises `JobError` if it failed."""
     try:
         message = connection.recv()
     except EOFError:
@@ -103,7 +104,7 @@ def _listen(
 
 
 def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, ...]) -> None:
-    """The process: works, passes on what it says, and its error or an empty text at the end."""
+    """Run the job in its process: pass on its progress, then its error or an empty text."""
     threading.Thread(target=end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     last_said = [0.0]

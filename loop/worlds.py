@@ -96,8 +96,8 @@ class WorldChoice:
         return [f"lookahead={said if self.world != 'none' else 'none'}{by}"] * self.looks_ahead
 
     def check(self, *, remembers: bool = False) -> None:
-        """Find what is wrong with it, nothing loaded and nobody asked; `remembers` where the run
-        itself has the real steps. Raises `SetupError` and `StoreError`."""
+        """Check the choice without loading or querying anything; `remembers` if the run itself has
+        the real steps. Raises `SetupError` and `StoreError`."""
         if self.kind not in {name.partition(":")[0] for name in WORLDS}:
             raise unknown_name("world", self.world, WORLDS)
         if self.candidates < 2 or self.depth < 1 or self.world_samples < 1 or self.margin < 0:
@@ -115,7 +115,7 @@ class WorldChoice:
         self._check_sources(remembers)
 
     def _check_sources(self, remembers: bool) -> None:
-        """Check the run that is remembered, and who scores."""
+        """Check the run to remember, and the judge."""
         if remembers and self.world_run is not None:
             raise UsageError(
                 f"--world-run {self.world_run}: the arms remember their own real steps; leave it"
@@ -139,7 +139,7 @@ class WorldChoice:
                 )
 
     def load_model(self) -> Model | None:
-        """Return the language model that is asked, if one is. Raises `SetupError`."""
+        """Return the language model to query, if any. Raises `SetupError`."""
         if self.kind == "local":
             return language_model(self.place, [_WORLD])
         return self._asked.contestant().language_model() if self.kind == "endpoint" else None
@@ -157,8 +157,8 @@ def find_network(run: Path) -> Path:
 
 
 def remember_run(run: Path | None) -> "RememberedWorld":
-    """Return the memory of a run's real steps, those on test seeds aside, with the rules that a
-    person wrote into its map; an empty one for none. Raises `StoreError`."""
+    """Return the memory of a run's real steps, except those on test seeds, with the rules that a
+    person wrote into its map; an empty one for no run. Raises `StoreError`."""
     from worldmodel.map import read_rules
     from worldmodel.recall import RememberedWorld
     from worldmodel.transitions import transitions
@@ -176,8 +176,8 @@ def remember_run(run: Path | None) -> "RememberedWorld":
 
 
 def read_success(store: Store) -> dict[str, float | None]:
-    """Return how well each episode of a run went; None where nobody has said. What was shown by a
-    demonstrator counts as a success where nobody has."""
+    """Return the success of each episode of a run; None without a verdict, except that
+    demonstrations then count as a success."""
     found: dict[str, float | None] = dict.fromkeys(store.ids("any"))
     found |= dict.fromkeys(store.ids("any", phase="demonstrate"), 1.0)
     for episode, scores in store.scores().items():
@@ -191,9 +191,9 @@ def read_success(store: Store) -> dict[str, float | None]:
 async def open_world(
     choice: WorldChoice, known: "WorldModel | None" = None
 ) -> "AsyncIterator[tuple[WorldModel, Model | None]]":
-    """Yield the world model and the language model in it, if any; what it holds is given back at
-    the end. `known` is the memory of a run under way, with or without its network; without it
-    that of `--world-run` is read. Raises `SetupError`, `ModelError` and `StoreError`."""
+    """Yield the world model and its language model, if any, and release them at the end. `known` is
+    the memory of a run in progress, with or without its network; by default that of `--world-run`
+    is read. Raises `SetupError`, `ModelError` and `StoreError`."""
     from worldmodel.layers import LayeredWorld
     from worldmodel.recall import RememberedWorld
 
@@ -234,10 +234,9 @@ async def open_lookahead(
     *,
     imagines: bool = True,
 ) -> AsyncIterator[WrapPolicy | None]:
-    """Yield what puts look-ahead around a policy, None where none is asked for. `images` gives a
-    judge its screenshots; what models are asked is booked in the ledger that comes with the policy.
-    `known` is as for `open_world`; without `imagines` the evaluator scores stopping after each
-    candidate.
+    """Yield what adds look-ahead to a policy; None without look-ahead. `images` gives a judge its
+    screenshots; queries of models are booked in the ledger that comes with the policy. `known` is
+    as for `open_world`; without `imagines` the evaluator scores stopping after each candidate.
 
     Raises `SetupError`, `ModelError` and `StoreError`.
     """
@@ -264,14 +263,14 @@ async def open_lookahead(
 
 
 def check_world(choice: WorldChoice, *, remembers: bool = False) -> None:
-    """Check as `WorldChoice.check`, and that there is an address to ask at. Raises `SetupError`."""
+    """Check as `WorldChoice.check`, and that there is a server to query. Raises `SetupError`."""
     choice.check(remembers=remembers)
     if choice.kind == "endpoint" and isinstance(model := choice.load_model(), EndpointModel):
         model.check()
 
 
 def describe_lookahead(choice: WorldChoice, episodes: Iterable[Trajectory]) -> str:
-    """Return a sentence on what look-ahead did in episodes; empty without it."""
+    """Return a sentence on the effect of look-ahead in episodes; empty without it."""
     if not choice.looks_ahead:
         return ""
     from worldmodel.lookahead import format_lookahead
