@@ -1,4 +1,4 @@
-"""What would happen: predicts what a page does when it is acted on."""
+"""World models: predict the effects of actions on pages."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, its module imported now: most of them load torch."""
+    """Return a public name, importing its module on first use, as most of them load torch."""
     if name in _PLACES:
         return getattr(import_module(f"worldmodel.{_PLACES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Accuracy: how often a world model is right on real transitions, beside what copying gets."""
+"""Accuracy of a world model on real transitions, compared with copying the page."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +33,7 @@ class Accuracy:
 
     transitions: int
     went_on: int
-    """Transitions after which there was a page to act on."""
+    """Number of transitions followed by a page to act on."""
     exact: float | None = None
     """Share of pages predicted line for line."""
     exact_knowable: float | None = None
@@ -41,36 +41,39 @@ class Accuracy:
     of their kinds: sources are the goal, this page, earlier pages, and what came in at least half
     of the remembered transitions of the same element on the same kind of page."""
     invented: float | None = None
-    """Share of the lines told as known whose words stand in no source and not on the real page."""
+    """Share of the lines predicted as known whose words are in no source and not on the real
+    page."""
     wrong: float | None = None
-    """Share of the lines told as known that are not on the real page."""
+    """Share of the lines predicted as known that are not on the real page."""
     changed_precision: float | None = None
-    """Share of the changes predicted that took place."""
+    """Share of predicted changes that occurred."""
     changed_recall: float | None = None
-    """Share of the changes that took place that were predicted."""
+    """Share of actual changes that were predicted."""
     changed_f1: float | None = None
     no_change: float | None = None
-    """Share of the pages that stayed as they were that were predicted to."""
+    """Share of unchanged pages that were predicted to be unchanged."""
     page_kind: float | None = None
-    """Share of the pages whose kind of address was told."""
+    """Share of pages whose kind of URL was predicted."""
     address: float | None = None
-    """Share of the pages whose whole address was told."""
+    """Share of pages whose complete URL was predicted."""
     ends: float | None = None
-    """Share of transitions told rightly to end the episode, and how, or not."""
+    """Share of transitions for which it was predicted correctly whether and how the episode
+    ends."""
     success: float | None = None
-    """Share of transitions whose episode's outcome was told rightly."""
+    """Share of transitions whose episode's outcome was predicted correctly."""
     brier: float | None = None
-    """Mean squared error of P(success); less is better, 0.25 is a coin's."""
+    """Brier score: mean squared error of P(success); lower is better, 0.25 for a constant 0.5."""
     brier_skill: float | None = None
-    """1 less the ratio of that to the error of always saying the share of successes."""
+    """1 minus the ratio of the Brier score to that of always predicting the base rate of
+    success."""
     ece: float | None = None
     """Expected calibration error of P(success) over ten bins of equal width."""
     failure_called_success: float | None = None
-    """Share of the failures that were taken for successes: the error that misleads a search."""
+    """Share of failures predicted as successes: the error that misleads a search."""
     success_called_success: float | None = None
     failure_called_success_even: float | None = None
-    """Share of the failures whose P(success) is at least the share of successes: those that would
-    be taken for successes on a mix with as many failures as successes."""
+    """Share of failures whose P(success) is at least the base rate: those that would be predicted
+    as successes in a balanced mix of failures and successes."""
     success_called_success_even: float | None = None
     confidence_ece: float | None = None
     """Expected calibration error of the confidence that a page is right as far as it is known."""
@@ -78,24 +81,24 @@ class Accuracy:
 
 @dataclass(slots=True)
 class CopyPage:
-    """The baseline: every page stays as it is, and every action has the same outcome."""
+    """Baseline: every page stays unchanged, and every action has the same outcome."""
 
     outcome: Outcome
 
     @classmethod
     def most_frequent(cls, transitions: Sequence[Transition]) -> "CopyPage":
-        """Return the one whose outcome has the frequencies of these (training) transitions."""
+        """Return a baseline whose outcome has the frequencies of these (training) transitions."""
         ends = [float(t.ends) for t in transitions]
         same = [float(not t.ends and not changes(t.before, t.after)) for t in transitions]
         succeeds = [float(t.succeeded) for t in transitions]
         return cls(Outcome(*(_mean(values) or 0.0 for values in (ends, same, succeeds))))
 
     def learn(self, transitions: Iterable[Transition]) -> None:
-        """Take the frequencies of these transitions."""
+        """Set the outcome to the frequencies of these transitions."""
         self.outcome = self.most_frequent(list(transitions)).outcome
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return the pages there are, and the same outcome for all."""
+        """Return the current pages, with the same outcome for all."""
         ends = self.outcome.ends >= 0.5
         effect, ending = (Effect.ENDS, Ending.TASK_OVER) if ends else (Effect.STAYS, None)
         confidence, source = self.outcome.nothing, Source.MODELLED
@@ -109,14 +112,14 @@ class CopyPage:
 
 @dataclass(slots=True)
 class KnowableLines:
-    """What the remembered transitions hold, to tell what a model could have known."""
+    """The content of remembered transitions, to decide what a model could have known."""
 
     lines: set[int] = field(default_factory=set)
     _edges: dict[tuple[str, ...], Counter[int]] = field(default_factory=dict)
     _tries: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def learn(self, transitions: Iterable[Transition]) -> None:
-        """Take in what came of transitions."""
+        """Add the content of transitions."""
         for t in transitions:
             names = {name_of(node) for node in t.after.nodes}
             edge = _edge(t)
@@ -126,7 +129,7 @@ class KnowableLines:
 
     def holds(self, node: Node, t: Transition, said: Sequence[str]) -> bool:
         """Return whether a line of the page after a transition could be known before it: its name
-        stands in one of these texts, or came in half of the like."""
+        is in one of these texts, or appeared in half of the similar transitions."""
         text = node.name.lower()
         if not text or any(text == held or is_within(text, held) for held in said):
             return True
@@ -142,49 +145,49 @@ def _edge(t: Transition) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTransition:
-    """One transition with what was predicted of it."""
+    """One transition with its prediction."""
 
     truth: Transition
     prediction: Prediction
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is a page to act on afterwards."""
+        """Return whether there is a page to act on afterwards."""
         return not self.truth.after.over and self.truth.ending in (None, Ending.STEP_LIMIT)
 
     @property
     def happened(self) -> Changes:
-        """What changed."""
+        """Return the actual changes."""
         return changes(self.truth.before, self.truth.after)
 
     @property
     def predicted(self) -> Changes:
-        """What was told to change, placeholders aside."""
+        """Return the predicted changes, without placeholders."""
         page = self.prediction.page
         known = replace(page, nodes=tuple(node for node in page.nodes if not is_unknown(node)))
         return changes(self.truth.before, known)
 
     @property
     def is_exact(self) -> bool:
-        """Whether the page is right line for line."""
+        """Return whether the page is right line for line."""
         page = self.prediction.page
         return not page.over and _line_keys(page) == _line_keys(self.truth.after)
 
     @property
     def is_told_unchanged(self) -> bool:
-        """Whether the page was told to stay as it is."""
+        """Return whether the page was predicted to stay unchanged."""
         page = self.prediction.page
         return not page.over and not changes(self.truth.before, page)
 
     @property
     def is_end_right(self) -> bool:
-        """Whether the end, and which, or that there is none was told."""
+        """Return whether the end of the episode, or that there is none, was predicted correctly."""
         ends = self.prediction.outcome.ends >= 0.5
         told, truth = self.prediction.ending, self.truth.ending
         return ends == self.truth.ends and (not ends or truth is None or told == truth)
 
     def sources(self) -> list[str]:
-        """Return the texts at hand, in lower case: goal, page, earlier pages, what was typed."""
+        """Return the available texts, in lower case: goal, page, earlier pages, typed text."""
         pages = [self.truth.before, *(step.observation for step in self.truth.steps)]
         texts = [text for page in pages for node in page.nodes for text in (node.name, node.value)]
         typed = [
@@ -197,9 +200,9 @@ class MeasuredTransition:
         ]
 
     def is_right_as_known(self, knowledge: KnowableLines | None) -> bool:
-        """Whether the page is right where a line that could not be known may be a placeholder.
+        """Return whether the page is right if lines that could not be known may be placeholders.
 
-        Without knowledge any line may be.
+        Without knowledge, any line may be one.
         """
         page, truth = self.prediction.page, self.truth.after
         if page.over:
@@ -212,7 +215,7 @@ class MeasuredTransition:
         return _Alignment(page.nodes, truth.nodes, may_be_unknown).agrees()
 
     def tally(self, knowledge: KnowableLines | None) -> "Tally":
-        """Return what counts of it."""
+        """Return the counts of this transition."""
         outcome, truth = self.prediction.outcome, self.truth
         sure = self.prediction.confidence
         tally = Tally(
@@ -239,7 +242,7 @@ class MeasuredTransition:
         )
 
     def _count_invented(self, wrong: Sequence[Node], knowledge: KnowableLines | None) -> int:
-        """How many of these lines have words that stand in no source."""
+        """Return how many of these lines have words that are in no source."""
         if not wrong:
             return 0
         words = {word for text in self.sources() for word in keys_of(text, _WHOLE)}
@@ -250,7 +253,8 @@ class MeasuredTransition:
         )
 
     def wrong_lines(self) -> tuple[list[Node], int]:
-        """Return the lines told as known that are not on the real page, and how many were told."""
+        """Return the lines predicted as known that are not on the real page, and how many were
+        predicted."""
         truth = Counter(_line_keys(self.truth.after))
         known = [node for node in self.prediction.page.nodes if not is_unknown(node)]
         wrong = []
@@ -262,7 +266,7 @@ class MeasuredTransition:
 
 
 def predict_all(world: WorldModel, transitions: Iterable[Transition]) -> list[MeasuredTransition]:
-    """Return each transition with what the model predicts of it."""
+    """Return each transition with the model's prediction."""
     seen, measured = list(transitions), []
     for first in range(0, len(seen), _BATCH):
         batch = seen[first : first + _BATCH]
@@ -274,21 +278,21 @@ def predict_all(world: WorldModel, transitions: Iterable[Transition]) -> list[Me
 def measure(
     world: WorldModel, transitions: Iterable[Transition], knowledge: KnowableLines | None = None
 ) -> Accuracy:
-    """Return how right predictions are, on transitions `world` has not seen.
+    """Return the accuracy of predictions, on transitions that `world` has not seen.
 
-    `knowledge` is what the model learnt from; without it any line may be told as unknown.
+    `knowledge` is what the model learned from; without it, any line may be predicted as unknown.
     """
     return summarize([one.tally(knowledge) for one in predict_all(world, transitions)])
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What counts of one transition with its prediction; pages only where the episode went on."""
+    """The counts of one transition with its prediction; pages only if the episode continued."""
 
     episode: str
     goes_on: bool
     ends: bool
-    """Whether the end, and which, or that there is none was told."""
+    """Whether the end of the episode, or that there is none, was predicted correctly."""
     chance: float
     succeeded: bool
     confidence: float
@@ -297,7 +301,7 @@ class Tally:
     invented: int = 0
     wrong: int = 0
     told: int = 0
-    """Lines told as known."""
+    """Number of lines predicted as known."""
     happened: int = 0
     predicted: int = 0
     both: int = 0
@@ -343,7 +347,7 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
 
 
 def changes(before: Observation, after: Observation) -> Changes:
-    """Return the lines that went and the lines that came, however often each."""
+    """Return the removed and the added lines, with their counts."""
     old, new = Counter(_line_keys(before)), Counter(_line_keys(after))
     gone = Counter({("gone", line): count for line, count in (old - new).items()})
     come = Counter({("come", line): count for line, count in (new - old).items()})
@@ -351,7 +355,8 @@ def changes(before: Observation, after: Observation) -> Changes:
 
 
 def _calibration_error(pairs: Sequence[tuple[float, bool]]) -> float | None:
-    """Return the mean distance between chance told and share that came, by bins of the chance."""
+    """Return the mean distance between predicted probability and observed share, over bins of the
+    probability."""
     if not pairs:
         return None
     bins: dict[int, list[tuple[float, bool]]] = {}
@@ -410,7 +415,7 @@ class _Alignment:
 
 
 def _fits(told: Node, line: Node) -> bool:
-    """Whether the part of a line that is told is right."""
+    """Return whether the predicted part of a line is right."""
     start, _, end = told.name.partition(GAP)
     return line.name.startswith(start) and line.name.endswith(end.rpartition(GAP)[2])
 
@@ -426,7 +431,7 @@ def _line_key(node: Node) -> _LineKey:
 
 
 def _line_keys(page: Observation) -> list[_LineKey]:
-    """Return the lines of a page, capitals, white space and focus aside."""
+    """Return the lines of a page, ignoring capitals, white space and focus."""
     return [_line_key(node) for node in page.nodes]
 
 
@@ -435,20 +440,21 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 HELD_BACK = 7
-"""One real episode in so many is never trained on, so that belief can be checked against it."""
+"""One in this many real episodes is held out from training, to validate the predictions of
+success."""
 
 
 def is_held_back(trajectory: Trajectory) -> bool:
-    """Return whether the episode is kept for checking; fixed by its id."""
+    """Return whether the episode is held out; determined by its id."""
     return int(trajectory.id[:8], 16) % HELD_BACK == 0
 
 
 def precision_of_belief(
     world: WorldModel, transitions: Sequence[Transition], belief: float
 ) -> tuple[float, int]:
-    """Return how often real last steps that the model gave P(success) >= `belief` did succeed.
+    """Return how often real last steps with a predicted P(success) >= `belief` succeeded.
 
-    Returns that share and how many there were; 0 when it believed in none.
+    Returns that share and their number; 0 if there were none.
     """
     ended = [t for t in transitions if t.ends]
     predictions = world.predict([t.situation for t in ended])

@@ -1,4 +1,4 @@
-"""Baselines of memory, and the figures of world models on a run's episodes, with intervals."""
+"""Baselines for memory, and the accuracy of world models on a run's episodes, with intervals."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ _RESAMPLES = 100
 
 @dataclass(slots=True)
 class NearestPage:
-    """The baseline: the page that the likest remembered action led to, as it was."""
+    """Baseline: the page after the most similar remembered action, unchanged."""
 
     memory: RememberedWorld
 
@@ -40,14 +40,14 @@ class NearestPage:
         self.memory.learn(transitions)
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return what came of the likest."""
+        """Return the outcome of the most similar action."""
         found = ((each, self.memory.recall(Occasion(each))) for each in situations)
         return [_came(each, cases[0][2].transition if cases else None) for each, cases in found]
 
 
 @dataclass(slots=True)
 class MostFrequentPage:
-    """The baseline: the page most often reached by such an action from such a page, as it was."""
+    """Baseline: the page most often reached by such an action from such a page, unchanged."""
 
     memory: RememberedWorld
 
@@ -56,7 +56,7 @@ class MostFrequentPage:
         self.memory.learn(transitions)
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return the most frequent."""
+        """Return the most frequent outcome."""
         groups: defaultdict[tuple[str, ...], list[Transition]] = defaultdict(list)
         for case in self.memory.cases:
             groups[levels(case)[4]].append(case.transition)
@@ -84,7 +84,7 @@ def _came(situation: Situation, seen: Transition | None) -> Prediction:
 def compare_models(
     learnt: Sequence[Transition], held: Sequence[Transition]
 ) -> dict[str, list[dict[str, Json]]]:
-    """Return for memory and its baselines the rows of their figures on transitions not learnt.
+    """Return the rows of figures of memory and its baselines on transitions that are not learned.
 
     A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
     """
@@ -104,7 +104,7 @@ def compare_models(
 
 
 def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:
-    """Return the rows of all figures, with intervals from episodes drawn again and again."""
+    """Return the rows of all figures, with bootstrap intervals over episodes."""
     whole = asdict(summarize(tallies))
     episodes: defaultdict[str, list[Tally]] = defaultdict(list)
     for one in tallies:

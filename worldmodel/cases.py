@@ -1,4 +1,4 @@
-"""Remembered transitions: what was done to what, on which page, and which texts were at hand."""
+"""Remembered transitions: the action, its element, its page, and the available texts."""
 
 import re
 from collections import Counter
@@ -34,7 +34,7 @@ Opcode = tuple[str, int, int, int, int]
 
 @dataclass(eq=False)
 class Occasion:
-    """An action on a page, as it is compared with others."""
+    """An action on a page, in a form that can be compared with others."""
 
     situation: Situation
 
@@ -50,7 +50,7 @@ class Occasion:
 
     @cached_property
     def line(self) -> int:
-        """Place of the line it is done to; -1 for none."""
+        """Index of the element's line; -1 for none."""
         mark = mark_of(self.situation.action, self.situation.observation)
         if mark < 0:
             return -1 - mark
@@ -59,7 +59,7 @@ class Occasion:
 
     @property
     def node(self) -> Node | None:
-        """The line it is done to."""
+        """The element's line."""
         return self.before.nodes[self.line] if self.line >= 0 else None
 
     @cached_property
@@ -69,18 +69,18 @@ class Occasion:
 
     @cached_property
     def goal(self) -> Goal:
-        """The goal, read for its slots."""
+        """The goal, parsed into slots."""
         return read_goal(self.situation.observation.goal)
 
     @cached_property
     def written(self) -> str:
-        """What the action types, chooses or goes to."""
+        """The text that the action types, selects or navigates to."""
         told = (getattr(self.situation.action, name, "") for name in ("text", "option", "url"))
         return clean(" ".join(each for each in told if each))
 
     @cached_property
     def place(self) -> tuple[str, ...]:
-        """What stands before and after the line, in the coarsest terms."""
+        """The lines before and after the element's line, in coarse form."""
         nodes, i = self.before.nodes, self.line
         around = (nodes[j] for j in (i - 1, i + 1) if 0 <= j < len(nodes))
         depth = str(nodes[i].depth) if 0 <= i < len(nodes) else ""
@@ -88,7 +88,7 @@ class Occasion:
 
     @cached_property
     def past(self) -> tuple[tuple[str, str, str], ...]:
-        """The last three steps, the latest first."""
+        """The last three steps, latest first."""
         return tuple(
             _done(step.observation.nodes, step.decision.action)
             for step in reversed(self.situation.steps[-3:])
@@ -96,7 +96,7 @@ class Occasion:
 
     @cached_property
     def filled(self) -> frozenset[tuple[str, str]]:
-        """Fields that hold something, boxes that are ticked."""
+        """Filled fields and ticked boxes."""
         return frozenset(
             (node.role, node.name)
             for node in self.before.nodes
@@ -105,7 +105,7 @@ class Occasion:
 
     @property
     def empty(self) -> frozenset[tuple[str, str]]:
-        """Fields that hold nothing, boxes that are not ticked."""
+        """Empty fields and unticked boxes."""
         return frozenset(
             (node.role, node.name)
             for node in self.before.nodes
@@ -114,7 +114,7 @@ class Occasion:
 
     @cached_property
     def texts(self) -> dict[Reference, str]:
-        """The texts at hand, the most telling first."""
+        """The available texts, the most informative first."""
         found: dict[Reference, str] = {}
         for reference, text in self._at_hand():
             if len(text) >= _SHORTEST or (text and reference[0] in ("text", "value")):
@@ -166,11 +166,11 @@ def _done(nodes: tuple[Node, ...], action: Action) -> tuple[str, str, str]:
 
 @dataclass(eq=False)
 class TransitionCase(Occasion):
-    """An action with what came of it."""
+    """An action with its outcome."""
 
     transition: Transition
     number: int = 0
-    """The later it was remembered, the higher."""
+    """Sequence number; later cases have higher ones."""
     _bound: dict[tuple[str, str], list[Reference]] = field(default_factory=dict)
 
     @cached_property
@@ -180,12 +180,13 @@ class TransitionCase(Occasion):
 
     @cached_property
     def url(self) -> str:
-        """The next page's address."""
+        """The next page's URL."""
         return self.transition.after.url
 
     @cached_property
     def effect(self) -> tuple[str, ...]:
-        """What the action did, to be counted: `over`, `nothing`, `stays`, or `goes` and whereto."""
+        """Effect of the action, for counting: `over`, `nothing`, `stays`, or `goes` with the
+        target."""
         after = self.transition.after
         if after.over:
             return ("over",)
@@ -198,7 +199,7 @@ class TransitionCase(Occasion):
 
     @cached_property
     def opcodes(self) -> list[Opcode]:
-        """How the lines of the page before become those of the next."""
+        """Edit operations that turn the lines of the page before into those of the next."""
         matcher = SequenceMatcher(None, self.before.named, self.after.named, autojunk=False)
         found: list[Opcode] = []
         for tag, i1, i2, j1, j2 in matcher.get_opcodes():
@@ -213,13 +214,14 @@ class TransitionCase(Occasion):
 
     @cached_property
     def added(self) -> list[tuple[str, str]]:
-        """Role and widget kind of the lines that came."""
+        """Role and widget kind of the added lines."""
         come = self.after.names - self.before.names
         lines = zip(self.after.named, self.after.nodes, strict=True)
         return [(node.role, node.kind) for name, node in lines if name in come]
 
     def bound(self, text: str) -> list[Reference]:
-        """Return the texts at hand that stand in this text, each once, the most telling first."""
+        """Return the available texts contained in this text, each once, the most informative
+        first."""
         found = self._bound.get(("", text))
         if found is None:
             key, told, seen = text.lower(), [], set()
@@ -233,12 +235,12 @@ class TransitionCase(Occasion):
 
 
 def put(text: str, old: str, new: str) -> str:
-    """Return a text with one of its parts replaced wherever it stands as words."""
+    """Return a text with one of its parts replaced wherever it appears as whole words."""
     return re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, text, flags=re.IGNORECASE)
 
 
 def rewrite(text: str, reference: Reference, case: TransitionCase, there: Occasion) -> str | None:
-    """Return what a case's text would be on another occasion; None where a part is not at hand."""
+    """Return what a case's text would be on another occasion; None if a part is not available."""
     new = there.texts.get(reference)
     return None if new is None else put(text, case.texts[reference], new)
 
@@ -246,7 +248,8 @@ def rewrite(text: str, reference: Reference, case: TransitionCase, there: Occasi
 def recipes(
     text: str, case: TransitionCase, there: Occasion
 ) -> Iterator[tuple[Reference, str | None]]:
-    """Yield what a text of the case may be there: as it is, then by each text at hand."""
+    """Yield the candidates for a text of the case: unchanged, then rewritten by each available
+    text."""
     yield (), text
     for reference in case.bound(text):
         yield reference, rewrite(text, reference, case, there)
@@ -261,10 +264,10 @@ def choose_text(
     *,
     is_sure: bool,
 ) -> str:
-    """Return what a line's text of a case is there, with a gap for what is not known.
+    """Return a line's text of a case as it would be on this occasion, with a gap for unknown parts.
 
-    Each way of making it is tried on other cases: the one that gives a line they have counts.
-    `is_sure`: that it is kept as it is where nothing speaks against it.
+    Each rewriting rule is tested on other cases: one that reproduces a line they have is accepted.
+    `is_sure`: the text is kept unchanged if nothing contradicts it.
     """
     best, most = GAP, 0.0
     for reference, told in recipes(text, case, there):

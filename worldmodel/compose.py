@@ -1,4 +1,4 @@
-"""Next pages put together from a remembered one and what is at hand now."""
+"""Next pages, composed from a remembered page and the currently available texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ from worldmodel.lines import (
 )
 
 _SUPPORT = 4
-"""Other cases that a text is tried on."""
+"""Number of other cases on which a text is tested."""
 _EXCLUSIVE = ("radio", "tab")
-"""Roles of which one of a group is chosen."""
+"""Roles of which only one in a group can be selected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A page put together."""
+    """A composed page."""
 
     page: Observation
     certainty: float
@@ -41,7 +41,7 @@ def compose_line(
     *,
     is_sure: bool,
 ) -> Node:
-    """Return a new line of a remembered page as it is there."""
+    """Return a new line of a remembered page, adapted to this occasion."""
     if is_unknown(node):
         return node
     name = choose_text(node, node.name, case, there, others, is_sure=is_sure) if node.name else ""
@@ -63,7 +63,7 @@ def compose_line(
 
 
 def edit_page(case: TransitionCase, there: Occasion, others: list[TransitionCase]) -> Composed:
-    """Return the page there after the changes that a case made to its own."""
+    """Return the current page after the changes that a case made to its own."""
     place = _Placing(case, there)
     old, new = there.before.nodes, case.after.nodes
     lines: list[Node | None] = list(old)
@@ -159,7 +159,8 @@ class _Placing:
         return min(hits, key=lambda at: abs(at - wanted), default=None)
 
     def run(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return where a run of lines stands there, from its first to past its last line."""
+        """Return the position of a run of lines on the other page, from its first to past its last
+        line."""
         size = len(self.there.before.nodes)
         if self.is_same:
             return first, last
@@ -215,7 +216,7 @@ def _as_one(run: list[Node], like: set[LineKind], most: int) -> Node:
 
 
 def compose_url(case: TransitionCase, there: Occasion, others: list[TransitionCase]) -> str:
-    """Return the address that is reached, with a gap where a part is not known."""
+    """Return the URL that is reached, with a gap for unknown parts."""
     text = unquote_plus(case.url)
     best, most = "", 0.0
     for reference, old in [((), ""), *_in_address(text, case)]:
@@ -233,7 +234,7 @@ def compose_url(case: TransitionCase, there: Occasion, others: list[TransitionCa
 
 
 def _in_address(text: str, case: TransitionCase) -> list[tuple[tuple[str | int, ...], str]]:
-    """Return texts at hand that stand in an address, each with how it is written there."""
+    """Return available texts contained in a URL, each as it is written there."""
     found = []
     low = text.lower()
     for reference, held in case.texts.items():
@@ -262,10 +263,10 @@ def compose_page(
     *,
     is_same_page: bool,
 ) -> Composed:
-    """Return the page that a case led to as it is reached from there.
+    """Return the page that a case led to, as it would be when reached from the current one.
 
-    `others` are other cases that led to the same page, or to others of its kind where
-    `is_same_page` is false.
+    `others` are other cases that led to the same page, or to others of its kind if `is_same_page`
+    is false.
     """
     ours, theirs = there.before, case.before
     out: list[Node] = []
@@ -314,7 +315,7 @@ def choose_title(
 
 
 def _counterpart(node: Node, ours: PageLines, theirs: PageLines) -> Node | None:
-    """Return the line of our page that takes the place of one that their page carried over."""
+    """Return the line of the current page that replaces one that the case carried over."""
     hits = [at for at in ours.framed(frame_of(node)) if ours.whole[at] not in theirs.bag]
     return ours.nodes[hits[0]] if len(hits) == 1 else None
 
@@ -337,7 +338,7 @@ def number(lines: Sequence[Node], before: PageLines) -> tuple[Node, ...]:
 
 
 def fill_from(page: Observation, seen: Sequence[Observation]) -> Observation | None:
-    """Return the page seen before, latest first, that is this one as far as this one is known."""
+    """Return the latest page seen before that agrees with this one as far as this one is known."""
     known = [node for node in read_lines(page).nodes if not is_unknown(node)]
     if len(known) == len(page.nodes):
         return None
@@ -348,12 +349,12 @@ def fill_from(page: Observation, seen: Sequence[Observation]) -> Observation | N
 
 
 def _matches(told: Sequence[Node], seen: Sequence[Node]) -> bool:
-    """Whether lines with placeholders agree with lines that were seen."""
+    """Return whether lines with placeholders agree with seen lines."""
     return align_known(told, seen) is not None
 
 
 def align_known(told: Sequence[Node], seen: Sequence[Node]) -> list[int] | None:
-    """Return how many seen lines each told one stands for, in order; None where they disagree."""
+    """Return how many seen lines each predicted one stands for, in order; None if they disagree."""
     if not told:
         return [] if not seen else None
     head, rest = told[0], told[1:]
@@ -373,7 +374,7 @@ def align_known(told: Sequence[Node], seen: Sequence[Node]) -> list[int] | None:
 
 
 def agrees(told: Node, seen: Node) -> bool:
-    """Return whether a line is what was told of it, as far as that is known."""
+    """Return whether a line agrees with its prediction, as far as that is known."""
     if (told.role, told.kind) != (seen.role, seen.kind):
         return False
     if not is_unknown(told):

@@ -1,4 +1,4 @@
-"""What the world model writes: how it ends, then the lines that change, as tokens and back."""
+"""The output of the built-in world model as tokens: the outcome, then the changed lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from worldmodel.delta import Edit, difference
 from worldmodel.transitions import Transition
 
 MAX_DELTA = 96
-"""Tokens a prediction may have; a larger change is told as far as that goes."""
+"""Maximum tokens of a prediction; larger changes are truncated."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedPrediction:
-    """A prediction read back from its tokens."""
+    """A prediction decoded from its tokens."""
 
     ends: bool
     succeeds: bool
-    """Whether the episode is going to end well."""
+    """Whether the episode will succeed."""
     edits: tuple[Edit, ...]
 
 
@@ -55,7 +55,7 @@ class WorldGrammar:
     # -- writing -------------------------------------------------------------------------
 
     def encode(self, transition: Transition, prefix: Prefix) -> list[int]:
-        """Return the ids that tell what came of a transition."""
+        """Return the ids that describe the outcome of a transition."""
         edits = difference(transition.before, transition.after)
         how = "goes-on" if edits else "nothing-changes"
         ids = [self._id("is:ends" if transition.ends else f"is:{how}")]
@@ -71,7 +71,7 @@ class WorldGrammar:
         return [*ids, self.codec.end]
 
     def _write_edit(self, edit: Edit, heads: dict[int, int], prefix: Prefix) -> list[int]:
-        """Return an edit's ids; none when the prompt left the line out."""
+        """Return an edit's ids; empty if the prompt left out the line."""
         position = 0 if edit.line < 0 else heads.get(edit.line)
         if position is None:
             return []
@@ -96,7 +96,7 @@ class WorldGrammar:
     # -- reading -------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int], prefix: Prefix, before: Observation) -> DecodedPrediction:
-        """Return what a complete target says."""
+        """Return the prediction of a complete target."""
         starts = {self._id(edit) for edit in EDITS}
         parts: list[list[int]] = []
         for token in ids[2:]:
@@ -112,7 +112,7 @@ class WorldGrammar:
         )
 
     def _read_edit(self, part: list[int], prefix: Prefix, before: Observation) -> Edit | None:
-        """Return the edit of these ids; None where it has no line or one that is not there."""
+        """Return the edit of these ids; None if it has no line or a nonexistent one."""
         kind = self.vocabulary.word(part[0]).removeprefix("edit:")
         if len(part) < 2:
             return None
@@ -196,6 +196,6 @@ class WorldGrammar:
         return mask
 
     def _learnt_kinds(self, states: bool) -> list[int]:
-        """Return the states that the vocabulary has learnt, or the kinds of lines."""
+        """Return the states or the kinds of lines in the vocabulary."""
         kinds, word = self.vocabulary.kind_ids, self.vocabulary.word
         return [i for i in kinds if word(i).startswith("state:") == states]

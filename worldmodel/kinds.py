@@ -1,19 +1,19 @@
-"""Kinds of pages: addresses with what differs from thing to thing masked."""
+"""Kinds of pages: URLs whose variable parts are masked."""
 
 import re
 from functools import lru_cache
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 GAP = "…"
-"""Stands for a part of a text or an address that is not known."""
+"""Stands for an unknown part of a text or URL."""
 _VARIABLE = re.compile(rf"\d|%|\+|{GAP}|^.{{31,}}$|^[0-9a-f]{{8,}}$")
 
 
 @lru_cache(65536)
 def mask_address(url: str) -> str:
-    """Return the address with what differs from thing to thing as `*`: `/catalogue/*?page=*`.
+    """Return the URL with its variable parts as `*`: `/catalogue/*?page=*`.
 
-    Files of this machine are told by their last part.
+    Local files are identified by their last part.
     """
     parts = urlsplit(url)
     if parts.scheme == "file":
@@ -25,7 +25,7 @@ def mask_address(url: str) -> str:
 
 
 def hide_things(url: str) -> str:
-    """Return the address with a gap for whatever differs from thing to thing."""
+    """Return the URL with a gap for each variable part."""
     parts = urlsplit(url)
     path = "/".join(GAP if _VARIABLE.search(each) else each for each in parts.path.split("/"))
     keys = (key for key, _ in parse_qsl(parts.query, keep_blank_values=True))

@@ -1,4 +1,4 @@
-"""World models in layers: the first that is sure enough answers."""
+"""World models in layers: the first one that is confident enough answers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +11,15 @@ from worldmodel.transitions import Situation, Transition
 
 @dataclass(frozen=True, slots=True)
 class LayeredWorld:
-    """Asks memory first, and a model where memory is not sure. Implements `WorldModel`."""
+    """Queries memory first, and a model where memory is not confident. Implements `WorldModel`."""
 
     memory: RememberedWorld
     model: WorldModel
     least: float = 0.3
-    """Confidence below which the model is asked for the page, too."""
+    """Confidence of memory below which the model predicts the page, too."""
 
     def learn(self, transitions: Iterable[Transition]) -> None:
-        """Have memory take them in; the model is trained apart."""
+        """Add transitions to memory; the model is trained separately."""
         self.memory.learn(transitions)
 
     def charged_to(self, ledger: Ledger) -> "LayeredWorld":
@@ -27,14 +27,14 @@ class LayeredWorld:
         return replace(self, model=charge(self.model, ledger))
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return what memory says, or the model; P(success) is memory's."""
+        """Return the prediction of memory or of the model; P(success) is memory's."""
         remembered = self.memory.predict(situations)
         unsure = [place for place, told in enumerate(remembered) if not self._is_sure(told)]
         modelled = self.model.predict([situations[place] for place in unsure]) if unsure else []
         return self._join(remembered, unsure, modelled)
 
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return the same where an event loop runs. Raises `ModelError`."""
+        """Return the same inside an event loop. Raises `ModelError`."""
         remembered = self.memory.predict(situations)
         unsure = [place for place, told in enumerate(remembered) if not self._is_sure(told)]
         asked = [situations[place] for place in unsure]

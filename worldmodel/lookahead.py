@@ -1,4 +1,5 @@
-"""Look-ahead: a policy that asks the world model before it acts, with its equal-cost controls."""
+"""Look-ahead: a policy that consults the world model before acting, with its equal-cost
+controls."""
 
 import math
 import time
@@ -23,40 +24,40 @@ and whether another than the policy's own favourite was done."""
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """When more thought is spent than one forward pass."""
+    """When a decision gets more computation than one forward pass."""
 
     candidates: int = 3
-    """Actions proposed and compared."""
+    """Number of proposed and compared actions."""
     margin: float = 2.0
-    """Skipped when the best candidate leads by this many nats (CATTS, arXiv 2602.12276: compute
-    pays where candidates disagree, overriding a consensus hurts)."""
+    """Lead of the best candidate, in nats, from which look-ahead is skipped (CATTS, arXiv
+    2602.12276: compute pays where candidates disagree, overriding a consensus hurts)."""
     trust: float = 1.0
     """Weight of the value's log-odds against the policy's log-probability."""
 
 
 class Valued(NamedTuple):
-    """What a value says of a candidate."""
+    """The value of a candidate."""
 
     value: float
-    """How good it is, in [0, 1]."""
+    """Expected quality, in [0, 1]."""
     expected: str = ""
-    """What is expected to happen."""
+    """The predicted outcome."""
     imagined_steps: int = 0
-    """Steps that the world model imagined for the answer."""
+    """Steps that the world model imagined for it."""
 
 
 class Value(Protocol):
-    """Says how good each candidate is."""
+    """Estimates the value of each candidate."""
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """Return one answer for each decision."""
+        """Return one value for each decision."""
         ...
 
 
 class Reranked:
-    """A policy whose candidates are chosen among by a value; any policy, any value."""
+    """A policy whose candidates are reranked by a value; works with any policy and any value."""
 
     def __init__(self, policy: Policy, value: Value, source: str, gate: Gate | None = None):
         self.policy = policy
@@ -65,13 +66,14 @@ class Reranked:
         self.gate = gate or Gate()
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Return the best of the candidates by policy and value together."""
+        """Return the best candidate by policy and value together."""
         return (await self.propose(trajectory, observation, 1))[0]
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """Return the candidates, best first; a clear favourite without asking the value."""
+        """Return the candidates, best first; a clear favourite is taken without computing
+        values."""
         width = max(n, self.gate.candidates)
         decisions = await self.policy.propose(trajectory, observation, width)
         scores = [
@@ -111,12 +113,12 @@ class Reranked:
 
 @dataclass(frozen=True, slots=True)
 class Imagination:
-    """The value of an action by what is expected to come of it, `depth` steps ahead.
+    """The value of an action by its predicted outcome, `depth` steps ahead.
 
-    That is the model's own P(success), which it learnt from how episodes went on, or the verdict of
-    an evaluator on the episode as it is imagined. Beyond the first step the policy goes on in the
-    expected pages, those of all candidates as one batch a step; it stops where the episode ends and
-    where the next page is not known.
+    That is the model's own P(success), learned from how episodes continued, or an evaluator's
+    verdict on the imagined episode. Beyond the first step the policy continues on the predicted
+    pages, those of all candidates as one batch per step; it stops where the episode ends or the
+    next page is unknown.
     """
 
     world: WorldModel
@@ -127,9 +129,9 @@ class Imagination:
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """Return how good each candidate is, with what the model expects of it first.
+        """Return the value of each candidate, with the model's prediction for its first step.
 
-        Raises `ModelError` where a model that is asked fails.
+        Raises `ModelError` if a queried model fails.
         """
         ahead = [trajectory] * len(decisions)
         limit = trajectory.task.max_steps
@@ -160,7 +162,7 @@ class Imagination:
         ]
 
     async def _go_on(self, imagined: Trajectory) -> Situation | None:
-        """Return what the policy would do next in an imagined episode; None where it cannot say."""
+        """Return the policy's next action in an imagined episode; None if it cannot act."""
         assert imagined.last is not None
         try:
             decision = await self.policy.act(replace(imagined, ending=None), imagined.last)
@@ -170,7 +172,7 @@ class Imagination:
         return Situation(imagined.last, imagined.steps, decision.action, limit)
 
     async def _judge(self, imagined: Trajectory, latest: Prediction) -> float:
-        """Return P(success) of the imagined episode; a coin's where the evaluator abstains."""
+        """Return P(success) of the imagined episode; 0.5 if the evaluator abstains."""
         if self.evaluator is None:
             return latest.outcome.succeeds
         value = (await self.evaluator(imagined)).value
@@ -178,7 +180,7 @@ class Imagination:
 
 
 def extend(trajectory: Trajectory, situation: Situation, told: Prediction) -> Trajectory:
-    """Return the episode with a step more, as it is imagined to be if it ended then."""
+    """Return the episode with one more imagined step, as if it ended there."""
     return replace(
         trajectory,
         steps=(*situation.steps, Step(situation.observation, Decision(situation.action))),
@@ -200,22 +202,22 @@ def _describe(told: Prediction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LookAhead:
-    """Puts look-ahead around any policy: `Agent(..., lookahead=LookAhead(world))`. Raises
-    `UsageError` where there is neither a world model nor an evaluator to ask."""
+    """Adds look-ahead to any policy: `Agent(..., lookahead=LookAhead(world))`. Raises `UsageError`
+    if there is neither a world model nor an evaluator."""
 
     world: WorldModel | None
-    """What is asked; None for the evaluator's word on stopping after each candidate."""
+    """The world model; None to use the evaluator's verdict on stopping after each candidate."""
     gate: Gate = field(default_factory=Gate)
     depth: int = 1
     evaluator: Evaluator | None = None
-    """Who scores what is imagined; the world model's P(success) without one."""
+    """Judge of imagined outcomes. Default: the world model's P(success)."""
 
     def __post_init__(self) -> None:
         if self.world is None and self.evaluator is None:
             raise UsageError("LookAhead(None) asks nobody; give a world model or an evaluator")
 
     def __call__(self, policy: Policy, ledger: Ledger) -> Policy:
-        """Return the policy that looks ahead; what it asks of models is booked in the ledger."""
+        """Return the policy with look-ahead; its model requests are booked in the ledger."""
         if self.world is None:
             assert self.evaluator is not None
             return Reranked(policy, Direct(self.evaluator), "rerank", self.gate)
@@ -233,8 +235,8 @@ class Direct:
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """Return how good each candidate is if it is the last action; a coin's chance where the
-        evaluator abstains."""
+        """Return the value of each candidate if it is the last action; 0.5 if the evaluator
+        abstains."""
         values = []
         for decision in decisions:
             steps = (*trajectory.steps, Step(observation, decision))
@@ -246,7 +248,8 @@ class Direct:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """Best-of-k at equal cost: how often the policy itself, sampled again, would do the same."""
+    """Best-of-k at equal cost: how often the policy itself, sampled again, chooses the same
+    action."""
 
     sampler: Policy
     """The policy with sampling switched on."""
@@ -266,7 +269,7 @@ class Vote:
 
 
 def format_lookahead(trajectories: Iterable[Trajectory]) -> str:
-    """Return a sentence on how often look-ahead was asked in episodes, and what it changed."""
+    """Return a sentence on how often look-ahead was used in episodes, and what it changed."""
     decisions = [step.decision for episode in trajectories for step in episode.steps]
     asked = [each for each in decisions if ASKED in each.usage]
     changed = sum(each.usage[OVERRIDDEN] for each in asked)

@@ -1,4 +1,4 @@
-"""The map of a site: kinds of pages, what leads where, and the rules that are certain."""
+"""The map of a site: kinds of pages, the actions between them, and certain rules."""
 
 import json
 from collections import Counter, defaultdict, deque
@@ -13,11 +13,11 @@ from worldmodel.lines import mask
 
 VERSION = 1
 FOLDER = "map"
-"""In a run folder: a file for each version, the newest counts."""
+"""Folder of the maps in a run folder: one file per version, the newest is used."""
 _CERTAIN = 3
-"""Times from which on what always happened is taken for a rule."""
+"""Observations from which a consistent outcome counts as a rule."""
 _LIST = 4
-"""Names from which on elements that do the same are told as one, by `*`."""
+"""Names from which elements with the same effect are combined as `*`."""
 _SHARED = 0.8
 _LINES = 12
 _EXAMPLES = 3
@@ -30,36 +30,36 @@ class MapPage:
 
     kind: str
     url: str
-    """An address of the kind."""
+    """A URL of this kind."""
     title: str
     visits: int = 0
     addresses: list[str] = field(default_factory=list)
-    """A few of those that were seen."""
+    """Some of the seen URLs."""
     different: int = 0
-    """How many were seen."""
+    """Number of seen URLs."""
     lines: list[str] = field(default_factory=list)
     """Beginnings of the first lines that the pages of the kind share."""
     unexplored: list[str] = field(default_factory=list)
-    """What is offered and was never tried."""
+    """Elements that were never tried."""
 
 
 @dataclass(slots=True)
 class MapEdge:
-    """What can be done on a kind of page, and what came of it."""
+    """An action on a kind of page, with its outcomes."""
 
     page: str
     op: str
     role: str
     name: str
-    """Of the element, numbers masked; `*` for any of a list."""
+    """Name of the element, numbers masked; `*` for any of a list."""
     outcomes: dict[str, int] = field(default_factory=dict)
-    """How often it led where: a kind of page, `stays`, `nothing` or `over`."""
+    """Count of each outcome: a kind of page, `stays`, `nothing` or `over`."""
     adds: list[str] = field(default_factory=list)
-    """Lines that came every time."""
+    """Lines that appeared every time."""
 
     @property
     def tries(self) -> int:
-        """How often it was done."""
+        """Return how often the action was performed."""
         return sum(self.outcomes.values())
 
     @property
@@ -70,7 +70,7 @@ class MapEdge:
 
 @dataclass(slots=True)
 class MapRule:
-    """What always follows, overriding what is remembered."""
+    """An outcome that always follows; it overrides memory."""
 
     page: str
     op: str
@@ -82,11 +82,11 @@ class MapRule:
     """A condition on the page before: `textbox "Search" is filled`; empty for always."""
     tries: int = 0
     source: str = "seen"
-    """`seen`, or `person` for one that was written into the map: those are kept when it is built
-    again, and may contradict what was seen."""
+    """`seen`, or `person` for rules written into the map by a person: those are kept when the map
+    is rebuilt, and may contradict observations."""
 
     def applies(self, there: Occasion) -> bool:
-        """Whether it says something of an action on a page."""
+        """Return whether the rule covers an action on a page."""
         node = there.node
         role, name = (node.role, mask(node.name)) if node else ("", "")
         same = (self.page, self.op, self.role) == (there.kind, there.op, role)
@@ -104,8 +104,8 @@ class SiteMap:
     site: str = ""
 
     def way(self, start: str, goal: str) -> list[MapEdge] | None:
-        """Return the fewest actions that mostly lead from one kind of page to another; None where
-        no way is known."""
+        """Return the shortest likely path from one kind of page to another; None if none is
+        known."""
         out: defaultdict[str, list[tuple[str, MapEdge]]] = defaultdict(list)
         for edge in self.edges:
             for where, count in edge.outcomes.items():
@@ -123,7 +123,7 @@ class SiteMap:
         return None
 
     def find(self, words: str) -> list[MapPage]:
-        """Return kinds of pages whose title, address or lines hold the words, the best first."""
+        """Return kinds of pages whose title, URL or lines contain the words, the best first."""
         wanted = words.lower().split()
         found = []
         for page in self.pages.values():
@@ -133,7 +133,7 @@ class SiteMap:
         return [page for _, _, page in sorted(found, key=lambda each: each[:2])]
 
     def save(self, run: Path) -> Path:
-        """Write it as the next version, unless nothing changed. Returns the file."""
+        """Write the map as the next version, unless nothing changed. Returns the file."""
         folder = run / FOLDER
         folder.mkdir(exist_ok=True)
         text = json.dumps({"version": VERSION, **asdict(self)}, indent=1, ensure_ascii=False)
@@ -176,7 +176,7 @@ class SiteMap:
 
 def read_rules(run: Path, cases: Sequence[TransitionCase]) -> list[MapRule]:
     """Return the rules that a person wrote into a run's map. Raises `StoreError` for the map of
-    another site, and what `SiteMap.load` does."""
+    another site, and as `SiteMap.load`."""
     site = SiteMap.load(run)
     rules = [rule for rule in site.rules if rule.source == "person"] if site else []
     known = {case.kind for case in cases}
@@ -189,7 +189,7 @@ def read_rules(run: Path, cases: Sequence[TransitionCase]) -> list[MapRule]:
 
 
 def check_rules(rules: Iterable[MapRule], where: str) -> None:
-    """Raises `StoreError` where a person's rules contradict each other."""
+    """Raise `StoreError` if a person's rules contradict each other."""
     known: dict[tuple[str, ...], MapRule] = {}
     for rule in rules:
         if rule.source != "person":
@@ -215,12 +215,12 @@ def build_map(cases: Sequence[TransitionCase], old: SiteMap | None = None) -> Si
 
 
 def outcome_of(case: TransitionCase) -> str:
-    """Return where an action led: a kind of page, `stays`, `nothing` or `over`."""
+    """Return the outcome of an action: a kind of page, `stays`, `nothing` or `over`."""
     return case.effect[1] if case.effect[0] == "goes" else case.effect[0]
 
 
 def facts_of(there: Occasion) -> set[str]:
-    """Return what a rule's condition may be about: which fields are filled and which are empty."""
+    """Return the facts a rule's condition can use: which fields are filled and which are empty."""
     filled, empty = there.filled - there.empty, there.empty
     found = {f'{role} "{name}" is filled' for role, name in filled}
     return found | {f'{role} "{name}" is empty' for role, name in empty}
@@ -250,7 +250,7 @@ def _edges(cases: Sequence[TransitionCase]) -> list[MapEdge]:
 
 
 def merge_lists(edges: Sequence[MapEdge]) -> list[MapEdge]:
-    """Return the edges, those of many names that lead to the same as one, named `*`."""
+    """Return the edges, with those of many names and the same outcome combined as `*`."""
     groups: defaultdict[tuple[str, ...], list[MapEdge]] = defaultdict(list)
     for edge in edges:
         groups[edge.page, edge.op, edge.role, *edge.outcomes].append(edge)
@@ -295,7 +295,7 @@ def _pages(cases: Sequence[TransitionCase], tried: set[tuple[str, str, str]]) ->
 def _untried(
     kind: str, group: Sequence[TransitionCase], shared: set[int], tried: set[tuple[str, str, str]]
 ) -> list[str]:
-    """What all pages of a kind offer and nobody has tried there."""
+    """Return what all pages of a kind offer and nobody has tried there."""
     told = zip(group[0].before.named, group[0].before.nodes, strict=True)
     offers = [n for name, n in told if name in shared and n.mark and n.role in _OFFERS and n.name]
     left = [
@@ -322,7 +322,7 @@ def _rules(cases: Sequence[TransitionCase]) -> list[MapRule]:
 
 
 def _conditions(key: tuple[str, str, str, str], group: Sequence[TransitionCase]) -> list[MapRule]:
-    """Rules for an action that leads to two things: what the page before told them apart by."""
+    """Return rules for an action with two outcomes, by what differs on the page before."""
     told = [(facts_of(case), outcome_of(case)) for case in group]
     for fact in sorted({fact for facts, _ in told for fact in facts}):
         yes = [outcome for facts, outcome in told if fact in facts]

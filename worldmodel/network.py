@@ -1,4 +1,4 @@
-"""The built-in network as a world model: writes the next page as edits, and how it ends."""
+"""The built-in network as a world model: writes the next page as edits, and the outcome."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from worldmodel.transitions import Situation, Transition
 
 
 class NetworkWorld:
-    """The built-in network in the role of the world. Implements `WorldModel`."""
+    """The built-in network as a world model. Implements `WorldModel`."""
 
     def __init__(self, model: BuiltinModel):
         self.model = model
@@ -29,11 +29,11 @@ class NetworkWorld:
 
     @classmethod
     def load(cls, folder: Path) -> "NetworkWorld":
-        """Return a saved one. Raises `ModelError`."""
+        """Return a saved world model. Raises `ModelError`."""
         return cls(BuiltinModel.load(folder))
 
     def prompt(self, situation: Situation) -> Prefix:
-        """Return what the network reads before it predicts."""
+        """Return the network's input."""
         return encode(
             self.model.vocabulary,
             "world",
@@ -45,7 +45,7 @@ class NetworkWorld:
     def rows(
         self, transitions: Iterable[Transition], failure_weight: float = 1.0
     ) -> list[TrainingRow]:
-        """Return training rows; failures may weigh more: mistaking them costs most."""
+        """Return training rows; failures can be weighted up, as mistaking them costs most."""
         rows = []
         for t in transitions:
             prefix = self.prompt(Situation(t.before, t.steps, t.action))
@@ -55,13 +55,14 @@ class NetworkWorld:
         return rows
 
     def learn(self, transitions: Iterable[Transition], tokens: int = 400_000) -> None:
-        """Train on transitions for so many prompt and target tokens, failures weighted up."""
+        """Train on transitions for a number of prompt and target tokens, with failures weighted
+        up."""
         from webagent.training.fit import FitConfig, fit
 
         fit(self.model.network, self.rows(transitions, 2.0), FitConfig(tokens=tokens))
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return the likeliest next pages, and how likely each is to be so."""
+        """Return the most likely next pages, with their probabilities."""
         outcomes = self.outcomes(situations)
         pages = self.imagine(situations)
         return [
@@ -71,7 +72,7 @@ class NetworkWorld:
 
     @torch.inference_mode()
     def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """Return how each action would turn out, in one pass without predicting the page.
+        """Return the outcome of each action, in one pass without predicting the page.
 
         P(succeeds) sums over whether the episode ends at once.
         """
@@ -102,7 +103,8 @@ class NetworkWorld:
         situations: Sequence[Situation],
         rngs: Sequence[np.random.Generator | None] | None = None,
     ) -> list[Observation]:
-        """Return the next page of each situation: the likeliest or, with a generator, a sample."""
+        """Return the next page of each situation: the most likely one or, with a generator, a
+        sample."""
         if not situations:
             return []
         prefixes = [self.prompt(s) for s in situations]
@@ -127,7 +129,7 @@ class NetworkWorld:
 
 
 def _as_prediction(situation: Situation, outcome: Outcome, page: Observation) -> Prediction:
-    """Return what the network says as the seam has it; how sure it is, is its chance of the kind
+    """Return the network's output as a `Prediction`; its confidence is the probability of the kind
     of outcome that it chose."""
     goes_on = max(0.0, 1.0 - outcome.ends - outcome.nothing)
     is_same = page.nodes == situation.observation.nodes

@@ -1,4 +1,4 @@
-"""The seam of world models: situations in, predictions with confidence and source out."""
+"""The interface of world models: situations in, predictions with confidence and source out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from worldmodel.transitions import Situation, Transition
 
 
 class Source(StrEnum):
-    """Where a prediction comes from."""
+    """The source of a prediction."""
 
     REMEMBERED = "remembered"
-    """The same was seen, or the like."""
+    """Recalled from the same or a similar step."""
     RULED = "ruled"
-    """It is always so: what is typed stands in the field, an answer ends the episode."""
+    """Follows from a general rule: typed text appears in the field, an answer ends the episode."""
     MODELLED = "modelled"
-    """A trained model wrote it."""
+    """Written by a trained model."""
     UNKNOWN = "unknown"
-    """Nothing like it was seen; the page is as it was, or no more than a guess."""
+    """Nothing similar is known; the page is unchanged or only a guess."""
 
 
 class Effect(StrEnum):
-    """What an action does, in the coarsest terms."""
+    """The effect of an action, in coarse form."""
 
     STAYS = "stays"
     GOES = "goes"
@@ -33,7 +33,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Probabilities, each in [0, 1], of what an action leads to."""
+    """Probabilities of an action's outcome, each in [0, 1]."""
 
     ends: float
     """The page ends the episode."""
@@ -45,54 +45,54 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What is expected of one action."""
+    """The predicted result of one action."""
 
     page: Observation
-    """The next page. Lines and parts of the address that are not known say so (`lines.UNKNOWN`,
+    """The next page. Unknown lines and parts of the URL are marked (`lines.UNKNOWN`,
     `lines.GAP`)."""
     outcome: Outcome
     effect: Effect
     ending: Ending | None
-    """How the episode ends by it, None where it goes on."""
+    """How the action ends the episode; None if it continues."""
     confidence: float
     """P(the page is right line for line, as far as it is not marked unknown)."""
     source: Source
     because: str = ""
-    """What it was recalled from or which rule it is."""
+    """The cases it was recalled from, or the rule."""
 
 
 class WorldModel(Protocol):
-    """Predicts what actions do."""
+    """Predicts the effects of actions."""
 
     def learn(self, transitions: Iterable[Transition]) -> None:
-        """Take real transitions in, in addition to those known."""
+        """Add real transitions to those known."""
         ...
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return what is expected in each situation."""
+        """Return the prediction for each situation."""
         ...
 
 
 @runtime_checkable
 class AsksAModel(Protocol):
-    """A world model that asks a language model: it waits without holding up others."""
+    """A world model that queries a language model, without blocking the event loop."""
 
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return what `predict` does, where an event loop runs. Raises `ModelError`."""
+        """Return the same as `predict`, inside an event loop. Raises `ModelError`."""
         ...
 
     def charged_to(self, ledger: Ledger) -> WorldModel:
-        """Return the same with its requests booked in a ledger, and held to its limits."""
+        """Return the same model with its requests booked in a ledger and limited by it."""
         ...
 
 
 async def expect(world: WorldModel, situations: Sequence[Situation]) -> list[Prediction]:
-    """Return what a world model expects, where an event loop runs. Raises `ModelError`."""
+    """Return a world model's predictions, inside an event loop. Raises `ModelError`."""
     if isinstance(world, AsksAModel):
         return await world.expect(situations)
     return world.predict(situations)
 
 
 def charge(world: WorldModel, ledger: Ledger) -> WorldModel:
-    """Return the model with its requests booked in a ledger, where it makes any."""
+    """Return the model with its requests, if any, booked in a ledger."""
     return world.charged_to(ledger) if isinstance(world, AsksAModel) else world
