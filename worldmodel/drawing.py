@@ -1,4 +1,4 @@
-"""A site's map as a drawing: kinds of pages in rows by how many actions they are away."""
+"""A drawing of a site's map: kinds of pages in rows by distance in actions."""
 
 from html import escape
 
@@ -17,8 +17,8 @@ path { stroke: GrayText; fill: none; opacity: .55 } text { fill: CanvasText; fon
 
 
 def draw_map(site: SiteMap, start: str) -> str:
-    """Return the map as one HTML file without scripts. Pages of which something was never tried
-    have a broken frame; what leads where is told when a line or a page is pointed at."""
+    """Return the map as one HTML file without scripts. Pages with untried elements have a dashed
+    frame; links are described when the pointer is on a line or a page."""
     places = _place(site, start)
     width = 40 + _WIDTH * min(_PER_ROW, len(places))
     height = 40 + max(y for _, y in places.values()) + _HEIGHT
@@ -34,7 +34,7 @@ def draw_map(site: SiteMap, start: str) -> str:
 
 
 def _place(site: SiteMap, start: str) -> dict[str, tuple[int, int]]:
-    """Left and top of each page."""
+    """Return left and top of each page."""
     ways = {kind: site.way(start, kind) for kind in site.pages}
     far = {kind: len(way) if way is not None else 99 for kind, way in ways.items()}
     rows: list[list[str]] = []

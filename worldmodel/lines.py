@@ -1,4 +1,4 @@
-"""Lines of pages as numbers that are compared fast, and lines of which not all is known."""
+"""Lines of pages as numbers that are fast to compare, and partly unknown lines."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -66,7 +66,7 @@ def _number(key: tuple[object, ...]) -> int:
 
 
 def read_lines(page: Observation) -> PageLines:
-    """Return the lines of a page; a page that was read a short while ago is not read again."""
+    """Return the lines of a page; recent pages are cached."""
     known = _RECENT.get(id(page))
     if known is not None and known.page is page:
         return known
@@ -106,7 +106,7 @@ def unknown_line(node: Node, name: str = GAP) -> Node:
 
 
 def unknown_lines(kinds: Iterable[LineKind], least: int, most: int, depth: int = 0) -> Node:
-    """Return a placeholder for so many lines of these kinds in this place."""
+    """Return a placeholder for a number of lines of these kinds in this place."""
     told = ", ".join(sorted(f"{role}/{kind}" for role, kind in set(kinds)))
     name = f"{GAP} {least} to {most} lines: {told}"
     return Node(0, "text", name, states=(UNKNOWN,), depth=depth, kind=UNKNOWN)
@@ -118,7 +118,7 @@ def is_unknown(node: Node) -> bool:
 
 
 def read_range(node: Node) -> tuple[int, int, frozenset[LineKind]] | None:
-    """Return how many lines of which kinds a placeholder stands for; None where it is for one."""
+    """Return the number and kinds of lines that a placeholder stands for; None if it is for one."""
     match = _RANGE.fullmatch(node.name) if node.kind == UNKNOWN else None
     if match is None:
         return None

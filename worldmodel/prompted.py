@@ -1,4 +1,5 @@
-"""A language model as a world model: asked what changes, shown what came of the like."""
+"""A language model as a world model: it is prompted with similar real steps and predicts the
+changes."""
 
 import asyncio
 import math
@@ -34,45 +35,45 @@ _ELEMENT = re.compile(
 _SHORTENED = " more characters)"
 _Read: TypeAlias = Callable[[str], Observation]
 _UNSURE = 0.5
-"""Confidence in one reply of which nothing tells how likely it was."""
+"""Confidence in a single reply without token probabilities."""
 _DIVERSE = 0.7
 """Temperature of samples that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptedWorld:
-    """Any language model in the role of the world. Implements `WorldModel`.
+    """Any language model as a world model. Implements `WorldModel`.
 
-    What is ruled on every page is not asked about. How sure a prediction is, is the share of the
-    samples that agree with it, or with one sample the geometric mean of its tokens' probabilities
-    where the model tells them. P(success) is memory's.
+    What a general rule decides is not queried. The confidence is the share of the samples that
+    agree or, for one sample, the geometric mean of its tokens' probabilities where the model
+    returns them. P(success) is memory's.
     """
 
     model: Model
     memory: RememberedWorld = field(default_factory=RememberedWorld)
     examples: int = 3
-    """Similar real transitions that the model is shown; 0 for weights that were trained here, as
-    they have not learnt to read them."""
+    """Number of similar real transitions in the prompt; 0 for weights trained here, as they have
+    not learned to use them."""
     samples: int = 1
     max_tokens: int = 1024
 
     def learn(self, transitions: Iterable[Transition]) -> None:
-        """Remember transitions, to show the likest; the model's weights stay as they are."""
+        """Remember transitions as examples; the model's weights do not change."""
         self.memory.learn(transitions)
 
     def charged_to(self, ledger: Ledger) -> "PromptedWorld":
-        """Return the same with its requests booked in a ledger, and held to its limits."""
+        """Return the same model with its requests booked in a ledger and limited by it."""
         return replace(self, model=MeteredModel(self.model, ledger, "world"))
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return what `expect` does, for callers without an event loop."""
+        """Return the same as `expect`, for callers without an event loop."""
         return asyncio.run(self.expect(situations))
 
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return what the model writes of each, all asked at once. A reply that cannot be read is
-        asked for once more; where that cannot be read either the source is unknown.
+        """Return the model's predictions, all requested at once. An unparseable reply is retried
+        once; if that fails, too, the source is unknown.
 
-        Raises `ModelError` where the model fails.
+        Raises `ModelError` if the model fails.
         """
         return list(await asyncio.gather(*map(self._expect_one, situations)))
 
@@ -167,7 +168,7 @@ def _likelihood(reply: Reply) -> float:
 
 
 def _summarize(page: Observation) -> tuple[object, ...]:
-    """Return what two samples have to share to be the same."""
+    """Return the parts that two samples must share to count as equal."""
     return page.over, page.url, tuple(read_lines(page).whole)
 
 
@@ -176,9 +177,9 @@ def read_page(
 ) -> Observation:
     """Return the page after the changes that a model wrote.
 
-    Lines that stay are those of the page, elements left out of the text included. A new line has
-    the widget kind that lines of its role and name have on this page or on those of `similar`.
-    Raises `UnusableError` for what is no change of the page as it was shown.
+    Unchanged lines are those of the page, including elements left out of the text. A new line has
+    the widget kind of lines with its role and name on this page or on those of `similar`. Raises
+    `UnusableError` for an invalid change of the page as shown.
     """
     shown = page_text(before)
     if reply.strip() == OVER:

@@ -1,4 +1,4 @@
-"""Recall: what came of the like, put together for what is at hand now."""
+"""Recall: outcomes of similar steps, composed for the current page."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,13 +21,13 @@ _MOST_SCORED = 120
 _KEPT = 12
 _SHARP = 4.0
 _SEVERAL = 3
-"""Episodes from which on a line is taken for one that comes again."""
+"""Number of episodes from which a line counts as recurring."""
 _TRIED = 5
-"""Other cases that a text is tried on."""
+"""Number of other cases on which a text is tested."""
 _NEAR = 3
-"""Levels up to here are of the same kind of page and name."""
+"""Levels up to this one are of the same kind of page and name."""
 _GUESSED = 0.3
-"""What the confidence of a guess is multiplied with."""
+"""Factor on the confidence of a guess."""
 _LEVELS = (
     "the same element at this address",
     "the same element on this kind of page",
@@ -38,11 +38,11 @@ _LEVELS = (
 )
 Key = tuple[str, ...]
 Recalled = tuple[float, int, TransitionCase]
-"""How like, on which level, what."""
+"""Similarity, level, and case."""
 
 
 class RememberedWorld:
-    """Every real transition, recalled by likeness."""
+    """All real transitions, recalled by similarity."""
 
     def __init__(self) -> None:
         self.cases: list[TransitionCase] = []
@@ -65,16 +65,16 @@ class RememberedWorld:
             self._common.setdefault(case.kind, CommonLines()).add(case)
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return what came of the like."""
+        """Return the outcomes of similar steps."""
         return [self.predict_one(situation) for situation in situations]
 
     def page_at(self, url: str) -> Observation | None:
-        """Return the page that was seen last at an address; None where nobody was."""
+        """Return the page last seen at a URL; None if there is none."""
         visits = self._visits.get(url)
         return visits.cases[-1].transition.after if visits else None
 
     def recall(self, there: Occasion) -> list[Recalled]:
-        """Return the likest cases with how like and on which level, 0 the closest."""
+        """Return the most similar cases with their similarity and level, 0 the closest."""
         found: list[Recalled] = []
         seen: set[int] = set()
         common = self._common.get(there.kind)
@@ -89,7 +89,7 @@ class RememberedWorld:
         return found[:_KEPT]
 
     def predict_one(self, situation: Situation) -> Prediction:
-        """Return what is expected in one situation."""
+        """Return the prediction for one situation."""
         if (ruled := apply_rules(situation)) is not None:
             return self._judged(ruled, Occasion(situation))
         there = Occasion(situation)
@@ -109,7 +109,7 @@ class RememberedWorld:
         return limit_steps(situation, self._judged(told, there))
 
     def _follow(self, rule: MapRule, found: list[Recalled], there: Occasion) -> Prediction:
-        """Return what a person's rule says, as far as it was ever seen."""
+        """Return the outcome of a person's rule, as far as it was ever seen."""
         fitting = [each for each in found if outcome_of(each[2]) == rule.leads]
         if not fitting:
             came = (case for case in reversed(self.cases) if outcome_of(case) == rule.leads)
@@ -131,11 +131,11 @@ class RememberedWorld:
         return Prediction(page, outcome, effect, ending, 1.0, Source.RULED, because)
 
     def _judged(self, told: Prediction, there: Occasion) -> Prediction:
-        """Return the prediction with P(success) as it was in the like."""
+        """Return the prediction with the P(success) of similar steps."""
         return replace(told, outcome=replace(told.outcome, succeeds=self.chance(there)))
 
     def chance(self, there: Occasion) -> float:
-        """Return P(success) as it was in the like."""
+        """Return the P(success) of similar steps."""
         return self._success.chance(there)
 
     def _recalled(self, found: list[Recalled], there: Occasion) -> Prediction:
@@ -169,7 +169,7 @@ class RememberedWorld:
     def _compose(
         self, lead: TransitionCase, group: list[TransitionCase], there: Occasion
     ) -> Composed:
-        """Return the next page by a case, tried on others that came to the like."""
+        """Return the next page according to a case, tested on others with a similar outcome."""
         page = there.situation.observation
         match lead.effect[0]:
             case "over":
@@ -194,14 +194,14 @@ class RememberedWorld:
 
 @dataclass(slots=True)
 class Visits:
-    """Transitions that led to one address."""
+    """Transitions that led to one URL."""
 
     cases: list[TransitionCase] = field(default_factory=list)
     compared: int = 0
     alike: float = 0.0
 
     def add(self, case: TransitionCase) -> None:
-        """Add one, compared with the last of another episode."""
+        """Add a transition, compared with the last one of another episode."""
         for other in self.cases[-3:]:
             if other.transition.episode != case.transition.episode:
                 self.compared += 1
@@ -211,18 +211,18 @@ class Visits:
 
     @property
     def is_stable(self) -> bool:
-        """Whether the page there is much the same in other episodes."""
+        """Return whether the page is nearly the same in other episodes."""
         return self.alike >= 0.5 * self.compared
 
 
 def _is_called(case: TransitionCase, there: Occasion) -> bool:
-    """Whether both are done to something of the same name."""
+    """Return whether both act on an element with the same name."""
     ours, theirs = there.node, case.node
     return ours is not None and theirs is not None and ours.name == theirs.name
 
 
 def levels(there: Occasion) -> list[Key]:
-    """Return what an occasion is found by, the closest likeness first."""
+    """Return the keys under which an occasion is found, the most specific first."""
     node, op = there.node, there.op
     role, name, kind = (node.role, node.name, node.kind) if node else ("", "", "")
     url = there.situation.observation.url
@@ -237,7 +237,7 @@ def levels(there: Occasion) -> list[Key]:
 
 
 class CommonLines:
-    """Lines that pages of a kind have again and again, whatever else is on them."""
+    """Lines that recur on the pages of a kind."""
 
     def __init__(self) -> None:
         self._last: dict[int, str] = {}
@@ -245,7 +245,7 @@ class CommonLines:
         self._kept: dict[int, frozenset[int]] = {}
 
     def add(self, case: TransitionCase) -> None:
-        """Count the lines of a page, each once an episode."""
+        """Count the lines of a page, once per episode."""
         episode = case.transition.episode
         for line in case.before.bag:
             if self._last.get(line) != episode:
@@ -254,7 +254,7 @@ class CommonLines:
         self._kept.clear()
 
     def of(self, lines: PageLines) -> frozenset[int]:
-        """Return those of a page's lines that came in several episodes."""
+        """Return the lines of a page that occurred in several episodes."""
         kept = self._kept.get(id(lines))
         if kept is None:
             kept = frozenset(line for line in lines.bag if self._counts[line] >= _SEVERAL)
@@ -262,14 +262,14 @@ class CommonLines:
         return kept
 
     def likeness(self, one: PageLines, other: PageLines) -> float:
-        """Return the share of such lines that both pages have, in [0, 1]."""
+        """Return the share of recurring lines common to both pages, in [0, 1]."""
         a, b = self.of(one), self.of(other)
         both = len(a & b)
         return both / (len(a) + len(b) - both) if both else 0.0
 
 
 def likeness(case: TransitionCase, there: Occasion, common: CommonLines | None = None) -> float:
-    """Return how like two occasions are, about 0 to 7."""
+    """Return the similarity of two occasions, about 0 to 7."""
     if case.goal is there.goal:
         goal = 1.2
     elif case.goal.template == there.goal.template:

@@ -1,4 +1,4 @@
-"""Rules that hold on every page: what typing, choosing and ticking do, and what ends an episode."""
+"""Rules for all pages: the effects of typing, selecting and ticking, and what ends an episode."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ RULED = (Fill, Clear, SelectOption, Check, Uncheck)
 
 
 def apply_rules(situation: Situation) -> Prediction | None:
-    """Return what follows whatever the page is; None where that is not known."""
+    """Return the outcome that holds on every page; None if there is none."""
     page, action = situation.observation, situation.action
     if isinstance(action, Answer | GiveUp):
         ending = Ending.ANSWERED if isinstance(action, Answer) else Ending.GAVE_UP
@@ -39,7 +39,7 @@ def apply_rules(situation: Situation) -> Prediction | None:
 
 
 def limit_steps(situation: Situation, prediction: Prediction) -> Prediction:
-    """Return the prediction, ended where the step was the last that the episode may have."""
+    """Return the prediction, ended if the step was the last one allowed."""
     is_last = 0 < situation.max_steps <= len(situation.steps) + 1
     if not is_last or prediction.effect is Effect.ENDS:
         return prediction
@@ -48,7 +48,7 @@ def limit_steps(situation: Situation, prediction: Prediction) -> Prediction:
 
 
 def touch(page: Observation, situation: Situation) -> Observation:
-    """Return the page with the action's effect on its own element, as far as it is ruled."""
+    """Return the page with the action's effect on its own element, as far as rules determine it."""
     action = situation.action
     if not isinstance(action, RULED):
         return page

@@ -1,4 +1,4 @@
-"""The dream: the world model played as a world, from real states, marked and capped."""
+"""Imagined rollouts: the world model played as a world, from real states, marked and limited."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,19 +14,19 @@ Predict = Callable[[Situation], Awaitable[Prediction]]
 
 
 NOT_KNOWN = "the dream ends here: what this leads to is not known"
-"""The outcome of an action that the world model cannot say anything about."""
+"""The outcome of an action that the world model cannot predict."""
 
 
 @dataclass(frozen=True, slots=True)
 class DreamStart:
-    """A real state to dream on from: a page, and what was done before it."""
+    """A real state from which to imagine: a page, and the steps before it."""
 
     page: Observation
     steps: tuple[Step, ...] = ()
 
 
 def start_at(trajectory: Trajectory, step: int = 0) -> DreamStart:
-    """Return the state before a step of a real episode. Raises `WorldError` where it has no such
+    """Return the state before a step of a real episode. Raises `WorldError` if there is no such
     step."""
     if not 0 <= step < len(trajectory.steps):
         raise WorldError(f"no real page: {trajectory.id} has {len(trajectory.steps)} steps")
@@ -34,11 +34,11 @@ def start_at(trajectory: Trajectory, step: int = 0) -> DreamStart:
 
 
 class ImaginedWorld:
-    """Plays episodes onwards from pages that were really seen, on one page or many.
+    """Continues episodes in imagination from real pages, on one page or many.
 
-    Implements `webagent.rollout.world.World`. It may fail and is never told to make a task
-    succeed; an episode is at most `horizon` steps long, and is over, undecided, where an action
-    leads to what is not known.
+    Implements `webagent.rollout.world.World`. Failure is possible, and the model is never told to
+    make a task succeed; an episode has at most `horizon` steps, and ends undecided if an action has
+    an unknown outcome.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class ImaginedWorld:
         horizon: int = 5,
         least: float = 0.0,
     ):
-        """`starts` maps `start_key` of a task to where its dream begins; predictions of a
-        confidence below `least` count as not known."""
+        """Store the start states: `starts` maps `start_key` of a task to its state; predictions
+        with a confidence below `least` count as unknown."""
         self._predict = predict
         self._starts = starts
         self._horizon = horizon
@@ -61,7 +61,7 @@ class ImaginedWorld:
         self._last: Prediction | None = None
 
     async def reset(self, task: Task) -> Observation:
-        """Return the real page the dream starts from. Raises `WorldError` when none was seen."""
+        """Return the real start page. Raises `WorldError` if there is none."""
         start = self._starts.get(start_key(task))
         if start is None:
             raise WorldError(f"no real page of task {task.id}, seed {task.seed} to dream from")
@@ -70,7 +70,7 @@ class ImaginedWorld:
         return self._now
 
     async def step(self, action: Action) -> Observation:
-        """Return the page the model expects. Raises `WorldError` past the horizon."""
+        """Return the predicted page. Raises `WorldError` past the horizon."""
         if self._now is None:
             raise WorldError("the dream was not started; call reset first")
         if len(self._steps) - self._began >= self._horizon:
@@ -86,7 +86,7 @@ class ImaginedWorld:
         return self._now
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """Return what the model believes; nothing here was seen on a real page."""
+        """Return the model's prediction as evidence; none of it comes from a real page."""
         last = self._last
         ended = last is not None and last.effect is Effect.ENDS
         return {
@@ -97,9 +97,9 @@ class ImaginedWorld:
         }
 
     async def close(self) -> None:
-        """Do nothing: nothing is held."""
+        """Do nothing; no resources are held."""
 
 
 def start_key(task: Task) -> str:
-    """Return what a real page and a dream must share: the task and its seed."""
+    """Return the key that a real page and its imagined rollout share: the task and its seed."""
     return f"{task.id}:{task.seed}"

@@ -1,4 +1,4 @@
-"""Chances of success: how episodes ended in which the like was done for the like."""
+"""P(success), estimated from the outcomes of episodes with similar actions and goals."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,25 +14,25 @@ from worldmodel.cases import Occasion, TransitionCase
 
 _MOST = 400
 _SHARP = 8.0
-"""Power of likeness: the likest cases say the most."""
+"""Exponent of the similarity: the most similar cases count most."""
 _BASE = 0.5
-"""Weight of the share of successes among all that is remembered of the kind of page."""
+"""Weight of the success rate on the kind of page."""
 _LESSONS = 600
-"""Remembered steps that the correction is fitted to, at most."""
+"""Maximum number of remembered steps for fitting the correction."""
 _GROWTH = 1.2
-"""How many times more steps are remembered before it is fitted again."""
+"""Factor by which the remembered steps must grow before the correction is refitted."""
 _PRIOR = np.array([0.0, 1.0, 0.0, 0.0, 0.0])
-"""Weights of the correction where nothing was compared: the chance as the like has it."""
+"""Weights of the correction before any fit: the chance by similar steps, unchanged."""
 _STEPS = 12
 ActionSummary = tuple[str, str, str]
-"""Operation, role, and how the element or what is written stands to the goal."""
+"""Operation, role, and relation of the element or the typed text to the goal."""
 _Known = tuple[TransitionCase, tuple[ActionSummary, ...]]
 _Array = NDArray[np.float64]
 
 
 class SuccessMemory:
-    """Remembers which episodes succeeded, by what was done in them in terms of their goals, and
-    corrects what the like says by how often that was right of episodes left out in turn."""
+    """Remembers the outcomes of episodes by their actions in terms of their goals, and corrects the
+    success rate of similar steps by its accuracy on left-out episodes."""
 
     def __init__(self) -> None:
         self._cases: defaultdict[str, list[_Known]] = defaultdict(list)
@@ -47,7 +47,7 @@ class SuccessMemory:
         self._all.append(known)
 
     def chance(self, there: Occasion) -> float:
-        """Return P(success) after the action, 0.5 where nothing of the kind is remembered."""
+        """Return P(success) after the action; 0.5 if nothing similar is remembered."""
         if len(self._all) >= _GROWTH * self._fitted:
             self._fit()
         features = self._describe(there, summarize_actions(there))
@@ -58,9 +58,9 @@ class SuccessMemory:
     def _describe(
         self, there: Occasion, ours: tuple[ActionSummary, ...], without: str = ""
     ) -> _Array | None:
-        """Return what is compared: a constant, the chance by the likest and by all with such a
-        goal, both as log-odds, how like the likest is, and the steps so far. None where nothing is
-        known but of the episode `without`."""
+        """Return the features: a constant, the chance by the most similar cases and by all with
+        such a goal, both as log-odds, the highest similarity, and the steps so far. None if only
+        the episode `without` is known."""
         known = self._cases.get(there.kind, [])[-_MOST:]
         known = [each for each in known if each[0].transition.episode != without]
         if not known:
@@ -76,7 +76,7 @@ class SuccessMemory:
         return np.array([1.0, _log_odds(near), _log_odds(usual), like.max(), steps])
 
     def _fit(self) -> None:
-        """Fit the correction by Newton's method, each episode judged by the others."""
+        """Fit the correction by Newton's method, predicting each episode from the others."""
         self._fitted, self._weights = len(self._all), _PRIOR
         order = np.random.default_rng(0).permutation(len(self._all))[:_LESSONS]
         lessons = [self._all[int(i)] for i in sorted(order)]
@@ -104,7 +104,7 @@ def _probability(log_odds: _Array) -> _Array:
 
 
 def summarize_actions(there: Occasion) -> tuple[ActionSummary, ...]:
-    """Return what was done so far and now, the latest first."""
+    """Return the actions so far and the current one, latest first."""
     now = _summarize(there.op, there, there.situation.action, there.situation.observation.nodes)
     past = (
         _summarize(op_of(step.decision.action), there, step.decision.action, step.observation.nodes)
@@ -125,7 +125,8 @@ def _summarize(op: str, there: Occasion, action: object, nodes: Sequence[Node]) 
 
 
 def _stands(text: str, there: Occasion, goal: str) -> str:
-    """How a text stands to the goal: the number of its slot, that it is said, or itself masked."""
+    """Return the relation of a text to the goal: its slot number, that the goal mentions it, or the
+    masked text."""
     low = text.lower().strip()
     for i, slot in enumerate(there.goal.slots):
         if slot.text.lower() == low:

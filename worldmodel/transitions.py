@@ -1,4 +1,4 @@
-"""Transitions: what was seen, what was done and what came of it, real or imagined."""
+"""Transitions: a page, an action and its outcome, real or imagined."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from webagent.records import Ending, Observation, Step, Trajectory
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A page, what was done before it, and the action in question."""
+    """A page, the steps before it, and the action to predict."""
 
     observation: Observation
     steps: tuple[Step, ...]
     action: Action
     max_steps: int = 0
-    """Steps that the episode may have; 0 where that is not known."""
+    """Maximum steps of the episode; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +23,28 @@ class Transition:
     """One action on a page with its consequences."""
 
     steps: tuple[Step, ...]
-    """What was done before."""
+    """The steps before."""
     before: Observation
     action: Action
     after: Observation
     succeeded: bool
-    """Whether the episode it belongs to ended in success."""
+    """Whether its episode succeeded."""
     task: str
-    """The task's name, for balance."""
+    """The task's name, for balancing."""
     episode: str
     ending: Ending | None = None
-    """How the action ended the episode, None where it went on or where that is not known."""
+    """How the action ended the episode; None if it continued or if that is unknown."""
     max_steps: int = 0
-    """Steps that the episode was allowed; 0 where that is not known."""
+    """Maximum steps of the episode; 0 if unknown."""
 
     @property
     def situation(self) -> Situation:
-        """What is known before the action is done."""
+        """Return the information available before the action."""
         return Situation(self.before, self.steps, self.action, self.max_steps)
 
     @property
     def ends(self) -> bool:
-        """Whether the episode ended by it."""
+        """Return whether the episode ended with the action."""
         return self.after.over or self.ending is not None
 
 
