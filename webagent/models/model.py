@@ -1,4 +1,4 @@
-"""The seam between whoever asks and the model that replies."""
+"""The interface between callers and the model that replies."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -50,16 +50,16 @@ class Matcher(Protocol):
     """Follows one reply under a constraint, id by id."""
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return which ids may come next, (vocabulary,), those that end the reply included."""
+        """Return the ids that may come next, (vocabulary,), including those that end the reply."""
         ...
 
     def accept(self, token: int) -> None:
-        """Take the id that came. Raises `ModelError` for one that may not."""
+        """Advance by an id. Raises `ModelError` for one that is not allowed."""
         ...
 
     @property
     def is_complete(self) -> bool:
-        """Whether the reply has ended."""
+        """Return whether the reply has ended."""
         ...
 
 
@@ -96,12 +96,12 @@ class Reply:
     """One for each sampled id, natural logarithm, at the temperature and under the constraint of
     the sampling; at temperature 0 as at 1. Empty where there are no ids."""
     reasoning: str = ""
-    """What the model thought beside the reply, where the server tells."""
+    """The model's reasoning in addition to the reply, if the server returns it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What one request gave: n replies to the same messages, with what they cost."""
+    """The result of one request: n replies to the same messages, with their usage."""
 
     replies: tuple[Reply, ...]
     model: str
@@ -113,9 +113,9 @@ class Completion:
     prompt_ids: tuple[int, ...] = ()
     """The ids of the messages; empty where the backend cannot return them."""
     temperature: float = 1.0
-    """To which the log-probabilities belong: the sampling's, or 1 where it was greedy."""
+    """Temperature of the log-probabilities: the sampling temperature, or 1 for greedy sampling."""
     attempts: tuple[Attempt, ...] = ()
-    """Every request to a server, failed ones included; empty for weights in this process."""
+    """Every request to a server, failed ones included; empty for in-process weights."""
 
 
 @dataclass(frozen=True, slots=True)

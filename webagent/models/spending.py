@@ -1,4 +1,4 @@
-"""What models cost: prices a person keeps up, tokens booked as they are asked, and limits."""
+"""The cost of models: maintained prices, tokens booked per request, and limits."""
 
 import asyncio
 import hashlib
@@ -22,22 +22,22 @@ _SHIPPED = Path(__file__).parent / "prices.toml"
 
 
 class Price(BaseModel):
-    """What a model asks for a million tokens, as it was on a day."""
+    """A model's price per million tokens, as of a day."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     input: float = Field(default=0.0, ge=0)
     output: float = Field(default=0.0, ge=0)
     cached_input: float | None = Field(default=None, ge=0)
-    """For input that the server had read before; None for the full price."""
+    """Price of cached input; None for the full price."""
     currency: str = ""
     date: Date | None = None
     source: str = ""
     own: bool = False
-    """Own weights on an own machine: they cost tokens and seconds, and no money is counted."""
+    """Your own weights on your own machine: tokens and seconds are counted, but no money."""
 
     def money(self, usage: Mapping[str, int]) -> float | None:
-        """Return what so many tokens cost; None for own weights."""
+        """Return the cost of so many tokens; None for your own weights."""
         if self.own:
             return None
         cached = usage.get("cached_input_tokens", 0)
@@ -49,20 +49,20 @@ class Price(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The known prices by the name a model is asked for, in which `*` stands for anything."""
+    """Known prices by model name, in which `*` matches anything."""
 
     models: Mapping[str, Price] = field(default_factory=dict)
     path: Path | None = None
 
     def of(self, model: str) -> Price | None:
-        """Return its price: by its very name, else by the longest pattern that fits."""
+        """Return a model's price: by its exact name, else by the longest matching pattern."""
         if model in self.models:
             return self.models[model]
         fitting = [name for name in self.models if "*" in name and fnmatchcase(model, name)]
         return self.models[max(fitting, key=len)] if fitting else None
 
     def why_untold(self, model: str) -> str:
-        """Return why nobody can say what the model costs in money; empty where they can."""
+        """Return why the model's cost in money is unknown; empty if it is known."""
         price = self.of(model)
         if price is None:
             is_own = self.path not in (None, _SHIPPED)
@@ -85,14 +85,14 @@ class _File(BaseModel):
 
 @cache
 def default_prices() -> Prices:
-    """Return the prices that come with the program, each with its day and source."""
+    """Return the built-in prices, each with its day and source."""
     return Prices(_read_file(_SHIPPED), _SHIPPED)
 
 
 def read_prices(path: Path) -> Prices:
-    """Return the prices in a TOML file, and for other models those that come with the program.
+    """Return the prices in a TOML file, and the built-in ones for other models.
 
-    Raises `SetupError` saying what is wrong, and where.
+    Raises `SetupError` with what is wrong, and where.
     """
     return Prices({**default_prices().models, **_read_file(path)}, path)
 
@@ -119,31 +119,31 @@ def _read_file(path: Path) -> dict[str, Price]:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was asked of one model in one role."""
+    """The usage of one model in one role."""
 
     role: str = "policy"
-    """`policy`, `judge`, or whatever else asks."""
+    """`policy`, `judge`, or another role."""
     model: str = ""
-    """The name it is asked for."""
+    """The requested name."""
     requests: int = 0
     failed: int = 0
-    """Calls that gave no reply; what they cost is not known."""
+    """Calls without a reply; their cost is unknown."""
     uncounted: int = 0
-    """Calls of which the server did not say how many tokens they took."""
+    """Calls for which the server returned no token counts."""
     input_tokens: int = 0
     cached_input_tokens: int = 0
-    """The part of the input that the server had read before."""
+    """The part of the input that came from the server's cache."""
     output_tokens: int = 0
     seconds: float = 0.0
-    """Waited for replies; of calls at the same time each counts."""
+    """Seconds waited for replies; parallel calls each count."""
 
     @property
     def tokens(self) -> int:
-        """Read and written."""
+        """Return input and output tokens."""
         return self.input_tokens + self.output_tokens
 
     def after(self, completion: Completion) -> "Spent":
-        """Return it with one more completion."""
+        """Return the usage with one more completion."""
         usage = completion.usage
         counted = usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
         return replace(
@@ -163,7 +163,7 @@ class Spent:
         return replace(self, **sums)
 
     def money(self, prices: Prices) -> float | None:
-        """Return what it cost; None where price or tokens are not known, or the weights are own."""
+        """Return the cost; None if price or tokens are unknown, or for your own weights."""
         price = prices.of(self.model)
         if price is None or self.uncounted:
             return None
@@ -173,7 +173,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
-    """What may be spent in all; None where there is no limit."""
+    """Limits on the total spending; None for no limit."""
 
     money: float | None = None
     tokens: int | None = None
@@ -181,11 +181,10 @@ class SpendingLimits:
 
 @dataclass(slots=True)
 class Ledger:
-    """Adds up what the models of a run cost, over all its sessions.
+    """Adds up the cost of a run's models, over all its sessions.
 
-    Once a limit is reached no request is begun, and the ones in flight come to their ends, so that
-    a limit is never exceeded by more than those. `closed` is set when one was refused and none is
-    in flight.
+    Once a limit is reached, no new request starts, and those in flight finish, so that a limit is
+    exceeded by at most those. `closed` is set once a request was rejected and none is in flight.
     """
 
     limits: SpendingLimits = SpendingLimits()
@@ -193,16 +192,17 @@ class Ledger:
     entries: dict[tuple[str, str], Spent] = field(default_factory=dict)
     """By role and model."""
     on_change: Callable[[Spent], None] = lambda spent: None
-    """Called with each entry that changed, to keep it."""
+    """Called with each changed entry, to store it."""
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     in_flight: int = 0
     _stopped: str = ""
     _is_wanted: bool = False
-    """Whether a request was refused."""
+    """Whether a request was rejected."""
 
     @property
     def reason(self) -> str:
-        """Why no more is asked: stopped, or a limit reached or not to be kept; else empty."""
+        """Return why no more requests start: stopped, a limit reached or unenforceable; else
+        empty."""
         limits = self.limits
         if self._stopped or limits == SpendingLimits():
             return self._stopped
@@ -220,16 +220,16 @@ class Ledger:
 
     @property
     def tokens(self) -> int:
-        """Of all models and roles."""
+        """Return the tokens of all models and roles."""
         return sum(spent.tokens for spent in self.entries.values())
 
     @property
     def model_names(self) -> list[str]:
-        """The names of the models that were asked."""
+        """Return the names of the queried models."""
         return sorted({spent.model for spent in self.entries.values()})
 
     def money(self) -> float | None:
-        """Of all that has a price; None when anything that was asked has none that is known."""
+        """Return the cost of all models with a price; None if a queried one has no known price."""
         known = []
         for spent in self.entries.values():
             price = self.prices.of(spent.model)
@@ -242,13 +242,13 @@ class Ledger:
         return sum(known) if known else None
 
     def stop(self, reason: str) -> None:
-        """Begin no more requests, whatever the limits."""
+        """Start no more requests, whatever the limits."""
         self._stopped = self.reason or reason
         self._is_wanted = True
         self._settle()
 
     async def begin(self) -> None:
-        """Return when a request may be sent: at once, or never."""
+        """Return once a request may be sent: at once, or never."""
         if self.reason:
             self._is_wanted = True
             self._settle()
@@ -256,7 +256,7 @@ class Ledger:
         self.in_flight += 1
 
     def end(self, role: str, model: str, completion: Completion | None) -> None:
-        """Book a request that has come to its end; without a completion it failed."""
+        """Book a finished request; without a completion it failed."""
         before = self.entries.get((role, model), Spent(role, model))
         after = (
             before.after(completion)
@@ -274,8 +274,8 @@ class Ledger:
 
 
 class MeteredModel:
-    """The model, with everything that is asked of it booked in a ledger under a role, and kept with
-    the step of the episode that it is asked for."""
+    """A model whose requests are booked in a ledger under a role, and stored with the step of the
+    episode for which they are made."""
 
     def __init__(self, model: Model, ledger: Ledger, role: str = "policy") -> None:
         self._model, self._ledger, self._role = model, ledger, role
@@ -336,7 +336,7 @@ class MeteredModel:
 
 
 def describe_prompt(prompt: Sequence[Message] | Tokens) -> tuple[SentMessage, ...]:
-    """Return the messages as they are kept, images by their references into the image store."""
+    """Return the messages in stored form, with images as references into the image store."""
 
     def refer(images: Sequence[bytes]) -> tuple[str, ...]:
         return tuple(f"{hashlib.sha256(image).hexdigest()}.png" for image in images)

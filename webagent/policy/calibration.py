@@ -1,4 +1,4 @@
-"""How sure a small model may be: its own confidence, corrected by how often it turned out right."""
+"""Calibrated confidence of a small model: its own, corrected by how often it was right."""
 
 import math
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ _PRIOR = np.array([-1.5, 1.0, 0.0])
 """Intercept, slope of the confidence, slope of the number of episodes: a small model that was never
 compared with anybody is believed less than it says."""
 _PULL = np.array([0.5, 4.0, 4.0])
-"""How strongly each is held to that."""
+"""Strength of the pull towards these values."""
 _PULL_OF_KIND = 1.0
-"""How strongly the goals of one kind are held to all others."""
+"""Strength of the pull of one kind of goal towards all others."""
 _NEWTON_STEPS = 8
 _MOST_EPISODES = 20
 """Episodes of a kind that are told apart from more of them."""
@@ -24,16 +24,16 @@ _MOST_EPISODES = 20
 
 @dataclass(frozen=True, slots=True)
 class ComparedAnswer:
-    """What a small model would have done beside what the large one did."""
+    """The small model's action next to the large model's."""
 
     kind: str
-    """Of the goal."""
+    """Kind of the goal."""
     template: str
-    """Of the goal, the words that other goals of the kind may have otherwise."""
+    """Template of the goal; one kind may have several."""
     confidence: float
-    """What the small one said itself."""
+    """The small model's own confidence."""
     episodes: int
-    """Of this kind, that it had learnt from then."""
+    """Number of episodes of this kind it had learned from at the time."""
     agreed: bool
 
 
@@ -47,7 +47,7 @@ class Calibration:
         self.fit()
 
     def probability(self, kind: str, template: str, confidence: float, episodes: int) -> float:
-        """Return how likely the small model is right, from 0 to 1."""
+        """Return the probability that the small model is right, from 0 to 1."""
         logit = float(_features(confidence, episodes) @ self._weights)
         logit += sum(self._terms.get(name, 0.0) for name in _names(kind, template))
         return 1 / (1 + math.exp(-logit))
@@ -89,8 +89,8 @@ class Calibration:
 def calibration_error(
     pairs: Sequence[tuple[float, bool]], weights: Sequence[float] = (), bins: int = 10
 ) -> float:
-    """Return the expected calibration error of probabilities and what came of them: the mean over
-    all, in bins of equal width, of how far a bin's mean is from its share. 0 for none."""
+    """Return the expected calibration error: the mean, over bins of equal width, of the difference
+    between a bin's mean probability and its share of successes. 0 without data."""
     gaps, total = [0.0] * bins, 0.0
     for place, (said, was) in enumerate(pairs):
         weight = weights[place] if weights else 1.0

@@ -1,4 +1,4 @@
-"""The seams between an episode and what chooses its actions, and the policy that plays a script."""
+"""The interfaces between an episode and its policy, and the policy that plays a script."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from webagent.policy.past_actions import MARK_FIELDS
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
 Script: TypeAlias = Callable[[Trajectory, Observation], Action | None]
-"""The next action, or None when the script has ended."""
+"""Returns the next action, or None when the script has ended."""
 
 
 class Policy(Protocol):
@@ -34,20 +34,20 @@ class Policy(Protocol):
 
 
 WrapPolicy: TypeAlias = Callable[[Policy, Ledger], Policy]
-"""Puts something around the policy of a task, as `worldmodel.LookAhead` does; what that asks of
-models is booked in the ledger."""
+"""Wraps the policy of a task, as `worldmodel.LookAhead` does; its model requests are booked in the
+ledger."""
 
 
 class Knowledge(Protocol):
-    """Anything brought to an episode from finished ones: demonstrations, hints, reflections.
+    """Knowledge from finished episodes for a new one: demonstrations, hints, reflections.
 
-    It is asked with the first page of the episode at every turn and answers the same each time,
-    so that prompts of one episode begin alike.
+    It is called with the first page of the episode at every turn and answers the same each time, so
+    that prompts of one episode share a prefix.
     """
 
     @property
     def prompt(self) -> Prompt:
-        """The words around what is known; its hash is stored with the decisions."""
+        """The text around the knowledge; its hash is stored with the decisions."""
         ...
 
     def recall(self, task: Task, goal: str, first: Observation) -> str:
@@ -79,7 +79,7 @@ class ScriptedPolicy:
 
 
 def propose_certain(decision: Decision, n: int) -> Sequence[Decision]:
-    """Return the one decision of a policy that knows no other, with log-probability zero."""
+    """Return the only decision of a policy without alternatives, with log-probability zero."""
     candidate = Candidate(format_action(decision.action), log_prob=0.0)
     return [replace(decision, candidates=(candidate,))][:n]
 

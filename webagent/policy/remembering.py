@@ -1,4 +1,4 @@
-"""Acting from memory: what was done when it looked like this, before a network is asked."""
+"""Acting from memory: actions that worked on similar pages, before a network is queried."""
 
 import math
 import time
@@ -16,9 +16,9 @@ TRUSTED = 0.5
 """Confidence from which what was done on a page that looked the same is done once more. Of 842
 held-out steps of demonstrations on two sites those at least as sure were right in 98 %."""
 _MOST_REPEATS = 4
-"""How often one action is done on pages that look the same."""
+"""Maximum number of times one action is repeated on pages that look the same."""
 MEMORY = "memory"
-"""The `Decision.source` of what was remembered."""
+"""The `Decision.source` of remembered actions."""
 _DOUBTING = 2.0
 """Times the temperature at which memory is drawn from where all has failed: with a second proposal
 of 1 % some other way is taken once in ten steps, about once in an episode."""
@@ -56,7 +56,7 @@ def recollect(
 
 
 def confidence_of(decision: Decision) -> float:
-    """Return how sure the policy was of the action of a decision."""
+    """Return the policy's confidence in the action of a decision."""
     action = format_action(decision.action)
     found = next((c.log_prob for c in decision.candidates if c.action == action), -math.inf)
     return math.exp(found)

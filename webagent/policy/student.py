@@ -1,4 +1,4 @@
-"""A student: a small model in front of a large one, that acts where it is sure enough."""
+"""A student: a small model in front of a large one, which acts where it is confident enough."""
 
 import json
 import math
@@ -23,11 +23,11 @@ from webagent.policy.remembering import MEMORY, confidence_of, recollect
 from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
 
 STUDENT = "student"
-"""The `Decision.source` of what a student did, and the role of its folder."""
+"""The `Decision.source` of the student's actions, and the name of its folder."""
 ACTED, ASKED, AGREED = "student_acted", "student_asked", "student_agreed"
 SURE = "student_sure"
-"""What decisions behind a student note in `usage`: whether it acted, or the large model was asked;
-whether it would have done the same, and how sure it was of that, in thousandths."""
+"""Values in `usage` of decisions behind a student: whether it acted or the large model was queried;
+whether it would have acted the same, and its confidence, in thousandths."""
 _SAID, _LEARNT_FROM = "student_said", "student_learnt_from"
 """Its memory's own confidence, in thousandths, and from how many episodes of the kind it knew."""
 SURE_ENOUGH = 0.8
@@ -37,57 +37,57 @@ MiniWoB++ tasks and 99.2 % on oscar, as many as of those at least 90 % sure."""
 _FILE = "student.json"
 _VERSION = 1
 _EXPERT_IS_RIGHT = 0.9
-"""How likely a step of the large model is taken to be right in an episode that failed."""
+"""Assumed probability that a step of the large model is right in a failed episode."""
 _ONE_KIND = 0.7
-"""How like another goal has to be, 1 for the same, to be of its kind."""
+"""Minimum similarity, 1 for identical, of goals of the same kind."""
 _FIRST_STUDIED = 25
 """Successes after which the memory is trained on all of them, and again at twice as many."""
 _MOST_STUDIED = 60
-"""Successes it is trained on, at most, the latest. Nothing else goes on meanwhile, pages that are
-being opened included; 200 took four times as long and had the same 178 of 180 steps right."""
+"""Maximum number of successes it is trained on, the latest ones. Nothing else runs meanwhile, not
+even the opening of pages; 200 took four times as long and had the same 178 of 180 steps right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What a student would do."""
+    """The action a student would take."""
 
     decision: Decision
     said: float
-    """Its memory's own confidence."""
+    """The confidence of its memory."""
     learnt_from: int
-    """Episodes of the kind that it knew."""
+    """Number of episodes of the kind it had learned from."""
     probability: float
-    """Of being right, calibrated."""
+    """Calibrated probability of being right."""
 
 
 @dataclass(slots=True)
 class Student:
-    """A memory of what a large model did, with a calibrated confidence.
+    """A memory of a large model's actions, with a calibrated confidence.
 
-    `learn` is called with every episode that has ended; what it brings counts from the next
-    decision on, in whatever episode that is.
+    `learn` is called with every finished episode; its effect starts with the next decision in any
+    episode.
     """
 
     memory: Memory = field(default_factory=Memory)
     calibration: Calibration = field(default_factory=Calibration)
     learnt_from: Counter[str] = field(default_factory=Counter)
-    """Episodes that were no failures, by kind of goal."""
+    """Number of episodes without failure, by kind of goal."""
     kinds: dict[str, str] = field(default_factory=dict)
     """Templates of goals to their kind: that of the goals most like them when they were new."""
     sure: float = SURE_ENOUGH
-    """Probability of being right from which it acts."""
+    """Confidence threshold from which it acts."""
     audit: float = 0.05
-    """Share of the steps that it is sure of on which the large model is asked all the same: only
-    they say whether it is still right to be sure."""
+    """Share of confident steps on which the large model is queried anyway: only they show whether
+    the confidence is still justified."""
     folder: Path | None = None
-    """Where it is kept; None for only in this process."""
+    """Where it is stored; None for only in this process."""
     _successes: list[Trajectory] = field(default_factory=list)
     _next_studied: int = _FIRST_STUDIED
     _fitted: int = 0
     """Answers that the calibration is fitted to."""
 
     def guess(self, trajectory: Trajectory, observation: Observation) -> Guess | None:
-        """Return what it would do; None where it remembers nothing like it."""
+        """Return the action it would take; None if it remembers nothing similar."""
         found = recollect(self.memory, trajectory, observation, 1)
         if not found:
             return None
@@ -136,7 +136,7 @@ class Student:
         return added
 
     def kind_of(self, goal: str) -> str:
-        """Return the kind of a goal: what it is counted and calibrated with."""
+        """Return the kind of a goal, by which episodes are counted and confidence is calibrated."""
         own = _template(goal)
         if own in self.kinds:
             return self.kinds[own]
@@ -156,7 +156,7 @@ class Student:
             self.calibration.fit()
 
     def save(self, folder: Path) -> None:
-        """Write it whole or not at all, in place of what lies there. Raises `StoreError`."""
+        """Write it completely or not at all, replacing an earlier version. Raises `StoreError`."""
         about = {
             "version": _VERSION,
             "learnt_from": self.learnt_from,
@@ -179,8 +179,8 @@ class Student:
     def load(cls, folder: Path, sure: float = SURE_ENOUGH, audit: float = 0.05) -> "Student":
         """Return the student in a folder.
 
-        Raises `UsageError` where something of another role lies there, `SetupError` where nothing
-        does, and `StoreError` where it cannot be read.
+        Raises `UsageError` if the folder contains something else, `SetupError` if it is empty, and
+        `StoreError` if it is unreadable.
         """
         check_role(folder, [STUDENT], f"--student {folder}")
         if not (folder / _FILE).is_file():
@@ -203,7 +203,7 @@ class Student:
 
     @classmethod
     def at(cls, folder: Path, sure: float = SURE_ENOUGH, audit: float = 0.05) -> "Student":
-        """Return the student that is kept in a folder, a new one where there is no such folder.
+        """Return the student stored in a folder, or a new one if there is no such folder.
 
         Raises as `load`.
         """
@@ -212,20 +212,20 @@ class Student:
         return student
 
     def keep(self) -> None:
-        """Save it to where it is kept, if anywhere. Raises `StoreError`."""
+        """Save it to its folder, if any. Raises `StoreError`."""
         if self.folder is not None:
             self.save(self.folder)
 
 
 @dataclass(frozen=True, slots=True)
 class StudentPolicy:
-    """A cascade: the student where it is sure, else the large policy."""
+    """A cascade: the student where it is confident, else the large policy."""
 
     student: Student
     large: Policy
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Return the student's action, or the large policy's with what the student says to it."""
+        """Return the student's action, or the large policy's together with the student's guess."""
         guess = self.student.guess(trajectory, observation)
         if guess is not None and self._acts(guess, trajectory, observation):
             return guess.decision
@@ -235,7 +235,7 @@ class StudentPolicy:
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """Return the one action that the student is sure of, else the large policy's proposals."""
+        """Return the student's confident action, else the large policy's proposals."""
         guess = self.student.guess(trajectory, observation)
         if guess is not None and self._acts(guess, trajectory, observation):
             return [guess.decision][:n]
@@ -258,7 +258,7 @@ def _template(goal: str) -> str:
 
 
 def _compare(guess: Guess | None, decision: Decision, observation: Observation) -> dict[str, int]:
-    """Return what is noted of an answer of the large policy."""
+    """Return the values stored with a reply of the large policy."""
     if guess is None:
         return {ASKED: 1, AGREED: 0, SURE: 0, _SAID: 0, _LEARNT_FROM: 0}
     mine, theirs = (
