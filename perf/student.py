@@ -2,6 +2,7 @@
 
     python perf/student.py miniwob --seeds 15 --measured 10
     python perf/student.py oscar --tasks all --seeds 5 --measured 2 --out docs/results/student.json
+    python perf/student.py miniwob --split test --first-seed 1000
 
 The expert is the endpoint policy, asking a real server on this machine over HTTP. What the server
 replies is scripted: the oracle's next action, one time in ten, by chance, something else. The
@@ -104,6 +105,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=300, help="episodes to learn from, at most")
     parser.add_argument("--measured", type=int, default=10, help="seeds of each task, to measure")
     parser.add_argument("--split", default="development", help="seeds to measure on")
+    parser.add_argument("--first-seed", type=int, default=0, help="of those, in the split")
     parser.add_argument("--sure", type=float, default=0.8)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--out", type=Path, help="file that the figures are added to")
@@ -148,11 +150,13 @@ def _measure(options: argparse.Namespace, prices: Path) -> dict[str, Any]:
             ]
         )
     measured = [*shared, "--seeds", str(options.measured), "--split", options.split]
-    measured += ["--no-baselines"]
+    measured += ["--first-seed", str(options.first_seed), "--no-baselines"]
     student = options.runs / name / "student"
-    both = benchmark.main([*measured, *taught, "--student", str(student), "--name", f"{name}-both"])
-    alone = benchmark.main([*measured, "--name", f"{name}-alone"])
-    with Store.look(options.runs / f"student-{options.benchmark}") as store:
+    place = f"{name}-{options.split}-{options.first_seed}"
+    together = [*taught, "--student", str(student), "--name", f"{place}-both"]
+    both = benchmark.main([*measured, *together])
+    alone = benchmark.main([*measured, "--name", f"{place}-alone"])
+    with Store.look(options.runs / name) as store:
         figures: dict[str, Any] = {"learning": summarize_students(store)[0]}
     for word, outcome in (("together", both), ("expert alone", alone)):
         facts: Any = outcome.facts

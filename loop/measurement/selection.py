@@ -34,6 +34,8 @@ class TaskSelection:
     """Tasks that were asked for and cannot be made, as nobody said where their sites are."""
     phase: str = "evaluate"
     """What the episodes are played for."""
+    first_seed: int = 0
+    """Number of the first seed in its split."""
 
     @classmethod
     def of(cls, config: BenchmarkConfig) -> "TaskSelection":
@@ -47,7 +49,8 @@ class TaskSelection:
         seeds = config.seeds or (SEEDS if suite.is_seeded else 1)
         lacking = _find_lacking(suite, names, config.split)
         there = tuple(name for name in names if name not in lacking)
-        return cls(suite, there, seeds, config.samples, config.split, lacking)
+        chosen = (suite, there, seeds, config.samples, config.split)
+        return cls(*chosen, lacking, first_seed=config.first_seed)
 
     def check(self) -> None:
         """Whether all that was asked for can be played. Raises `SetupError`."""
@@ -61,9 +64,10 @@ class TaskSelection:
 
     def tasks(self, seeds: int | None = None) -> list[Task]:
         """Every task on its first seed, then every task on its second, so that any part is fair."""
+        count = self.seeds if seeds is None else min(seeds, self.seeds)
         return [
-            self.suite.task(name, index, self.split)
-            for index in range(self.seeds if seeds is None else min(seeds, self.seeds))
+            self.suite.task(name, self.first_seed + index, self.split)
+            for index in range(count)
             for name in self.names
         ]
 
@@ -76,7 +80,8 @@ class TaskSelection:
         """The seeds, or the repeats, in words."""
         if not self.names:
             return "none"
-        first, last = (self.suite.task(self.names[0], i, self.split) for i in (0, self.seeds - 1))
+        ends = (self.first_seed, self.first_seed + self.seeds - 1)
+        first, last = (self.suite.task(self.names[0], i, self.split) for i in ends)
         if self.suite.is_seeded:
             return f"{self.split} {first.seed} to {last.seed}"
         times = f"{self.seeds} repeat{'s' * (self.seeds != 1)}"

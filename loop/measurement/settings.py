@@ -33,6 +33,9 @@ class BenchmarkConfig:
     seeds: int | None = None
     """Episodes a task: 10, or 1 where a benchmark's tasks are the same whatever the seed; more are
     repeats then."""
+    first_seed: int = 0
+    """Number of the first of them in its split: another one for a measurement on seeds that nobody
+    has looked at."""
     samples: int = 1
     """Episodes a task and seed, for groups that are compared."""
     split: str = "test"
@@ -122,7 +125,12 @@ def check(config: BenchmarkConfig) -> None:
         raise unknown_name("split", config.split, SPLITS)
     seeds = 1 if config.seeds is None else config.seeds
     least = min(config.concurrency, config.samples, config.baseline_seeds)
-    if not 1 <= seeds <= SEEDS_PER_SPLIT or least < 1:
+    if not 0 <= config.first_seed <= SEEDS_PER_SPLIT - seeds:
+        raise UsageError(
+            f"--first-seed {config.first_seed} --seeds {seeds}: a split has {SEEDS_PER_SPLIT:,}"
+            " seeds, the first of which is 0"
+        )
+    if seeds < 1 or least < 1:
         raise UsageError(
             f"--seeds {seeds} --samples {config.samples} --concurrency {config.concurrency}"
             f" --baseline-seeds {config.baseline_seeds}: all must be at least 1"

@@ -206,6 +206,8 @@ def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
         (("--addresses", "nowhere.toml"), Status.SETUP, "nowhere.toml cannot be read"),
         (("--har", "nowhere.har"), Status.SETUP, "nowhere.har cannot be read"),
         (("--baseline-seeds", "0"), Status.USAGE, "must be at least 1"),
+        (("--first-seed", "1000000"), Status.USAGE, "a split has 1,000,000 seeds"),
+        (("--first-seed", "-1"), Status.USAGE, "the first of which is 0"),
     ],
 )
 def test_a_mistake_is_named_before_anything_is_played(
