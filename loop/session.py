@@ -172,6 +172,14 @@ class Session:
             train_seconds=training.seconds,
             train_cpu_seconds=training.cpu_seconds,
         )
+        self.store.put_state(self._loss_key(round), training.loss)
+
+    def read_costs(self, round: int) -> dict[str, float]:
+        """Return what a round cost so far, by name, and the loss of its training."""
+        noted = self._read_costs(round) | {"loss": self.store.get_state(self._loss_key(round))}
+        return {
+            name: float(value) for name, value in noted.items() if isinstance(value, int | float)
+        }
 
     def _add_costs(self, round: int, **costs: float) -> None:
         total = self._read_costs(round)
@@ -183,6 +191,9 @@ class Session:
     def _read_costs(self, round: int) -> dict[str, Json]:
         spent = self.store.get_state(self._costs_key(round))
         return dict(spent) if isinstance(spent, dict) else {}
+
+    def _loss_key(self, round: int) -> str:
+        return f"loss:{self.arm.name}:{self.repeat}:{round}"
 
     def _costs_key(self, round: int) -> str:
         return f"round:{self.arm.name}:{self.repeat}:{round}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from apps.export.examples import select
 from apps.export.files import format_result, refuse_existing, write
+from apps.export.push import push
 from apps.export.request import ExportConfig, complete_request
 from loop.console.output import CommandResult
 from recipes.settings import resolve
@@ -27,6 +28,8 @@ class Exported:
     """What was left out row by row, or done to rows, by reason."""
     left_out: dict[str, int]
     """Whole episodes that were left out, by reason."""
+    pushed: str = ""
+    """Address of the data set on a hub; empty where it was not sent to one."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -40,5 +43,9 @@ def main(argv: Sequence[str]) -> CommandResult:
         tally, counts = write(request, store, selection)
     print("\n".join(format_result(tally, counts, selection.left_out)))
     print(f"written for {request.to}, as {request.what}: {request.out}")
+    pushed = ""
+    if config.push:
+        pushed = push(request.out, config.push, is_public=config.public)
+        print(f"pushed: {pushed}")
     written = (str(request.out), request.to, request.what, tally.rows, tally.imagined)
-    return CommandResult(Exported(*written, dict(counts), dict(selection.left_out)))
+    return CommandResult(Exported(*written, dict(counts), dict(selection.left_out), pushed))

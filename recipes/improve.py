@@ -35,6 +35,7 @@ from loop.stages import (
     practise,
     recall,
     record_learning,
+    track_round,
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
 from loop.task_split import (
@@ -50,6 +51,7 @@ from recipes.settings import resolve
 from webagent.browser import find_chromium
 from webagent.errors import StoreError, UsageError
 from webagent.store import Store
+from webagent.training.tracking import check_trackers
 
 
 async def improve(session: Session, learner: Learner) -> None:
@@ -58,6 +60,7 @@ async def improve(session: Session, learner: Learner) -> None:
     state = await begin(session, learner)
     if arm.learns_from == "nothing":
         await evaluate(session, state, 0)
+        track_round(session, 0)
         return
     for number in range(1, session.config.rounds + 1):
         with session.timed(number):
@@ -76,6 +79,7 @@ async def improve(session: Session, learner: Learner) -> None:
             record_learning(session, state, number)
             if number % session.config.evaluate_every == 0 or number == session.config.rounds:
                 await evaluate(session, state, number)
+        track_round(session, number)
 
 
 async def measure(session: Session, learner: Learner) -> None:
@@ -86,6 +90,7 @@ async def measure(session: Session, learner: Learner) -> None:
         if session.arm.acts_by in ("lookahead", "rerank") and state.world is None:
             learn_world(session, state, number)
         await evaluate(session, state, number)
+    track_round(session, number)
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -170,6 +175,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     check_judges(config)
     _check_lookahead(config)
     check_caps(config)
+    check_trackers(config.train.track)
     check_environment(config.played, TaskSelection.of(config.played))
     suite, split = load_suite(config), split_tasks(config)
     check_scored(config, split, suite)

@@ -31,8 +31,11 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("django", "oscar", "treebeard", "waitress", "whitenoise"), "sites"),
         "inspect_ai": "inspect",
         "llguidance": "llm",
+        "mlflow": "mlflow",
+        "opentelemetry": "otel",
         "tensorboard": "tensorboard",
         "trl": "trl",
+        "wandb": "wandb",
         "wsproto": "serve",
     }
 )

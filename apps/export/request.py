@@ -28,6 +28,11 @@ class ExportConfig:
     """Who reads it: `datasets`, `trl`, `verl`, `llamafactory` or `axolotl`."""
     out: Path | None = None
     """The folder to write; it must not be there yet."""
+    push: str = ""
+    """Send it to a hub as well, as this data set: `OWNER/NAME`. Hugging Face's unless HF_ENDPOINT
+    names another; private unless it is there already."""
+    public: bool = False
+    """Let everybody read what is pushed."""
     what: str = ""
     """`episodes` (all steps and episodes, for `datasets`), or for a trainer `sft`, `preference`,
     `kto` or `rl`; empty: `episodes` or `sft`."""

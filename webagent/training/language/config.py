@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webagent.errors import SetupError
+from webagent.training.tracking import Tracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class TrainConfig:
     """Updates between checkpoints; 0 for one at the end only."""
     keep: int = 2
     """How many checkpoints are kept."""
-    tensorboard: bool = False
-    """Write the curves for TensorBoard, too."""
+    track: tuple[Tracker, ...] = ()
+    """Send the figures to `tensorboard`, `wandb` or `mlflow`, too."""
     most_skipped: int = 5
     """Updates in a row that may be skipped because their loss or gradient is no number."""
 
