@@ -354,11 +354,11 @@ def track_round(session: Session, round: int) -> None:
     sent = f"tracked:{arm}:{repeat}:{round}"
     if not names or store.get_state(sent):
         return
-    at = Where(arm=arm, repeat=repeat, round=round)
+    at: Where = {"arm": arm, "repeat": repeat, "round": round, "phase": "evaluate"}
     judge = read_judge_id(store)
     values = [
         score.value
-        for said in store.scores(**at, phase="evaluate").values()
+        for said in store.scores(**at).values()
         for score in said
         if score.name == "success" and score.evaluator.startswith(judge)
     ]
@@ -366,7 +366,8 @@ def track_round(session: Session, round: int) -> None:
     figures: dict[str, float] = {"episodes": len(known)} if known else {}
     if known:
         figures["success"] = sum(known) / len(known)
-    figures["real_steps"] = store.count_real_steps(**at, phase="collect")
+    at["phase"] = "collect"
+    figures["real_steps"] = store.count_real_steps(**at)
     figures |= session.read_costs(round)
     folder = session.folder.path / "tracking" / f"{arm}-{repeat}"
     trackers = Trackers(names, folder, f"{session.folder.path.name}/{arm} {repeat}")

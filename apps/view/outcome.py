@@ -22,7 +22,8 @@ class RunOutcome:
     """What a run came to."""
 
     word: str
-    """`live`, `finished`, `interrupted`, how a single task ended, or what failed every episode."""
+    """`live`, `finished`, `interrupted`, `never began`, how a single task ended, or what failed
+    every episode."""
     tone: str
     """`good`, `bad`, `warn` or empty, as marks are coloured."""
     goal: str
@@ -64,7 +65,8 @@ def outcome_of(
         tone = "good" if ending in _GOOD else "warn" if ending.is_infrastructure else "bad"
         return RunOutcome(str(ending), tone, goal)
     if not run.is_over():
-        return RunOutcome("interrupted", "warn", goal, resume_of(run, settings))
+        word = "never began" if contents is not None and not contents.lines else "interrupted"
+        return RunOutcome(word, "warn", goal, resume_of(run, settings))
     if contents and counts[EpisodeOutcome.BROKEN] == len(contents.of_policy) > 0:
         return RunOutcome(most_common_failure(contents), "warn", goal)
     return RunOutcome("finished", "", goal)
@@ -92,9 +94,10 @@ def goal_of(settings: Mapping[str, Any]) -> str:
 
 
 def resume_of(run: Run, settings: Mapping[str, Any]) -> str:
-    """Return the command that goes on with the run; empty where its recipe cannot."""
+    """Return the command that goes on with the run; empty where its recipe cannot, or nothing was
+    begun that could be gone on with."""
     config, name = settings.get("config"), command_of(settings)
-    if not name or not isinstance(config, Mapping) or "resume" not in config:
+    if not name or not run.has_begun() or not isinstance(config, Mapping) or "resume" not in config:
         return ""
     return f"webagent {shlex.quote(name)} --resume {run.argument}"
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.evidence.probes import ActedElements, capture_evidence
+from webagent.browser.local_files import refuse_file
 from webagent.browser.page.connection import DialogOpen
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
@@ -103,8 +104,8 @@ class BrowserWorld:
         tabs, task, before = self._playing()
         with self._at_work():
             try:
-                self.refusal = ""
-                self.refusal = reason = await self._do(action, tabs, before)
+                self.refusal = "" if tabs.guard else refuse_file(action, task.start_url)
+                self.refusal = reason = self.refusal or await self._do(action, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
                 after = await self._past_captcha(task, tabs, after)

@@ -42,8 +42,8 @@ class Trackers:
         if not names:
             return
         check_trackers(names)
-        from accelerate import PartialState
-        from accelerate.tracking import LOGGER_TYPE_TO_CLASS
+        from accelerate import PartialState  # type: ignore[import-untyped]
+        from accelerate.tracking import LOGGER_TYPE_TO_CLASS  # type: ignore[import-untyped]
 
         PartialState()  # accelerate's log wants it
         note, known = folder / _NOTE, dict[str, str]()

@@ -147,6 +147,17 @@ def test_an_interrupted_run_says_how_to_go_on_and_nothing_is_under_way(
     assert "interrupted</span>" in get(f"{address}/run/half/episodes?q=running")
 
 
+def test_a_run_that_never_played_is_not_to_be_gone_on_with(tmp_path: Path, view: View) -> None:
+    still = tmp_path / "runs" / "still"
+    RunFolder.create(still, ResumableSettings(), ["webagent", "benchmark"])
+    for name in ("run.json", "run.sqlite"):
+        os.utime(still / name, (1e9, 1e9))
+    address = view(tmp_path / "runs")
+    text = get(f"{address}/run/still")
+    assert "--resume" not in text and "No episode has been played" in text
+    assert ">never began</span>" in get(f"{address}/")
+
+
 def test_judging_a_run_that_is_over_does_not_make_it_live(runs: Path) -> None:
     pages = Pages.of(Archive(runs))
     run = pages.archive.run("whole")
