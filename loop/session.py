@@ -23,6 +23,7 @@ from loop.workers import Say
 from tasks.suite import Suite
 from tasks.task import Json, Task
 from webagent.browser import Browser
+from webagent.browser.world import ViewerPictures
 from webagent.errors import ModelError
 from webagent.models.spending import Ledger
 from webagent.policy.policy import Policy
@@ -106,14 +107,23 @@ class Session:
         """Real worlds for episodes of these tasks, those on sites of this machine included."""
         return self.worlds(self.store.images.add)
 
-    def worlds(self, keep: Callable[[bytes], str]) -> OpenWorld:
-        """Return the same with another place to keep pictures, as far as any are looked at."""
+    @property
+    def measured_world(self) -> OpenWorld:
+        """The same with pictures of a number of pages for whoever looks at the run."""
+        keep, most = self.store.images.add, self.config.pictures
+        return self.worlds(keep, ViewerPictures(keep, most) if most > 0 else None)
+
+    def worlds(
+        self, keep: Callable[[bytes], str], shown: ViewerPictures | None = None
+    ) -> OpenWorld:
+        """Return the same with another place to keep pictures, as far as any are looked at; those
+        that only people look at go to `shown`."""
         asked = contestant(self.config.played, knows=False)
         is_shown = asked.images or (self.config.judges_ask and self.config.judge_images)
         return self.hosting.worlds(
             partial(
                 self.browser.world,
-                keep if is_shown else None,
+                keep if is_shown else shown,
                 variant=asked.asking.variant,
                 keep_picture=keep,
                 logins=self.hosting.logins,
@@ -217,6 +227,7 @@ async def play_episodes(
     steps = budget.spent if budget else 0
     before = set(session.store.ids("any"))
     failed, failure = _count_model_failures(session.store, plan), ""
+    is_measured = bool(plan) and plan[0].provenance.phase == "evaluate"
 
     def seen(trajectory: Trajectory) -> None:
         nonlocal played, steps, lost, fresh, failure
@@ -236,7 +247,7 @@ async def play_episodes(
     episodes = await collect(
         plan,
         policy,
-        session.open_world,
+        session.measured_world if is_measured else session.open_world,
         concurrency=session.config.concurrency,
         recorder=session.store,
         budget_steps=budget,

@@ -171,6 +171,9 @@ class ImproveConfig:
     """File whose table [endpoint] says where the judges' server is."""
     judge_images: bool = True
     """Keep screenshots for judges that ask a model, and show them to it."""
+    pictures: int = 1000
+    """Screenshots of measured episodes kept for whoever looks at them later, at most, by each arm
+    of a repeat; 0 for none."""
     hide_checks: tuple[str, ...] = ()
     """Tasks whose checks the loop may not see: there the learned reward model judges."""
     labels: int = 200

@@ -102,7 +102,7 @@ class CollectConfig:
     def played(self) -> BenchmarkConfig:
         """The same as a measurement without baselines, for everything that plays one."""
         shared = {name: getattr(self, name) for name in _PLAYED}
-        return BenchmarkConfig(**shared, baselines=False)
+        return BenchmarkConfig(**shared, baselines=False, pictures=0)
 
     def check(self) -> None:
         """Find what is wrong with the settings themselves. Raises `UsageError`, `SetupError`."""

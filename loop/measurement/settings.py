@@ -91,6 +91,9 @@ class BenchmarkConfig:
     """File whose table [endpoint] says where the judge's server is."""
     judge_images: bool = True
     """Keep screenshots for a judge that asks a model, and show them to it."""
+    pictures: int = 1000
+    """Screenshots kept for whoever looks at the episodes later, at most; 0 for none. Those that a
+    model or a judge is shown are kept besides."""
     baselines: bool = True
     """Play doing nothing and a blind replay beside the policy, and giving up at once where tasks
     are infeasible."""

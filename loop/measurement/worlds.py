@@ -14,6 +14,7 @@ from webagent.browser.pictures import GoalPictures
 from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.sessions.traffic import read_replay
+from webagent.browser.world import ViewerPictures
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
@@ -44,6 +45,8 @@ class WorldFactory:
     """What a policy that looks finds images by; None where it does not look."""
     needed: GoalPictures | None = None
     """Without these an episode is not begun."""
+    shown: ViewerPictures | None = None
+    """What screenshots go to that nobody but people looks at."""
 
     @property
     def open_world(self) -> OpenWorld:
@@ -52,7 +55,7 @@ class WorldFactory:
 
     async def _open(self) -> World:
         world = await self.browser.world(
-            self.store.images.add if self.images or self.is_judged_by_sight else None,
+            self.store.images.add if self.images or self.is_judged_by_sight else self.shown,
             self.profile,
             self.variant,
             keep_picture=self.store.images.add,
@@ -62,7 +65,7 @@ class WorldFactory:
 
     def plain(self) -> "WorldFactory":
         """The same for scripts, which look at nothing but the lines."""
-        return replace(self, variant=None, images=None, needed=None)
+        return replace(self, variant=None, images=None, needed=None, shown=None)
 
 
 class PicturedWorld:
@@ -106,6 +109,7 @@ async def open_worlds(
             judge_of(config).asks_a_model and config.judge_images,
             pictures,
             pictures,
+            ViewerPictures(store.images.add, config.pictures) if config.pictures > 0 else None,
         )
 
 

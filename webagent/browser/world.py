@@ -27,6 +27,26 @@ KeepImage = Callable[[bytes], str]
 """Stores a PNG and returns the reference to it."""
 
 
+class ViewerPictures:
+    """Keeps screenshots for people who look at episodes later, up to a number of them.
+
+    Agents are not shown them, and what changes in them alone is no effect of an action.
+    """
+
+    def __init__(self, keep: KeepImage, most: int) -> None:
+        self._keep, self._left = keep, most
+
+    def __call__(self, image: bytes) -> str:
+        """Keep the screenshot; return its reference."""
+        self._left -= 1
+        return self._keep(image)
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether no more are kept."""
+        return self._left <= 0
+
+
 class BrowserWorld:
     """Plays episodes in real pages, one at a time; get one from `Browser.world`."""
 
@@ -111,7 +131,10 @@ class BrowserWorld:
                 after = await self._past_captcha(task, tabs, after)
             except DialogOpen:
                 after = _facing_dialog(tabs, before)
-        if not after.outcome and replace(after, outcome=before.outcome) == before:
+        same = replace(after, outcome=before.outcome)
+        if isinstance(self._keep_image, ViewerPictures):
+            same = replace(same, screenshot=before.screenshot)
+        if not after.outcome and same == before:
             after = replace(after, outcome="no effect")
         self._seen = after
         return after
@@ -263,7 +286,10 @@ class BrowserWorld:
             return view, is_over, await self._variant.capture(source)
 
         async def photograph() -> str:
-            return self._keep_image(await tabs.active.screenshot()) if self._keep_image else ""
+            keep = self._keep_image
+            if keep is None or (isinstance(keep, ViewerPictures) and keep.is_full):
+                return ""
+            return keep(await tabs.active.screenshot())
 
         (view, is_over, captured), screenshot = await asyncio.gather(read(), photograph())
         return view, is_over, captured, screenshot
