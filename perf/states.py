@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import axe_playwright_python
 from PIL import Image, ImageDraw
@@ -34,6 +35,8 @@ from webagent.store import Store
 
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 WIDTHS = (390, 820, 1440)
+_MOST = 10
+"""Runs whose pages are visited."""
 MEASURED = Provenance(phase="evaluate", arm="a")
 RATES = {("none", 0): 0.3, ("control", 1): 0.4, ("self", 1): 0.6, ("self", 2): 0.8}
 UNREACHED = """() => {
@@ -125,18 +128,20 @@ def make(folder: Path) -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The viewer of a folder, as a user starts it."""
+    """The viewer of a folder, as a user starts it; without runs as one who starts some there."""
     line = [sys.executable, "-m", "recipes.cli", "view", str(folder), "--json", "--no-open"]
+    line += [] if any(folder.iterdir()) else ["--control"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as viewer:
         assert viewer.stdout is not None
-        yield json.loads(viewer.stdout.readline())["address"].rstrip("/")
+        yield json.loads(viewer.stdout.readline())["address"]
         viewer.terminate()
 
 
 def pages_of(folder: Path) -> dict[str, str]:
     """Pages to visit by what they are called, one failed episode of each run among them."""
-    found = {"runs": "/"}
-    for run in sorted(folder.glob("*/run.json"))[:12]:
+    found = {"runs": "/"} | ({} if any(folder.iterdir()) else {"start": "/start"})
+    found_runs = sorted(folder.glob("*/run.json"))
+    for run in found_runs if len(found_runs) <= _MOST else []:
         name = run.parent.name
         found |= {f"{name}": f"/run/{name}", f"{name}-tasks": f"/run/{name}/tasks"}
         found[f"{name}-episodes"] = f"/run/{name}/episodes"
@@ -178,6 +183,7 @@ async def visit(folder: Path, out: Path) -> dict[str, Any]:
     """Photograph and examine all pages of a folder of runs; return what is wrong, by picture."""
     problems: dict[str, Any] = {}
     with served(folder) as address:
+        root = "http://" + urlsplit(address).netloc
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(
                 executable_path=find_chromium(headless=True).path, chromium_sandbox=has_sandbox()
@@ -185,12 +191,13 @@ async def visit(folder: Path, out: Path) -> dict[str, Any]:
             for theme in ("light", "dark"):
                 context = await browser.new_context(color_scheme=theme, bypass_csp=True)
                 page = await context.new_page()
+                await page.goto(address)  # whose token opens what `--control` allows
                 errors = list[str]()
                 page.on("console", lambda said, to=errors: said.type == "error" and to.append(said))
                 for name, path in pages_of(folder).items():
-                    for width in WIDTHS:
+                    for width in WIDTHS if theme == "light" else WIDTHS[::2]:
                         await page.set_viewport_size({"width": width, "height": 900})
-                        await page.goto(address + path, wait_until="load")
+                        await page.goto(root + path, wait_until="load")
                         picture = f"{folder.name}-{name}-{theme}-{width}"
                         await page.screenshot(path=out / f"{picture}.png")
                         found = await examine(page, width)
