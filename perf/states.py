@@ -104,7 +104,7 @@ def measured(runs: Path, name: str, verdicts: list[float | None], *, is_over: bo
             store.add(whole)
             store.score(whole.id, Score("success", None, "the model saw no last page", JUDGE))
     if is_over:
-        folder.write_json("summary.json", {})
+        folder.write_json("result.json", {})
 
 
 def make(folder: Path) -> None:

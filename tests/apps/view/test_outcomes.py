@@ -15,7 +15,7 @@ from apps.view.contents import Archive
 from apps.view.episode.film import changed_lines
 from apps.view.pages import Pages
 from loop.folder import RunFolder
-from perf.fakes.run import episode, measure
+from perf.fakes.run import JUDGE, episode, measure
 from webagent.records import Ending, Node, Observation, Provenance, Score
 from webagent.store import Store
 
@@ -94,6 +94,17 @@ def test_the_list_tells_a_failed_model_from_success_and_says_the_goal(
         row = text.partition(f'href="/run/{name}"')[2].partition("</tr>")[0]
         assert f'<span class="pill {tone}">{word}</span>' in row, name
     assert "Buy &lt;b&gt;kayak" in text and "benchmark miniwob click-link" in text
+
+
+def test_a_run_whose_judge_abstained_from_everything_is_not_called_finished(
+    tmp_path: Path, view: View
+) -> None:
+    run = measured_run(tmp_path / "runs", "mute", is_over=True)
+    with Store.open(run) as store:
+        for id in store.ids():
+            store.score(id, Score("success", None, "no last page", JUDGE))
+    os.utime(run / "summary.json")
+    assert ">no verdict</span>" in get(f"{view(tmp_path / 'runs')}/")
 
 
 def test_the_list_is_searched_and_sorted(runs: Path, view: View) -> None:
