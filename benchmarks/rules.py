@@ -20,6 +20,7 @@ from evaluators.rules import (
     run_each_check,
 )
 from evaluators.rules.checks import equals
+from evaluators.rules.wording import describe_row
 from tasks.task import Json
 
 __all__ = [
@@ -37,7 +38,8 @@ __all__ = [
 import_parts("rules")
 
 _KINDS = ("added", "removed", "changed")
-_MAY = "may"
+_MAY, _TOLD = "may", 3
+"""The key for tables that may change besides, and how many rows are told."""
 Object = dict[str, Json]
 
 
@@ -54,9 +56,9 @@ def changes_are(found: Json, expected: Json) -> Verdict:
     for table in sorted(tables.keys() | changed.keys() - may):
         wanted, there = tables.get(table, {}), changed.get(table, {})
         for kind in _KINDS:
-            reason = _find_difference(_rows(there, kind), _rows(wanted, kind), kind == "changed")
+            reason = _find_difference(_rows(there, kind), _rows(wanted, kind), kind)
             if reason:
-                return Verdict(0.0, f"{table}, {kind}: {reason}")
+                return Verdict(0.0, f"{table}: {reason}")
     return Verdict(1.0, "all changes are as expected, and there are no others")
 
 
@@ -99,8 +101,9 @@ def _rows(changes: Json, kind: str) -> list[Json]:
     return rows
 
 
-def _find_difference(found: list[Json], patterns: list[Json], is_pair: bool) -> str:
+def _find_difference(found: list[Json], patterns: list[Json], kind: str) -> str:
     """Return why these are not the rows that are expected; empty where they are."""
+    is_pair = kind == "changed"
     parts = [_parts(pattern, is_pair) for pattern in patterns]
     rows = [_parts(row, is_pair) for row in found]
 
@@ -111,10 +114,14 @@ def _find_difference(found: list[Json], patterns: list[Json], is_pair: bool) -> 
     matched = _match_rows(fits)
     if len(matched) < len(patterns):
         lost = next(place for place in range(len(patterns)) if place not in matched.values())
-        return f"no row of its own is {_shorten(patterns[lost])}; there is {_shorten(found)}"
+        told = [describe_row(row, is_pair=is_pair) for row in found]
+        others = f"{kind} was {'; '.join(told[:_TOLD])}" if told else f"nothing was {kind}"
+        wanted = describe_row(patterns[lost], is_pair=is_pair)
+        return f"{wanted} should have been {kind}; {others}"
     if len(found) > len(patterns):
         extra = next(row for place, row in enumerate(found) if place not in matched)
-        return f"{len(patterns)} expected, found {len(found)}, as {_shorten(extra)}"
+        allowed = f"only {len(patterns)} should be" if patterns else "nothing should be"
+        return f"{describe_row(extra, is_pair=is_pair)} was {kind}, and {allowed}"
     return ""
 
 
@@ -146,8 +153,3 @@ def _match_rows(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
     for pattern in range(len(fits)):
         place(pattern, set())
     return matched
-
-
-def _shorten(value: Json) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:199]}…"

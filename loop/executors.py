@@ -26,6 +26,7 @@ from webagent.action import Action
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.profile import Profile
+from webagent.browser.world import ViewerPictures
 from webagent.errors import SetupError, UsageError, WebAgentError, WorldError
 from webagent.guard import Guard
 from webagent.observation.variants import ObservationVariant
@@ -50,9 +51,9 @@ class OpenWorlds(Protocol):
     """Makes what opens worlds of one kind."""
 
     def __call__(
-        self, keep: KeepPicture, is_shown: bool, variant: ObservationVariant | None, /
+        self, keep: KeepPicture, shown: KeepPicture | None, variant: ObservationVariant | None, /
     ) -> OpenWorld:
-        """`keep` is for pictures that probes take and, where the page `is_shown`, screenshots."""
+        """`keep` is for pictures that probes take, `shown` for screenshots, if any are taken."""
 
 
 class WorldSetup(Protocol):
@@ -83,9 +84,8 @@ class BrowserSetup:
             await hosting.prepare(self.tasks)
 
             def open_worlds(
-                keep: KeepPicture, is_shown: bool, variant: ObservationVariant | None
+                keep: KeepPicture, shown: KeepPicture | None, variant: ObservationVariant | None
             ) -> OpenWorld:
-                shown = keep if is_shown else None
                 opening = partial(browser.world, shown, profile, variant, keep_picture=keep)
                 return hosting.worlds(partial(opening, logins=hosting.logins))
 
@@ -204,13 +204,25 @@ class WorldHost:
             self._open_worlds = await self._ends.enter_async_context(self._setup.open())
             return socket.gethostname(), describe_versions()
         elif verb == "open" and self._open_worlds is not None:
-            self._worlds[number] = await self._open_worlds(partial(self._keep, number), *given)()
+            self._worlds[number] = await self._open(number, self._open_worlds, *given)
         elif verb == "close":
             if (leaving := self._worlds.pop(number, None)) is not None:
                 await leaving.close()
         elif verb != "prepare" or isinstance(self._worlds[number], PreparingWorld):
             return await getattr(self._worlds[number], verb)(*given)
         return None
+
+    async def _open(
+        self,
+        number: int,
+        open_worlds: OpenWorlds,
+        is_shown: bool,
+        most: int | None,
+        variant: ObservationVariant | None,
+    ) -> World:
+        keep: KeepPicture = partial(self._keep, number)
+        shown = keep if most is None else ViewerPictures(keep, most)
+        return await open_worlds(keep, shown if is_shown else None, variant)()
 
     def _keep(self, number: int, picture: bytes) -> str:
         self._pictures.setdefault(number, []).append(picture)
@@ -291,9 +303,11 @@ class WorkerPool:
             await asyncio.gather(*ends)
 
     def worlds(
-        self, keep: KeepPicture, is_shown: bool, variant: ObservationVariant | None
+        self, keep: KeepPicture, shown: KeepPicture | None, variant: ObservationVariant | None
     ) -> OpenWorld:
-        """Return what opens worlds, each in the worker that has fewest."""
+        """Return what opens worlds, each in the worker that has fewest. What pictures go to that
+        only people look at is limited for each world by itself."""
+        most = shown.left if isinstance(shown, ViewerPictures) else None
 
         async def open_world() -> World:
             worker = await self._choose()
@@ -301,7 +315,7 @@ class WorkerPool:
             self._worlds[world] = worker
             with ExitStack() as undo:
                 undo.callback(self.forget, world)
-                await world.call("open", is_shown, variant)
+                await world.call("open", shown is not None, most, variant)
                 undo.pop_all()
             return world
 

@@ -21,6 +21,7 @@ from loop.task_split import TaskSplit, join_proposals, load_suite, read_split
 from loop.workers import Say
 from tasks.suite import Suite
 from tasks.task import Json, Task
+from webagent.browser.world import ViewerPictures
 from webagent.errors import ModelError
 from webagent.models.spending import Ledger
 from webagent.policy.policy import Policy
@@ -103,11 +104,20 @@ class Session:
         """Return real worlds for episodes of these tasks, including those on local sites."""
         return self.worlds(self.store.images.add)
 
-    def worlds(self, keep: Callable[[bytes], str]) -> OpenWorld:
-        """Return the same with another folder for images, if any are used."""
+    @property
+    def measured_world(self) -> OpenWorld:
+        """The same with pictures of a number of pages for whoever looks at the run."""
+        keep, most = self.store.images.add, self.config.pictures
+        return self.worlds(keep, ViewerPictures(keep, most) if most > 0 else None)
+
+    def worlds(
+        self, keep: Callable[[bytes], str], shown: ViewerPictures | None = None
+    ) -> OpenWorld:
+        """Return the same with another folder for images, if any are used; screenshots for viewing
+        alone go to `shown`."""
         asked = contestant(self.config.played, knows=False)
         is_shown = asked.images or (self.config.judges_ask and self.config.judge_images)
-        return self.open_worlds(keep, bool(is_shown), asked.asking.variant)
+        return self.open_worlds(keep, keep if is_shown else shown, asked.asking.variant)
 
     def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
         """Return the provenance of episodes of a phase."""
@@ -162,6 +172,14 @@ class Session:
             train_seconds=training.seconds,
             train_cpu_seconds=training.cpu_seconds,
         )
+        self.store.put_state(self._loss_key(round), training.loss)
+
+    def read_costs(self, round: int) -> dict[str, float]:
+        """Return what a round cost so far, by name, and the loss of its training."""
+        noted = self._read_costs(round) | {"loss": self.store.get_state(self._loss_key(round))}
+        return {
+            name: float(value) for name, value in noted.items() if isinstance(value, int | float)
+        }
 
     def _add_costs(self, round: int, **costs: float) -> None:
         total = self._read_costs(round)
@@ -173,6 +191,9 @@ class Session:
     def _read_costs(self, round: int) -> dict[str, Json]:
         spent = self.store.get_state(self._costs_key(round))
         return dict(spent) if isinstance(spent, dict) else {}
+
+    def _loss_key(self, round: int) -> str:
+        return f"loss:{self.arm.name}:{self.repeat}:{round}"
 
     def _costs_key(self, round: int) -> str:
         return f"round:{self.arm.name}:{self.repeat}:{round}"
@@ -196,6 +217,7 @@ async def play_episodes(
     steps = budget.spent if budget else 0
     before = set(session.store.ids("any"))
     failed, failure = _count_model_failures(session.store, plan), ""
+    is_measured = bool(plan) and plan[0].provenance.phase == "evaluate"
 
     def seen(trajectory: Trajectory) -> None:
         nonlocal played, steps, lost, fresh, failure
@@ -215,7 +237,7 @@ async def play_episodes(
     episodes = await collect(
         plan,
         policy,
-        session.open_world,
+        session.measured_world if is_measured else session.open_world,
         concurrency=session.config.concurrency * session.config.browsers,
         recorder=session.store,
         budget_steps=budget,

@@ -178,6 +178,9 @@ class ImproveConfig:
     """File whose table [endpoint] describes the judges' server."""
     judge_images: bool = True
     """Store screenshots for judges that query a model, and show them to it."""
+    pictures: int = 1000
+    """Maximum number of screenshots of evaluated episodes stored for viewing, per arm and repeat; 0
+    for none."""
     hide_checks: tuple[str, ...] = ()
     """Tasks whose checks are hidden from the loop; the learned reward model judges them instead."""
     labels: int = 200

@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.oracles import ORACLES, OraclePolicy
 from evaluators.reward.builtin import RewardModel
 from loop.arms import has_learned_judge
-from loop.folder import LEARNING
+from loop.folder import LEARNING, read_judge_id
 from loop.judging.specification import judge_by_chance
 from loop.learned_judge import judge_episode, record_verdicts, train_first_judge
 from loop.learners import ArmState, Learner, RemembersAtOnce
@@ -28,9 +28,10 @@ from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget, episode_id, plan_episodes
-from webagent.store import Store
+from webagent.store import Store, Where
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import grow_vocabulary
+from webagent.training.tracking import Trackers
 from worldmodel.accuracy import is_held_back
 from worldmodel.layers import LayeredWorld
 from worldmodel.lookahead import Direct, Gate, Reranked, Vote
@@ -377,3 +378,33 @@ async def _open_acting(session: Session, state: ArmState) -> AsyncIterator[Polic
             yield ahead(plain, session.ledger) if ahead is not None else plain
     else:
         yield plain
+
+
+def track_round(session: Session, round: int) -> None:
+    """Send a round's figures to the trackers that were asked for; its arm and repeat are a run
+    there. Raises `SetupError` where one cannot be begun."""
+    names, store = session.config.train.track, session.store
+    arm, repeat = session.arm.name, session.repeat
+    sent = f"tracked:{arm}:{repeat}:{round}"
+    if not names or store.get_state(sent):
+        return
+    at: Where = {"arm": arm, "repeat": repeat, "round": round, "phase": "evaluate"}
+    judge = read_judge_id(store)
+    values = [
+        score.value
+        for said in store.scores(**at).values()
+        for score in said
+        if score.name == "success" and score.evaluator.startswith(judge)
+    ]
+    known = [value for value in values if value is not None]
+    figures: dict[str, float] = {"episodes": len(known)} if known else {}
+    if known:
+        figures["success"] = sum(known) / len(known)
+    at["phase"] = "collect"
+    figures["real_steps"] = store.count_real_steps(**at)
+    figures |= session.read_costs(round)
+    folder = session.folder.path / "tracking" / f"{arm}-{repeat}"
+    trackers = Trackers(names, folder, f"{session.folder.path.name}/{arm} {repeat}")
+    trackers.log({f"round/{name}": value for name, value in figures.items()}, round)
+    trackers.close()
+    store.put_state(sent, list(names))

@@ -42,6 +42,19 @@ result = agent.run_sync('Add the note "buy bread".', url="http://127.0.0.1:8123/
 print(result.answer, result.ending, result.cost)
 assert str(result.ending) == "answered", result
 """
+TRAINED_BY_TRL = """
+from datasets import load_dataset
+from trl import SFTConfig, SFTTrainer
+
+given = dict(max_length=4096, use_cpu=True, bf16=False, report_to=[], save_strategy="no")
+trainer = SFTTrainer(
+    "weights",
+    args=SFTConfig("trl", max_steps=3, per_device_train_batch_size=1, **given),
+    train_dataset=load_dataset("exported", split="train"),
+)
+trainer.train()
+trainer.save_model("trl/model")
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +236,9 @@ def improved(place: Place) -> Iterator[Step]:
     yield timed("weights taught", go(*taught, "--out", "trained"), place)
     weights = ["benchmark", "proposed", *FILES, "--policy", "local:trained/model"]
     yield timed("weights measured", go(*weights, "--name", "taught"), place)
+    yield timed("taught by TRL", [go()[0], "-c", TRAINED_BY_TRL], place)
+    weights[-1] = "local:trl/model"
+    yield timed("TRL's weights measured", go(*weights, "--name", "taught-by-trl"), place)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -49,6 +49,11 @@ def megabytes(folder: Path) -> float:
     return round(sum(sizes) / MEGABYTE, 1)
 
 
+def bytecode(folder: Path) -> float:
+    """Return what of it is bytecode, which pip writes and uv does not."""
+    return round(sum(each.stat().st_size for each in folder.rglob("*.pyc")) / MEGABYTE, 1)
+
+
 def started(line: Sequence[str | Path], folder: Path) -> tuple[float, float]:
     """Return the median of several starts, the first one, which compiles, left out."""
     timed(line, folder)
@@ -61,7 +66,7 @@ def measure(folder: Path, extra: str, torch: Path | None) -> dict[str, Any]:
     wheel = build(folder)
     place = folder / "env"
     venv.create(place, with_pip=True)
-    python, bare = place / "bin/python", megabytes(place)
+    python, bare, compiled = place / "bin/python", megabytes(place), bytecode(place)
     pip = [python, "-m", "pip", "install", "-q", "--no-cache-dir", "--disable-pip-version-check"]
     if torch is not None:
         timed([*pip, torch], folder)
@@ -77,6 +82,7 @@ def measure(folder: Path, extra: str, torch: Path | None) -> dict[str, Any]:
         "megabytes": round(megabytes(place) - bare, 1),
         "megabytes_with_pip": megabytes(place),
         "largest": dict(largest),
+        "bytecode_megabytes": round(bytecode(place) - compiled, 1),
         "install_seconds": round(seconds, 1),
         "install_processor_seconds": round(spent, 1),
         "import_seconds": imported[0],

@@ -58,7 +58,7 @@ async def play(
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder), create=True) as store:
         setup = BrowserSetup((), contexts)
         async with open_executor(setup, executor, workers) as open_worlds:
-            opening = open_worlds(store.images.add, False, None)
+            opening = open_worlds(store.images.add, None, None)
             began, used = time.perf_counter(), time.process_time()
             at_once = contexts * workers
             played = await collect(plan, policy, opening, concurrency=at_once, recorder=store)

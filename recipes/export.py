@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from apps.export.examples import select
 from apps.export.files import format_result, refuse_existing, write
+from apps.export.push import push
 from apps.export.request import ExportConfig, complete_request
 from loop.console.output import CommandResult
 from recipes.settings import resolve
@@ -27,6 +28,8 @@ class Exported:
     """Rows left out or changed, by reason."""
     left_out: dict[str, int]
     """Episodes left out, by reason."""
+    pushed: str = ""
+    """URL of the uploaded dataset; empty if nothing was uploaded."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -40,5 +43,9 @@ def main(argv: Sequence[str]) -> CommandResult:
         tally, counts = write(request, store, selection)
     print("\n".join(format_result(tally, counts, selection.left_out)))
     print(f"written for {request.to}, as {request.what}: {request.out}")
+    pushed = ""
+    if config.push:
+        pushed = push(request.out, config.push, is_public=config.public)
+        print(f"pushed: {pushed}")
     written = (str(request.out), request.to, request.what, tally.rows, tally.imagined)
-    return CommandResult(Exported(*written, dict(counts), dict(selection.left_out)))
+    return CommandResult(Exported(*written, dict(counts), dict(selection.left_out), pushed))

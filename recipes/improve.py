@@ -37,6 +37,7 @@ from loop.stages import (
     practise,
     recall,
     record_learning,
+    track_round,
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
 from loop.summary.schema import RunSummary
@@ -53,6 +54,7 @@ from recipes.settings import resolve
 from webagent.browser import find_chromium
 from webagent.errors import StoreError, UsageError
 from webagent.store import Store
+from webagent.training.tracking import check_trackers
 
 
 async def improve(session: Session, learner: Learner) -> None:
@@ -61,6 +63,7 @@ async def improve(session: Session, learner: Learner) -> None:
     state = await begin(session, learner)
     if arm.learns_from == "nothing":
         await evaluate(session, state, 0)
+        track_round(session, 0)
         return
     for number in range(1, session.config.rounds + 1):
         with session.timed(number):
@@ -82,6 +85,7 @@ async def improve(session: Session, learner: Learner) -> None:
                 raise CapReached(reason)
             if number % session.config.evaluate_every == 0 or number == session.config.rounds:
                 await evaluate(session, state, number)
+        track_round(session, number)
 
 
 async def measure(session: Session, learner: Learner) -> None:
@@ -92,6 +96,7 @@ async def measure(session: Session, learner: Learner) -> None:
         if session.arm.acts_by in ("lookahead", "rerank") and state.world is None:
             learn_world(session, state, number)
         await evaluate(session, state, number)
+    track_round(session, number)
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -191,6 +196,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
             f"--violations {config.violations:g} is a share, from 0 to 1, of episodes in which a"
             " guard refuses something; it needs --guard FILE"
         )
+    check_trackers(config.train.track)
     check_environment(config.played, TaskSelection.of(config.played))
     suite, split = load_suite(config), split_tasks(config)
     check_scored(config, split, suite)

@@ -16,6 +16,7 @@ from loop.console.output import SIGNALS, CommandResult
 from loop.folder import RunFolder
 from recipes.settings import resolve
 from tasks.task import Task
+from webagent.browser.chromium import find_chromium
 from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import UsageError, WebAgentError
 from webagent.records import Provenance, Trajectory
@@ -97,6 +98,7 @@ def _check(config: RecordConfig) -> None:
         raise UsageError(f"expected an address: webagent record http://…; found {config.url!r}")
     if bool(config.profiles) != bool(config.site):
         raise UsageError("--profiles and --site go together: the file, and which of its tables")
+    find_chromium(headless=config.headless)
 
 
 def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:

@@ -32,8 +32,11 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "inspect_ai": "inspect",
         "llguidance": "llm",
         "ray": "scale",
+        "mlflow": "mlflow",
+        "opentelemetry": "otel",
         "tensorboard": "tensorboard",
         "trl": "trl",
+        "wandb": "wandb",
         "wsproto": "serve",
     }
 )

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shlex
 import shutil
 import types
 from collections import Counter
@@ -197,7 +198,39 @@ def write(
             "counts": dict(sorted(source.counts.items())),
         }
         tally.write(draft, info)
+        _finish_card(draft / "README.md", info, tally)
     return tally, source.counts
+
+
+def _finish_card(card: Path, info: dict[str, Any], tally: ExportCounts) -> None:
+    """Say in the card, where the form has one, what is in the data and how it was made."""
+    if not card.exists():
+        return
+    origins = info.get("origins") or [{}]
+    told = {
+        "run": info["run"],
+        "command": shlex.join(info.get("command", ())),
+        "commit": origins[0].get("commit", ""),
+        "rows": f"{tally.rows:,}, {tally.imagined:,} of them imagined",
+        "episodes": f"{info['episodes']:,}",
+        "arms": _join(info["arms"]),
+        "phases": _join(info["phases"]),
+        "success is by": info["judge"],
+    }
+    table = "\n".join(f"| {name} | {value} |" for name, value in told.items() if value)
+    text = f"""Written by `webagent export`; `meta/` says what was left out and why.
+
+| | |
+| --- | --- |
+{table}
+
+Pages are as the sites showed them: look through texts and pictures before others may read them.
+"""
+    card.write_text(card.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def _join(names: str | Sequence[str]) -> str:
+    return names if isinstance(names, str) else ", ".join(names)
 
 
 def _write_tables(

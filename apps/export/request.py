@@ -28,6 +28,11 @@ class ExportConfig:
     """Format: `datasets`, `trl`, `verl`, `llamafactory` or `axolotl`."""
     out: Path | None = None
     """Folder to write; it must not exist yet."""
+    push: str = ""
+    """Also upload the export to a hub as this dataset: `OWNER/NAME`. The hub is Hugging Face unless
+    HF_ENDPOINT names another; a new dataset is private."""
+    public: bool = False
+    """Make the uploaded dataset public."""
     what: str = ""
     """Kind of examples: `episodes` (all steps and episodes, for `datasets`), or for a trainer
     `sft`, `preference`, `kto` or `rl`. Default: `episodes` or `sft`."""

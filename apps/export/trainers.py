@@ -85,11 +85,11 @@ def said(text: str) -> dict[str, Any]:
 
 def write_card(folder: Path, tables: Mapping[str, str], title: str) -> None:
     """Write README.md: each table's name with the pattern of its files."""
-    lines = ["---", "configs:"]
+    lines = ["---", "tags:", "- webagent", "- web-agents", "configs:"]
     for name, pattern in tables.items():
         lines += [f"- config_name: {name}", "  data_files:", "  - split: train"]
         lines += [f"    path: {pattern}"]
-    lines += ["---", "", f"# {title}", "", "Written by `webagent export`; meta/ says from what."]
+    lines += ["---", "", f"# {title}", ""]
     (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

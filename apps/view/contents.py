@@ -74,6 +74,10 @@ class Run:
             return True
         return bool(ended) and 0 < _last_begun(self.path, self.version()) < ended
 
+    def has_begun(self) -> bool:
+        """Return whether any episode was begun."""
+        return _last_begun(self.path, self.version()) > 0
+
     def is_closed(self) -> bool:
         """Return whether whoever stored something has closed the store, so that nobody is at work.
 

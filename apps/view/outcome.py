@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apps.view.contents import Contents, EpisodeOutcome, Run
+from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
 from webagent.records import Ending
 
 _GOOD = (Ending.ANSWERED, Ending.TASK_OVER)
@@ -22,7 +22,8 @@ class RunOutcome:
     """What a run came to."""
 
     word: str
-    """`live`, `finished`, `interrupted`, how a single task ended, or what failed every episode."""
+    """`live`, `finished`, `interrupted`, `never began`, `no verdict`, how a single task
+    ended, or what failed every episode."""
     tone: str
     """`good`, `bad`, `warn` or empty, as marks are coloured."""
     goal: str
@@ -64,9 +65,12 @@ def outcome_of(
         tone = "good" if ending in _GOOD else "warn" if ending.is_infrastructure else "bad"
         return RunOutcome(str(ending), tone, goal)
     if not run.is_over():
-        return RunOutcome("interrupted", "warn", goal, resume_of(run, settings))
+        word = "never began" if contents is not None and not contents.lines else "interrupted"
+        return RunOutcome(word, "warn", goal, resume_of(run, settings))
     if contents and counts[EpisodeOutcome.BROKEN] == len(contents.of_policy) > 0:
         return RunOutcome(most_common_failure(contents), "warn", goal)
+    if contents and contents.of_policy and all(map(_is_undecided, contents.of_policy)):
+        return RunOutcome("no verdict", "warn", goal)
     return RunOutcome("finished", "", goal)
 
 
@@ -92,9 +96,10 @@ def goal_of(settings: Mapping[str, Any]) -> str:
 
 
 def resume_of(run: Run, settings: Mapping[str, Any]) -> str:
-    """Return the command that goes on with the run; empty where its recipe cannot."""
+    """Return the command that goes on with the run; empty where its recipe cannot, or nothing was
+    begun that could be gone on with."""
     config, name = settings.get("config"), command_of(settings)
-    if not name or not isinstance(config, Mapping) or "resume" not in config:
+    if not name or not run.has_begun() or not isinstance(config, Mapping) or "resume" not in config:
         return ""
     return f"webagent {shlex.quote(name)} --resume {run.argument}"
 
@@ -107,6 +112,11 @@ def most_common_failure(contents: Contents) -> str:
         if line.outcome is EpisodeOutcome.BROKEN
     ]
     return Counter(broken).most_common(1)[0][0]
+
+
+def _is_undecided(line: EpisodeLine) -> bool:
+    """Whether a judge was asked about the episode and abstained."""
+    return line.outcome is EpisodeOutcome.UNSCORED and bool(line.verdicts)
 
 
 def answer_of(

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluators.attribution import signs
 from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
+from evaluators.attribution.changes import find_wrong_change
 from evaluators.attribution.episode import FailedEpisode, appears_in
 from evaluators.attribution.signs import find_wrong_value
 from evaluators.judge.pages import list_pages
@@ -273,15 +274,17 @@ def _find_agent_fault(case: FailedEpisode) -> CauseFinding | None:
     if unseen := signs.find_unseen(case):
         return unseen
     value, element = find_wrong_value(case), signs.find_wrong_element(case)
+    change = find_wrong_change(case)
     if case.trajectory.ending in (Ending.TASK_OVER, Ending.ANSWERED):
         mistakes = [finding for finding in (value, element) if finding is not None]
         if mistakes:
-            return min(mistakes, key=lambda finding: finding.step or 0)
-        return signs.find_omission(case)
+            first = min(mistakes, key=lambda finding: finding.step or 0)
+            return replace(first, evidence=(*first.evidence, change.reason)) if change else first
+        return change or signs.find_omission(case)
     stuck = signs.find_failed_actions(case) or signs.find_loop(case)
     if value is not None and (stuck is None or (value.step or 0) <= (stuck.step or 0)):
         return value
-    return stuck or element or signs.find_early_stop(case)
+    return stuck or change or element or signs.find_early_stop(case)
 
 
 PROMPT = load_prompt(Path(__file__).parent / "prompts" / "attribution.md")

@@ -98,6 +98,7 @@ REMEDIES: dict[tuple[Cause, str], str] = {
     (Cause.OBSERVATION, "cut"): "show the agent more of the page",
     (Cause.OBSERVATION, ""): "show pages in another form, such as `--observation` with screenshots",
     (Cause.GROUNDING, "wrong twin"): "train on choosing among elements that look alike",
+    (Cause.GROUNDING, "wrong change"): "train on successes of these tasks; undo what was changed",
     (Cause.GROUNDING, "could not be done"): "hold replies to the actions the page takes"
     " (`--prompting.constrained`), or train on them",
     (Cause.GROUNDING, ""): "train on which element and which value an instruction means",

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
+from evaluators.rules.wording import describe_value
 from tasks.task import Json, TaskCheck
 from webagent.action import Answer, GiveUp
 from webagent.errors import SetupError, unknown_name
@@ -147,7 +148,8 @@ def _compare(
             None, f"evidence {check.evidence} was not captured" + (f": {reason}" if reason else "")
         )
     found = evidence[check.evidence]
-    what = f"{check.evidence} is {_shorten(found)}, {check.rule} {_shorten(check.expected)}"
+    expected = describe_value(check.expected)
+    what = f"{check.evidence} is {describe_value(found)}, {check.rule} {expected}"
     try:
         if isinstance(answer, TypeError):
             raise answer
@@ -155,7 +157,9 @@ def _compare(
     except TypeError as error:
         return Verdict(None, f"{what}: cannot be compared ({error})")
     if isinstance(holds, Verdict):
-        return Verdict(holds.value, f"{what}: {holds.reason}")
+        # What was compared is in the reason already where it has many parts.
+        compared = check.evidence if isinstance(found, dict) else what
+        return Verdict(holds.value, f"{compared}: {holds.reason}")
     return Verdict(float(holds), f"{what}: {'holds' if holds else 'fails'}")
 
 
@@ -174,11 +178,6 @@ def _of_episode(trajectory: Trajectory) -> dict[str, Json]:
         known["episode.url"] = trajectory.last.url
     known["episode.urls"] = list(urls)
     return known
-
-
-def _shorten(value: Json) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 @rule

@@ -111,7 +111,7 @@ class CollectConfig:
     def played(self) -> BenchmarkConfig:
         """Return the same settings as a benchmark without baselines."""
         shared = {name: getattr(self, name) for name in _PLAYED}
-        return BenchmarkConfig(**shared, baselines=False)
+        return BenchmarkConfig(**shared, baselines=False, pictures=0)
 
     def check(self) -> None:
         """Find what is wrong with the settings themselves. Raises `UsageError`, `SetupError`."""

@@ -97,6 +97,9 @@ class BenchmarkConfig:
     """File whose table [endpoint] describes the judge's server."""
     judge_images: bool = True
     """Store screenshots for a judge that queries a model, and show them to it."""
+    pictures: int = 1000
+    """Maximum number of screenshots stored for viewing evaluated episodes; 0 for none. Those that a
+    model or a judge sees are stored in addition."""
     baselines: bool = True
     """Also play the baselines: doing nothing, a blind replay and, for infeasible tasks, giving up
     at once."""

@@ -14,6 +14,7 @@ from tasks.task import Task
 from webagent.browser.pictures import GoalPictures
 from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.traffic import read_replay
+from webagent.browser.world import ViewerPictures
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
@@ -42,15 +43,15 @@ class WorldFactory:
     """What a policy that looks finds images by; None where it does not look."""
     needed: GoalPictures | None = None
     """Without these an episode is not begun."""
+    shown: ViewerPictures | None = None
+    """What screenshots go to that nobody but people looks at."""
 
     @property
     def open_world(self) -> OpenWorld:
         """Makes worlds, each with sites of its own where tasks need them."""
-        is_shown = bool(self.images or self.is_judged_by_sight)
-        opening, pictures = (
-            self.open_worlds(self.store.images.add, is_shown, self.variant),
-            self.needed,
-        )
+        add = self.store.images.add
+        shown = add if self.images or self.is_judged_by_sight else self.shown
+        opening, pictures = self.open_worlds(add, shown, self.variant), self.needed
         if pictures is None:
             return opening
 
@@ -61,7 +62,7 @@ class WorldFactory:
 
     def plain(self) -> "WorldFactory":
         """The same for scripts, which look at nothing but the lines."""
-        return replace(self, variant=None, images=None, needed=None)
+        return replace(self, variant=None, images=None, needed=None, shown=None)
 
 
 class PicturedWorld:
@@ -106,6 +107,7 @@ async def open_worlds(
             judge_of(config).asks_a_model and config.judge_images,
             pictures,
             pictures,
+            ViewerPictures(store.images.add, config.pictures) if config.pictures > 0 else None,
         )
 
 

@@ -249,6 +249,8 @@ def name_seeds(summary: Summary) -> str:
 def format_headline(summary: Summary) -> str:
     """Return what the run shows, in one sentence."""
     if not summary["arms"]:
+        if undecided := summary["failures"].get("unscored", 0):
+            return f"{undecided:,} episodes ended, and the judge decided none of them."
         return "Nothing has been measured yet."
     arm = choose_headline_arm(summary)
     last = arm["rounds"][-1]

@@ -11,6 +11,7 @@ from webagent.errors import SetupError, UsageError
 from webagent.models.fresh import ModelShape
 from webagent.policy.prompting import Prompting
 from webagent.training.language.config import LoraSettings, TrainConfig
+from webagent.training.tracking import check_trackers
 
 Role: TypeAlias = Literal["policy", "world", "reward"]
 Objective: TypeAlias = Literal["sft", "dpo", "kto", "webrl", "grpo", "gspo"]
@@ -118,6 +119,7 @@ class TrainSettings:
     def check(self) -> None:
         """Check that the settings are consistent. Raises `SetupError`."""
         self.how.check()
+        check_trackers(self.train.track)
         if not self.runs:
             raise UsageError("train needs the folder of at least one run: webagent train runs/NAME")
         missing = [str(run) for run in (*self.runs, *self.replay) if not run.is_dir()]

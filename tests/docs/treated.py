@@ -177,6 +177,8 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent train-judge runs/careless runs/demos --hold-out 0.5 --members 2"
         " --acting-tokens 700000 --tokens 800000",
         "webagent train --runs runs/NAME --steps rules",
+        "webagent train runs/NAME --train.track wandb",
+        "webagent improve --preset demo --train.track mlflow tensorboard",
         "webagent train --runs runs/NAME --steps witness",
         "webagent train --runs runs/NAME --steps witness --objective grpo",
         "webagent train --runs runs/demos --model Qwen/Qwen3-0.6B --lora 16 --out trained",

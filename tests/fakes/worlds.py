@@ -39,7 +39,7 @@ class FakeSetup:
             raise SetupError(self.refusal)
 
         def open_worlds(
-            keep: KeepPicture, is_shown: bool, variant: ObservationVariant | None
+            keep: KeepPicture, shown: KeepPicture | None, variant: ObservationVariant | None
         ) -> OpenWorld:
             async def open_world() -> FakeWorld:
                 fault = ValueError(self.defect) if self.defect else self.step_seconds

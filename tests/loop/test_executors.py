@@ -29,7 +29,8 @@ async def opened(
     setup: FakeSetup, executor: ExecutorName, workers: int, images: MemoryImages | None = None
 ) -> AsyncIterator[OpenWorld]:
     async with open_executor(setup, executor, workers) as open_worlds:
-        yield open_worlds((images or MemoryImages()).add, True, None)
+        keep = (images or MemoryImages()).add
+        yield open_worlds(keep, keep, None)
 
 
 def untimed(played: list[Trajectory]) -> list[Trajectory]:

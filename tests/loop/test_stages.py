@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,17 +10,19 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
-from loop.folder import RunFolder, read_warnings
+from loop.folder import RunFolder, read_judge_id, read_warnings
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
-from loop.stages import demonstrate, practise
+from loop.stages import demonstrate, practise, track_round
 from tasks.curriculum import SampledTask
+from tasks.task import Task
 from tests.fakes.lessons import untrained
-from webagent.records import Ending, Trajectory
+from webagent.records import Ending, Score, Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget
 from webagent.training.fit import FitReport
+from webagent.training.language.config import TrainConfig
 
 
 @pytest.mark.parametrize(
@@ -153,3 +156,34 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
     assert known == [sum(shown[:i]) for i in range(len(shown))]
     assert truth == [0.0, 1.0, 0.0, 1.0, 0.0]
     assert state.experience == episodes
+
+
+@pytest.mark.slow
+def test_a_round_s_figures_are_sent_to_the_tracker_once(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    config = ImproveConfig(tasks=("click-test-2",), train=TrainConfig(track=("tensorboard",)))
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    nothing = cast(Any, SimpleNamespace())
+    with folder.store() as store:
+        parts = (config, folder, store, nothing, nothing, ARMS["self"], 0)
+        session = Session(*parts, lambda stage, done, text: None)
+        judge = read_judge_id(store)
+        for index, success in enumerate((1.0, 0.0)):
+            played = Trajectory(
+                f"episode-{index}",
+                Task("t@1", "about:blank"),
+                ending=Ending.ANSWERED,
+                provenance=session.provenance("evaluate", 1),
+            )
+            store.add(replace(played, provenance=replace(played.provenance, index=index)))
+            store.score(played.id, Score("success", success, "", judge))
+        session.charge(1, FitReport(500, 10, 2.0, 1.0, 1.0, 0.25))
+        track_round(session, 1)
+        track_round(session, 1)  # as a resumed run does
+
+    (events,) = (folder.path / "tracking" / "self-0").glob("**/events*")
+    read = EventAccumulator(str(events)).Reload()
+    figures = {name: [each.value for each in read.Scalars(name)] for name in read.Tags()["scalars"]}
+    assert figures["round/success"] == [0.5] and figures["round/loss"] == [0.25]
+    assert figures["round/episodes"] == [2] and figures["round/train_tokens"] == [500]

@@ -62,6 +62,16 @@ def test_a_run_without_a_measurement_has_a_summary(store: Store) -> None:
     print_summary(summary, Console(file=StringIO()))
 
 
+def test_a_judge_that_decided_nothing_is_said(store: Store) -> None:
+    place = Provenance(arm="none", phase="evaluate")
+    for index in range(2):
+        whole = episode(replace(place, index=index), "click-link", index, True)
+        store.add(whole)
+        store.score(whole.id, Score("success", None, "no last page", JUDGE))
+    said = format_headline(summarize(store, META))
+    assert said == "2 episodes ended, and the judge decided none of them."
+
+
 def test_success_is_counted_by_arm_round_and_task_as_the_frozen_judge_said(store: Store) -> None:
     place = Provenance(arm="none", phase="evaluate")
     for index, success in enumerate((True, True, False)):

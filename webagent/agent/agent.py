@@ -32,7 +32,6 @@ from webagent.agent.answer_form import (
 )
 from webagent.agent.asking import Asking
 from webagent.agent.events import Listen, ReportingPolicy, ReportingWorld
-from webagent.agent.files import WorldWithoutFiles
 from webagent.agent.result import Cost, Result
 from webagent.agent.stop import Stop
 from webagent.errors import UsageError
@@ -313,8 +312,7 @@ class Agent:
         if between:
             joined = between(joined[0], page, stop)
         acting = ReportingPolicy(joined[0], stop, listen)
-        played = joined[1] if held.browser.guard else WorldWithoutFiles(joined[1])
-        world = ReportingWorld(played, stop, listen)
+        world = ReportingWorld(joined[1], stop, listen)
         seconds = None if self.max_minutes is None else 60 * self.max_minutes
         async with AsyncExitStack() as leaving:
             leaving.push_async_callback(world.close)

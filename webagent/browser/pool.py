@@ -151,8 +151,8 @@ class BrowserPool:
                 try:
                     engine = await self._start()
                 except SetupError as error:  # as when one is killed while it starts
-                    logger.warning("%s; trying again", error)
                     engine = await self._start()
+                    logger.warning("%s; it did when it was tried again", error)
             except SetupError as error:
                 if self.launches:
                     raise WorldError(f"no other browser can be started: {error}") from error

@@ -9,6 +9,7 @@ from dataclasses import replace
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.evidence.probes import ActedElements, capture_evidence
+from webagent.browser.local_files import refuse_file
 from webagent.browser.page.connection import DialogOpen
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
@@ -24,6 +25,26 @@ from webagent.timing import Background
 
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and returns the reference to it."""
+
+
+class ViewerPictures:
+    """Keeps screenshots for people who look at episodes later, up to a number of them.
+
+    Agents are not shown them, and what changes in them alone is no effect of an action.
+    """
+
+    def __init__(self, keep: KeepImage, most: int) -> None:
+        self._keep, self.left = keep, most
+
+    def __call__(self, image: bytes) -> str:
+        """Keep the screenshot; return its reference."""
+        self.left -= 1
+        return self._keep(image)
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether no more are kept."""
+        return self.left <= 0
 
 
 class BrowserWorld:
@@ -103,14 +124,17 @@ class BrowserWorld:
         tabs, task, before = self._playing()
         with self._at_work():
             try:
-                self.refusal = ""
-                self.refusal = reason = await self._do(action, tabs, before)
+                self.refusal = "" if tabs.guard else refuse_file(action, task.start_url)
+                self.refusal = reason = self.refusal or await self._do(action, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
                 after = await self._past_captcha(task, tabs, after)
             except DialogOpen:
                 after = _facing_dialog(tabs, before)
-        if not after.outcome and replace(after, outcome=before.outcome) == before:
+        same = replace(after, outcome=before.outcome)
+        if isinstance(self._keep_image, ViewerPictures):
+            same = replace(same, screenshot=before.screenshot)
+        if not after.outcome and same == before:
             after = replace(after, outcome="no effect")
         self._seen = after
         return after
@@ -262,7 +286,10 @@ class BrowserWorld:
             return view, is_over, await self._variant.capture(source)
 
         async def photograph() -> str:
-            return self._keep_image(await tabs.active.screenshot()) if self._keep_image else ""
+            keep = self._keep_image
+            if keep is None or (isinstance(keep, ViewerPictures) and keep.is_full):
+                return ""
+            return keep(await tabs.active.screenshot())
 
         (view, is_over, captured), screenshot = await asyncio.gather(read(), photograph())
         return view, is_over, captured, screenshot

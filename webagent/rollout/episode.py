@@ -20,6 +20,7 @@ from webagent.errors import (
 from webagent.exchange import EXCHANGES, Exchange
 from webagent.policy.policy import Policy
 from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Step, Trajectory
+from webagent.rollout.traces import open_spans
 from webagent.rollout.world import World, call_in_time
 from webagent.serialize import dumps, to_json
 
@@ -161,7 +162,7 @@ class _Episode:
         )
         self.exchanges: list[Exchange] = []
         """With models, since the last step was kept."""
-        self._recorder = recorder
+        self._recorder, self._spans = recorder, open_spans(self.trajectory)
         self._started = time.monotonic()
         recorder.begin(self.trajectory)
 
@@ -195,9 +196,11 @@ class _Episode:
             steps = (*self.trajectory.steps, step)
             self.trajectory = replace(self.trajectory, steps=steps)
             self._recorder.add_step(self.trajectory.id, len(steps) - 1, step)
-            self._keep_exchanges(len(steps) - 1)
+            self._keep_exchanges(len(steps) - 1, step)
 
-    def _keep_exchanges(self, position: int) -> None:
+    def _keep_exchanges(self, position: int, step: Step | None = None) -> None:
+        if self._spans is not None and (step or self.exchanges):
+            self._spans.add_step(position, step, self.exchanges)
         if self.exchanges and isinstance(self._recorder, ExchangeRecorder):
             self._recorder.add_exchanges(self.trajectory.id, position, tuple(self.exchanges))
         self.exchanges.clear()
@@ -226,4 +229,6 @@ class _Episode:
             seconds=time.monotonic() - self._started,
         )
         self._recorder.finish(self.trajectory)
+        if self._spans is not None:
+            self._spans.finish(self.trajectory)
         return self.trajectory

@@ -1,7 +1,9 @@
 """`webagent record` from the command line: ended by a signal or an answer, or refused."""
 
 import asyncio
+import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -70,3 +72,21 @@ def test_no_address_and_half_a_profile_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="--profiles and --site go together"):
         record(["http://a.test", "--site", "shop"])
     assert main(["record", "shop"]) != 0
+
+
+@pytest.mark.slow
+def test_a_browser_that_does_not_start_is_said_once(tmp_path: Path) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    for program, words in ((broken, "does not start"), (tmp_path / "none", "does not run")):
+        line = ["record", "http://127.0.0.1:9/", "--goal", "x", "--runs", str(tmp_path / "runs")]
+        done = subprocess.run(
+            [sys.executable, "-m", "recipes.cli", *line],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"WEBAGENT_CHROMIUM": str(program)},
+            check=False,
+        )
+        assert done.returncode == 3 and done.stderr.count(words) == 1, done.stderr
+        assert not list((tmp_path / "runs").glob("*"))

@@ -15,7 +15,7 @@ from apps.view.contents import Archive
 from apps.view.episode.film import changed_lines
 from apps.view.pages import Pages
 from loop.folder import RunFolder
-from perf.fakes.run import episode, measure
+from perf.fakes.run import JUDGE, episode, measure
 from webagent.records import Ending, Node, Observation, Provenance, Score
 from webagent.store import Store
 
@@ -96,6 +96,17 @@ def test_the_list_tells_a_failed_model_from_success_and_says_the_goal(
     assert "Buy &lt;b&gt;kayak" in text and "benchmark miniwob click-link" in text
 
 
+def test_a_run_whose_judge_abstained_from_everything_is_not_called_finished(
+    tmp_path: Path, view: View
+) -> None:
+    run = measured_run(tmp_path / "runs", "mute", is_over=True)
+    with Store.open(run) as store:
+        for id in store.ids():
+            store.score(id, Score("success", None, "no last page", JUDGE))
+    os.utime(run / "summary.json")
+    assert ">no verdict</span>" in get(f"{view(tmp_path / 'runs')}/")
+
+
 def test_the_list_is_searched_and_sorted(runs: Path, view: View) -> None:
     address = view(runs)
     found = get(f"{address}/?q=BUY+answered")
@@ -145,6 +156,17 @@ def test_an_interrupted_run_says_how_to_go_on_and_nothing_is_under_way(
     assert "under way" not in text and "<dt>interrupted</dt><dd>1</dd>" in text
     assert "--resume" not in get(f"{address}/run/whole")
     assert "interrupted</span>" in get(f"{address}/run/half/episodes?q=running")
+
+
+def test_a_run_that_never_played_is_not_to_be_gone_on_with(tmp_path: Path, view: View) -> None:
+    still = tmp_path / "runs" / "still"
+    RunFolder.create(still, ResumableSettings(), ["webagent", "benchmark"])
+    for name in ("run.json", "run.sqlite"):
+        os.utime(still / name, (1e9, 1e9))
+    address = view(tmp_path / "runs")
+    text = get(f"{address}/run/still")
+    assert "--resume" not in text and "No episode has been played" in text
+    assert ">never began</span>" in get(f"{address}/")
 
 
 def test_judging_a_run_that_is_over_does_not_make_it_live(runs: Path) -> None:

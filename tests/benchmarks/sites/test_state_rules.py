@@ -42,18 +42,30 @@ def test_changes_as_they_are_expected_pass(found, expected):
 @pytest.mark.parametrize(
     ("found", "expected", "why"),
     [
-        ({}, {"entry": {"added": [{"id": 3}]}}, "entry, added: no row of its own is {'id': 3}"),
-        (ADDED, {}, "entry, added: 0 expected, found 1, as {'id': 3"),
-        (ADDED, {"entry": {"added": [{"text": "fog."}]}}, "no row of its own is {'text': 'fog.'}"),
-        (ADDED, {"entry": {"added": [{"colour": None}]}}, "no row of its own"),
-        (ADDED, {"entry": {"added": [{"id": 3}, {"id": 3}]}}, "no row of its own"),
-        (ADDED, {"entry": {"removed": [{"id": 3}]}}, "entry, added: 0 expected, found 1"),
-        (EDITED, {"entry": {"added": [{"id": 3}]}}, "entry, added: no row of its own"),
-        (EDITED, {"entry": {"changed": [{"before": {"text": "Fog."}}]}}, "entry, changed: no row"),
+        (
+            {},
+            {"entry": {"added": [{"id": 3}]}},
+            "entry: id 3 should have been added; nothing was added",
+        ),
+        (ADDED, {}, "entry: id 3, author 'ann', text 'Fog.' was added, and nothing should be"),
+        (ADDED, {"entry": {"added": [{"text": "fog."}]}}, "text 'fog.' should have been added"),
+        (ADDED, {"entry": {"added": [{"colour": None}]}}, "should have been added; added was id 3"),
+        (
+            ADDED,
+            {"entry": {"added": [{"id": 3}, {"id": 3}]}},
+            "should have been added; added was id 3",
+        ),
+        (ADDED, {"entry": {"removed": [{"id": 3}]}}, "was added, and nothing should be"),
+        (EDITED, {"entry": {"added": [{"id": 3}]}}, "nothing was added"),
+        (
+            EDITED,
+            {"entry": {"changed": [{"before": {"text": "Fog."}}]}},
+            "'Fog.' should have been",
+        ),
         (
             {**ADDED, "log": EDITED["entry"]},
             {"entry": {"added": [{"id": 3}]}},
-            "log, changed: 0 expected, found 1",
+            "log: id 3, author 'ann' from text 'Rain.' to text 'Fog.' was changed, and nothing",
         ),
     ],
 )

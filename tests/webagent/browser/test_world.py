@@ -10,6 +10,7 @@ from tasks.task import PageHooks
 from tests.local_pages import LocalWorld, MakeTask, mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
+from webagent.browser.world import ViewerPictures
 from webagent.errors import WorldError
 from webagent.observation import render
 
@@ -330,6 +331,24 @@ async def test_a_screenshot_is_taken_while_time_stands_still(
     assert page.screenshot == "image-1"
     assert images[0].startswith(b"\x89PNG")
     await world.close()
+
+
+async def test_pictures_for_people_are_bounded_and_are_no_effect_of_an_action(
+    browser: Browser, page_task: MakeTask
+) -> None:
+    images: list[bytes] = []
+
+    def keep(image: bytes) -> str:
+        images.append(image)
+        return f"image-{len(images)}"  # another one each time, as where something flickers
+
+    world = await browser.world(keep_image=ViewerPictures(keep, 2))
+    page = await world.reset(page_task("form"))
+    waited = await world.step(act.Hover(mark_of(page, "Go")))
+    again = await world.step(act.Hover(mark_of(page, "Go")))
+    await world.close()
+    assert [each.screenshot for each in (page, waited, again)] == ["image-1", "image-2", ""]
+    assert waited.outcome == "no effect" and len(images) == 2
 
 
 async def test_eight_worlds_play_at_once_and_apart(browser: Browser, page_task: MakeTask) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webagent.errors import SetupError
+from webagent.training.tracking import Tracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class TrainConfig:
     """Updates between checkpoints; 0 for a single one at the end."""
     keep: int = 2
     """Number of checkpoints to keep."""
-    tensorboard: bool = False
-    """Also write the curves for TensorBoard."""
+    track: tuple[Tracker, ...] = ()
+    """Also send the figures to `tensorboard`, `wandb` or `mlflow`."""
     most_skipped: int = 5
     """Maximum number of consecutive updates skipped because the loss or gradient is not finite."""
 

@@ -14,16 +14,24 @@ from typing import Any
 import numpy as np
 import torch
 
-from webagent.errors import ModelError, SetupError, StoreError
+from webagent.errors import ModelError, StoreError
 from webagent.training.language.checkpoint import Checkpoint, CheckpointFolder, load_checkpoint
 from webagent.training.language.config import TrainConfig
 from webagent.training.language.preparation import fingerprint, is_adapted
 from webagent.training.language.rows import TokenRow
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import AcceptedUnits, TrainingUnit, accept_units
+from webagent.training.tracking import Trackers
 
 FILE = "metrics.jsonl"
-_MAY_CHANGE = {"checkpoint_every", "keep", "tensorboard", "most_skipped", "micro_batch_tokens"}
+_MAY_CHANGE = {
+    "checkpoint_every",
+    "keep",
+    "micro_batch_tokens",
+    "most_skipped",
+    "tensorboard",  # what was there before `track`
+    "track",
+}
 """Settings that a resumed run may have otherwise, since they change nothing that is learnt."""
 Offered = Sequence[TokenRow | TrainingUnit]
 
@@ -94,15 +102,15 @@ def shuffle_units(count: int, epoch: int, seed: int) -> list[int]:
 class Metrics:
     """Writes one line an update into `metrics.jsonl`, as it happens."""
 
-    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+    def __init__(self, folder: Path, *, after: int = 0, track: Sequence[str] = ()) -> None:
         """Lines of updates later than `after`, which a resumed run does again, are taken out.
 
-        Raises `SetupError` when TensorBoard is asked for and not installed.
+        Raises `SetupError` when a tracker cannot be begun.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
         _cut(self._path, after)
-        self._board: Any = _board(folder / "tensorboard", after) if tensorboard else None
+        self._trackers = Trackers(track, folder, str(folder), after=after)
 
     def write(self, step: int, figures: Mapping[str, float]) -> None:
         """Append the figures of this update."""
@@ -110,14 +118,11 @@ class Metrics:
         line = json.dumps({"step": step} | plain)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
-        if self._board is not None:
-            for name, value in figures.items():
-                self._board.add_scalar(f"train/{name}", value, step)
+        self._trackers.log({f"train/{name}": value for name, value in figures.items()}, step)
 
     def close(self) -> None:
-        """Finish what TensorBoard holds."""
-        if self._board is not None:
-            self._board.close()
+        """Send what is left to the trackers."""
+        self._trackers.close()
 
 
 def _cut(path: Path, after: int) -> None:
@@ -134,17 +139,6 @@ def _cut(path: Path, after: int) -> None:
     draft = path.with_suffix(".draft")
     draft.write_text("".join(kept), encoding="utf-8")
     os.replace(draft, path)
-
-
-def _board(folder: Path, after: int) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise SetupError(
-            "tensorboard is asked for but not installed; install webagent-loop[tensorboard], or"
-            " leave tensorboard off: the same figures are in metrics.jsonl"
-        ) from error
-    return SummaryWriter(str(folder), purge_step=after + 1 if after else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +204,7 @@ class _TrainingRun:
         self.resumed = self.progress.step
         self.metrics = None
         if folder is not None and trainer.accelerator.is_main_process:
-            board = self.config.tensorboard
-            self.metrics = Metrics(folder, after=self.resumed, tensorboard=board)
+            self.metrics = Metrics(folder, after=self.resumed, track=self.config.track)
 
     def run(self, report: Callable[[float, Mapping[str, float]], None]) -> TrainReport:
         """Make all updates that are left."""

@@ -32,7 +32,7 @@ def lines(folder):
 
 
 def test_a_training_learns_and_writes_down_each_update(tmp_path):
-    report, _ = trained(tmp_path, epochs=6, tensorboard=True)
+    report, _ = trained(tmp_path, epochs=6, track=("tensorboard",))
     written = lines(tmp_path)
     assert [line["step"] for line in written] == list(range(1, 19))
     assert report.updates == 18 and report.loss < 0.8 * written[0]["loss"]
@@ -196,12 +196,6 @@ def test_rows_that_cannot_be_trained_on_are_named(offered, words):
 def test_settings_that_make_no_sense_are_named(setting, words):
     with pytest.raises(SetupError, match=words):
         TrainConfig(**setting)
-
-
-def test_tensorboard_that_is_missing_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "torch.utils.tensorboard", None)
-    with pytest.raises(SetupError, match="tensorboard is asked for but not installed"):
-        trained(tmp_path, model=Bigram(), tensorboard=True)
 
 
 def test_random_numbers_of_every_kind_come_back():
