@@ -23,7 +23,7 @@ _PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class EpisodeReward:
     """How an episode ended, by the server's judge."""
 
     reward: float
@@ -55,7 +55,7 @@ class TrainerEpisode:
         self._client = ServedClient(url, seconds)
         self._patience = patience
         self._lost = "no episode was begun"
-        self._verdict: Verdict | None = None
+        self._verdict: EpisodeReward | None = None
         self.seen: dict[str, Any] = {}
         """The last observation, as the server sent it."""
 
@@ -96,7 +96,7 @@ class TrainerEpisode:
         """Do an action as a call of a tool; return what came of it. Raises `WorldError`."""
         return self._step(partial(self._client.call, tool, arguments))
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> EpisodeReward:
         """Return how it ended; one that is under way is given up first.
 
         Raises `WorldError` where it is lost: no number stands for that.
@@ -139,7 +139,7 @@ class TrainerEpisode:
         if not isinstance(reward, int | float) or not isfinite(reward):
             self._lost = f"the server ended it with the reward {reward!r}"
             raise WorldError(self._lost)
-        self._verdict = Verdict(float(reward), said["ending"], said["reason"])
+        self._verdict = EpisodeReward(float(reward), said["ending"], said["reason"])
         return "The episode is over."
 
 

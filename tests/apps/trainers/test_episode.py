@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.trainers.episode import EpisodeChoice, TrainerEpisode, Verdict, read_reply_action
+from apps.trainers.episode import EpisodeChoice, EpisodeReward, TrainerEpisode, read_reply_action
 from apps.trainers.tools import check_names, shape_tool
 from benchmarks.miniwob import tasks as miniwob
 from evaluators.evaluator import FunctionEvaluator
@@ -119,7 +119,7 @@ def test_a_cut_network_is_lost_and_the_next_episode_begins(foreign: ForeignServe
         episode.act("click(1)")
     expect_nothing_more(episode)
     episode.begin(BUTTON)  # the server is full at first
-    assert episode.verdict() == Verdict(0.5, "", "")
+    assert episode.verdict() == EpisodeReward(0.5, "", "")
     episode.close()
 
 
