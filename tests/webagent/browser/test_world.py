@@ -343,9 +343,9 @@ async def test_pictures_for_people_are_bounded_and_are_no_effect_of_an_action(
         return f"image-{len(images)}"  # another one each time, as where something flickers
 
     world = await browser.world(keep_image=ViewerPictures(keep, 2))
-    page = await world.reset(page_task("form"))
-    waited = await world.step(act.Hover(mark_of(page, "Go")))
-    again = await world.step(act.Hover(mark_of(page, "Go")))
+    page = await world.reset(page_task("marks"))
+    waited = await world.step(act.Hover(mark_of(page, "First")))
+    again = await world.step(act.Hover(mark_of(page, "First")))
     await world.close()
     assert [each.screenshot for each in (page, waited, again)] == ["image-1", "image-2", ""]
     assert waited.outcome == "no effect" and len(images) == 2
