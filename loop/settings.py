@@ -117,7 +117,7 @@ class ImproveConfig:
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """How the weights of a local language model are trained."""
     train: TrainConfig = field(default_factory=TrainConfig)
-    """Training configuration; the length is set by --base-tokens and --round-tokens."""
+    """Training configuration; --base-tokens and --round-tokens set its length."""
     samples: int = 1
     """Episodes per sampled task, for objectives that compare episodes: `dpo`, `grpo`, `gspo`."""
     trials: int = 10

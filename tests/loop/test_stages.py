@@ -166,7 +166,7 @@ def test_a_round_s_figures_are_sent_to_the_tracker_once(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:
-        parts = (config, folder, store, nothing, nothing, ARMS["self"], 0)
+        parts = (config, folder, store, nothing, ARMS["self"], 0)
         session = Session(*parts, lambda stage, done, text: None)
         judge = read_judge_id(store)
         for index, success in enumerate((1.0, 0.0)):

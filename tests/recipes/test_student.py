@@ -97,7 +97,6 @@ def test_a_server_that_dies_costs_nothing_that_was_learnt_and_a_resumed_run_goes
         (["--student", "empty"], "has learnt from no episode yet"),
         (["--student", "builtin", "--student-sure", "0"], "the first lies above 0"),
         (["--student", "builtin", "--policy", "model:weights"], "is the built-in one itself"),
-        (["--student", "builtin", "--workers", "2"], "a student learns in one process"),
     ],
 )
 def test_what_cannot_be_a_student_is_refused_by_name_before_anything_is_played(

@@ -8,7 +8,7 @@ from tasks.task import Task
 from webagent.action import Action
 from webagent.action.actions import Click, Fill
 from webagent.errors import PolicyError, SetupError
-from webagent.records import Decision, Node, Observation, Step, Trajectory
+from webagent.records import Node, Observation, Trajectory
 
 LOGIN = (
     Node(0, "text", "Welcome"),
@@ -98,12 +98,19 @@ async def test_decisions_are_marked_as_demonstrations() -> None:
     assert proposed.candidates[0].action == "click(5)"
 
 
-async def test_a_script_that_takes_the_first_of_nothing_is_lost_and_breaks_no_run() -> None:
-    task = Task("oscar/shop-compare@1", "file:///page.html")
-    goal = 'Which costs less, the "Pebble Mug" or the "Glen Pan"?'
-    shop = (Node(1, "searchbox", "Search"), Node(2, "button", "Search"))
-    page = Observation(goal, "file:///page.html", "Shop", shop)
-    acted = [Step(page, Decision(action)) for action in (Fill(1, "Pebble Mug"), Click(2))]
-    whole = Trajectory("episode", task, tuple(acted))
-    with pytest.raises(PolicyError, match="the oracle of shop-compare is lost here"):
-        await OraclePolicy("shop-compare").act(whole, page)
+async def test_a_script_that_takes_the_first_of_nothing_is_lost_and_breaks_no_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def find_first(view: View) -> Action:
+        return next(Click(node.mark) for node in view.page.nodes if node.mark == 9)
+
+    def find_first_of_first(view: View) -> Action:
+        (action,) = tuple(find_first(view) for _ in (1,))
+        return action
+
+    page = Observation("Go", "file:///page.html", "Shop", (Node(1, "button", "Search"),))
+    whole = Trajectory("episode", Task("oscar/shop-compare@1", "file:///page.html"))
+    for script in (find_first, find_first_of_first):
+        monkeypatch.setitem(ORACLES, "shop-compare", script)
+        with pytest.raises(PolicyError, match="the oracle of shop-compare is lost here"):
+            await OraclePolicy("shop-compare").act(whole, page)
