@@ -40,7 +40,8 @@ _MOST = 10
 MEASURED = Provenance(phase="evaluate", arm="a")
 RATES = {("none", 0): 0.3, ("control", 1): 0.4, ("self", 1): 0.6, ("self", 2): 0.8}
 UNREACHED = """() => {
-  const all = [...document.querySelectorAll('a[href], button, input, select, summary, textarea')];
+  const kinds = 'a[href], button, input:not([type=radio]), select, summary, textarea';
+  const all = [...document.querySelectorAll(kinds)];
   const shown = each => each.checkVisibility() && !each.disabled && each.tabIndex >= 0;
   return all.filter(each => shown(each) && !window.reached.has(each)).map(e => e.outerHTML);
 }"""
