@@ -1,7 +1,8 @@
 """Mouse and keyboard as the browser's own input events, so that pages see what a person causes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -118,6 +119,8 @@ Point = tuple[float, float]
 
 _BUTTON_BITS = {"left": 1, "right": 2, "middle": 4}
 _DRAG_MOVES = 5
+_FIRST_PIXELS = 6
+"""What is dragged follows from where it was first felt to move: a long first move would be lost."""
 _LONGEST_TYPED = 100
 
 
@@ -136,17 +139,20 @@ async def click(tab: Tab, point: Point, button: Button = "left", count: int = 1)
     await asyncio.gather(*events)
 
 
-async def drag(tab: Tab, start: Point, end: Point) -> None:
+async def drag(tab: Tab, start: Point, end: Point, pause: Callable[[], Awaitable[object]]) -> None:
     """Press at one point, move to the other in small steps and let go.
 
-    Where the press starts the browser's native drag and drop, the page gets its events instead.
+    `pause` lets a frame's time pass after each: libraries that drag things follow by frames. Where
+    the press starts the browser's native drag and drop, the page gets its events instead.
     """
     await move(tab, start)
     await hold_button(tab, start)
-    for number in range(1, _DRAG_MOVES + 1):
-        share = number / _DRAG_MOVES
+    await pause()
+    first = min(1.0, _FIRST_PIXELS / max(1.0, math.dist(start, end)))
+    for share in (first, *(number / _DRAG_MOVES for number in range(1, _DRAG_MOVES + 1))):
         point = (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)
         await move(tab, point)
+        await pause()
     await release_button(tab, end)
 
 

@@ -22,6 +22,8 @@ _MOST_CLICKS = 3
 _LONGEST_WAIT_MS = 60_000
 _OPEN_MS = 1000
 """Virtual milliseconds that a list gets to open or to filter itself."""
+_MOST_TURNS = 300
+_FRAME_MS = 20
 _CHOOSER_MS = 1000
 """Virtual milliseconds within which a click must have made the page ask for a file."""
 _ASKS_FOR_NONE = "asks for no file"
@@ -109,7 +111,7 @@ async def drag_and_drop(action: act.DragAndDrop, tabs: Tabs) -> str:
     end = await tabs.active.ask_about(action.target, "middleOf")
     if "error" in start or "error" in end:
         return _error_in(start) or _error_in(end)
-    await pointer.drag(tabs.active, (start["x"], start["y"]), (end["x"], end["y"]))
+    await _drag(tabs, (start["x"], start["y"]), (end["x"], end["y"]))
     return ""
 
 
@@ -133,7 +135,7 @@ async def use_mouse(
         case act.MouseDoubleClick(button=button):
             await pointer.click(tab, point, button, 2)
         case act.MouseDrag(to_x=x, to_y=y):
-            await pointer.drag(tab, point, (x, y))
+            await _drag(tabs, point, (x, y))
         case act.MouseMove():
             await pointer.move(tab, point)
         case act.MouseDown(button=button):
@@ -355,6 +357,12 @@ async def _click_on(tabs: Tabs, mark: int, button: Button = "left", count: int =
     return _error_in(place)
 
 
+async def _drag(tabs: Tabs, start: pointer.Point, end: pointer.Point) -> None:
+    """Drag from one point to another, a frame's time for each move."""
+    tab = tabs.active
+    await pointer.drag(tab, start, end, lambda: tabs.clock.wait(tab, _FRAME_MS))
+
+
 def _outside(tabs: Tabs, x: int, y: int) -> str:
     """Return the reason when a point is not in the viewport."""
     size = tabs.active.page.viewport_size
@@ -368,7 +376,33 @@ async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
     ready = await tabs.active.ask_about(mark, "readyToFill", text)
     if ready.get("typing") and (text or not ready["empty"]):
         await pointer.type_text(tabs.active, text)
+    if "scale" in ready:
+        return await _turn_to(tabs, mark, ready["scale"])
     return _error_in(ready)
+
+
+async def _turn_to(tabs: Tabs, mark: int, scale: dict[str, float | None]) -> str:
+    """Turn a slider that the page builds by the arrow keys until it has come to the value."""
+    wanted, least, most = scale["wanted"], scale["least"], scale["most"]
+    assert wanted is not None
+    if (least is not None and wanted < least) or (most is not None and wanted > most):
+        return f"element {mark} goes from {least:g} to {most:g} and does not take {wanted:g}"
+    now = scale["now"]
+    for _ in range(_MOST_TURNS):
+        assert now is not None
+        if now == wanted:
+            return ""
+        keys = ("ArrowRight", "ArrowLeft") if wanted > now else ("ArrowLeft", "ArrowRight")
+        await pointer.press(tabs.active, keys[:1])
+        there = await tabs.active.ask_about(mark, "scaleAt")
+        if "error" in there:
+            return _error_in(there)
+        if abs(there["now"] - wanted) >= abs(now - wanted):  # past it, or the keys do nothing
+            if there["now"] != now:
+                await pointer.press(tabs.active, keys[1:])
+            break
+        now = there["now"]
+    return f"the arrow keys bring element {mark} to {now:g}, not to {wanted:g}; try to drag it"
 
 
 async def _suggest_labels(tabs: Tabs, mark: int, label: str) -> str:

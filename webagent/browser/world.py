@@ -243,10 +243,12 @@ class BrowserWorld:
         return reason
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
-        """Return the tab in front, read again if the page had not heard of the mouse."""
+        """Return the tab in front, read again if the page had not heard of the mouse, or if what
+        the action brought was still on its way: virtual time alone moves no animation."""
         view, is_over, captured, screenshot = await self._look(task, tabs)
-        if view.lost_mouse and task.clock == "virtual":
-            await tabs.active.remind_of_mouse()
+        if (view.lost_mouse or view.is_animating) and task.clock == "virtual":
+            if view.lost_mouse:
+                await tabs.active.remind_of_mouse()
             notes = [*notes, *await tabs.settle(task.settle_ms)]
             view, is_over, captured, screenshot = await self._look(task, tabs)
         page = Observation(

@@ -18,11 +18,18 @@ function hasSize(element) {
 
 // Text for screen readers only and collapsed panels: cut down to nothing, or fully transparent.
 function isCutAway(element, style) {
-  if (style.opacity === "0" && tagOf(element) !== "input") return true;
+  if (style.opacity === "0" && tagOf(element) !== "input" && !isLaidOver(element)) return true;
   if (/^(inset\((50|100)%\)|circle\(0)/.test(style.clipPath)) return true;
   if (style.overflowX === "visible" && style.overflowY === "visible") return false;
   const box = element[own.getBoundingClientRect]();
   return !(element instanceof SVGElement) && !isNative(element) && (box.width <= 1 || box.height <= 1);
+}
+
+// A transparent list that lies over the words which stand for it.
+function isLaidOver(element) {
+  if (tagOf(element) !== "select" || !hasSize(element)) return false;
+  const [left, top, width, height] = boxOf(element);
+  return elementAt(left + width / 2, top + height / 2) === element;
 }
 
 // Put where no scrolling leads, as menus are that wait beside the page.

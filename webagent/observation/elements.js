@@ -202,6 +202,13 @@ function iconWords(element, style) {
   return (known.length ? known : words(picture(element, style))).slice(0, 5).join(" ");
 }
 
+// Words that a developer wrote around an icon and for what is drawn in it.
+function aroundWords(element) {
+  const drawn = element[own.querySelector]("svg, i, [class*=icon]");
+  const written = [element[own.parentElement], drawn].filter(Boolean).map((each) => `${each[own.getAttribute]("data-ref") || ""} ${classOf(each)}`);
+  return [...new Set(clean(written.join(" ").replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
+}
+
 function picture(element, style) {
   const source = element[own.getAttribute]("src") || style.content + style.backgroundImage;
   const match = /([^/"()]+)\.(png|jpe?g|gif|svg|webp)/i.exec(source);
@@ -244,6 +251,7 @@ function valueOf(element) {
   if (tag === "input" && element.type === "file") return [...element.files].map((f) => f.name).join(", ");
   if (isHandle(element)) return element[own.style].left || element[own.style].bottom;
   if (isMedia(element)) return `${clockTime(element.currentTime)} of ${clockTime(element.duration)}`;
+  if (writtenRole(element) === "combobox" && !shadowOf(element)) return visibleText(element);
   return element[own.getAttribute]("aria-valuetext") || element[own.getAttribute]("aria-valuenow") || "";
 }
 

@@ -6,24 +6,27 @@
   const MOUSE = new Set([
     "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart",
   ]);
+  // What only begins a drag is told apart, by the event's detail: 2, and 1 for the others.
+  const PRESSES = new Set(["mousedown", "pointerdown", "touchstart"]);
   const dispatch = EventTarget.prototype.dispatchEvent;
   const highlights = CSS.highlights;
-  const [Range, Mark] = [StaticRange, Highlight];
+  const [Range, Mark, Told] = [StaticRange, Highlight, UIEvent];
   const { set, delete: remove } = HighlightRegistry.prototype;
   const { getRootNode } = Node.prototype; // `form.getRootNode` may be a field of the form
 
-  const reportHidden = (node) => {
+  const reportHidden = (node, detail = 0) => {
     const [at, to] = [{ startContainer: node, startOffset: 0 }, { endContainer: node, endOffset: 0 }];
     set.call(highlights, signal, new Mark(new Range({ ...at, ...to })));
-    dispatch.call(document, new Event(signal));
+    dispatch.call(document, new Told(signal, { detail }));
     remove.call(highlights, signal);
   };
 
   const report = (target, type) => {
     if (!MOUSE.has(type) || !(target instanceof Element)) return;
     if (target instanceof HTMLHtmlElement || target instanceof HTMLBodyElement) return;
-    if (getRootNode.call(target) instanceof ShadowRoot) reportHidden(target);
-    else dispatch.call(document, new FocusEvent(signal, { relatedTarget: target }));
+    const detail = PRESSES.has(type) ? 2 : 1;
+    if (getRootNode.call(target) instanceof ShadowRoot) reportHidden(target, detail);
+    else dispatch.call(document, new FocusEvent(signal, { relatedTarget: target, detail }));
   };
 
   const attach = Element.prototype.attachShadow;

@@ -37,6 +37,7 @@ class Walk {
     this.textParent = null;
     this.row = null;
     this.grids = new Set();
+    this.items = new Set();
     this.numbers = new Map();
     this.number = "";
     this.written = writtenBy(document);
@@ -50,13 +51,17 @@ class Walk {
     this.unusable = 0;
     VARIED = new Map();
     LABELS = new Map();
+    SHADOWS = [];
   }
 
   children(element, depth, muted) {
     const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : shownChildren(element);
     const written = this.written;
-    if (shadow) this.written = writtenBy(shadow);
+    if (shadow) {
+      this.written = writtenBy(shadow);
+      SHADOWS.push(shadow);
+    }
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
       if (node[own.nodeType] === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node[own.nodeType] === Node.ELEMENT_NODE) this.element(node, depth, muted);
@@ -73,13 +78,14 @@ class Walk {
     if (element[own.inert]) return this.leaveUnusable(element);
     if (tagOf(element) === "br") return this.flush();
     const label = tagOf(element) === "label" && element.control;
-    if (label && canBeSeen(label)) return this.children(element, depth, true);
+    if (label && canBeSeen(label)) return this.children(element, depth, isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
     const words = standIn(element, style);
     if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
     if (isFrame(element)) return shown && this.frame(element, depth);
     if (shown) this.noteCover(element, style);
+    if (shown && this.openItems(element, style)) return this.block(element, style, depth, muted);
     if (shown && this.isOwnLine(element, style)) {
       return isOffCanvas(element) ? undefined : this.line(element, style, depth);
     }
@@ -87,9 +93,34 @@ class Walk {
     this.block(element, style, depth, muted);
   }
 
+  // A list, grid or board that listens for what happens to its items: each of them gets a line.
+  openItems(element, style) {
+    if (this.items.has(element) || !isListening(element, style)) return false;
+    const items = itemsOf(element);
+    for (const item of items) this.items.add(item);
+    return items.size > 1;
+  }
+
   isOwnLine(element, style) {
+    if (this.items.has(element)) return true;
     if (tagOf(element) === "label" && element.control) return true;
     return isInteractive(element, style) || isDrawn(element, style);
+  }
+
+  // Icons that were called alike by words of their style are called by what tells them apart.
+  distinguish() {
+    const alike = new Map();
+    for (const row of this.rows) {
+      if (row.guess && row.name === row.guess) alike.set(row.name, [...(alike.get(row.name) || []), row]);
+    }
+    for (const rows of alike.values()) {
+      if (rows.length === 1) continue;
+      const words = rows.map(({ element }) => aroundWords(element));
+      const isShared = (word) => words.every((some) => some.includes(word));
+      rows.forEach((row, index) => {
+        row.name = words[index].filter((word) => !isShared(word)).slice(0, 3).join(" ") || row.name;
+      });
+    }
   }
 
   // A frame's rows are put in once its document has been asked for them.
@@ -248,9 +279,10 @@ class Walk {
     this.flush();
     this.number = "";
     const row = {
-      mark: true, role, name, value: valueOf(source), states: statesOf(source, role),
+      mark: true, role, name, value: valueBeside(source, name), states: statesOf(source, role),
       box: boxOf(element), depth, kind: kindOf(source), element,
     };
+    if (name && !clean(element[own.textContent]) && name === iconWords(element, style)) row.guess = name;
     if (source === this.focused) row.states.push("focused");
     if (isDescribed(source)) row.description = shortly(accessibleDescription(source), name);
     this.rows.push(row);
@@ -266,6 +298,12 @@ class Walk {
     this.flush();
     const inner = this.rows.splice(start);
     if (isWhole(row, inner)) return;
+    if (isOnlyWrapped(row, inner)) {
+      row.name = row.name || inner[0].name;
+      return;
+    }
+    if (isUnspoken(element, inner)) row.name = inner.map((other) => other.name).join(" ");
+    if (isLabelledOtherwise(row, inner)) return void this.rows.push(...inner);
     if (inner.some((other) => other.mark || other.hole)) this.container(row, inner);
     else if (row.name.length > LONGEST_NAME && inner.length > 1) {
       row.name = inner[0].name;
@@ -278,7 +316,8 @@ class Walk {
   container(row, inner) {
     const texts = inner.filter((other) => !other.mark && !other.hole && other.depth === row.depth + 1);
     const name = texts.map((other) => other.name).join(" | ");
-    const keeps = row.kind === "svg" || (name && name.length <= LONGEST_NAME && texts.length <= 8);
+    const isSurface = LISTENING.get(row.element) & 2 && labelText(row.element);
+    const keeps = row.kind === "svg" || isSurface || (name && name.length <= LONGEST_NAME && texts.length <= 8);
     if (!keeps) {
       this.rows.pop();
       inner.forEach((other) => (other.depth -= 1));
@@ -347,6 +386,54 @@ class Walk {
   }
 }
 
+// What a list shows is often its name as well.
+function valueBeside(control, name) {
+  const value = valueOf(control);
+  return value === name && tagOf(control) === "div" ? "" : value;
+}
+
+// Whether the words of a label are in its control's name, which an author may have written otherwise.
+function isSaidBy(control, label) {
+  const written = control[own.hasAttribute]("aria-label") || control[own.hasAttribute]("aria-labelledby");
+  const name = written && labelText(control);
+  if (!name) return true;
+  const words = textNodes(label).filter((node) => !control[own.contains](node)).map((node) => node.data);
+  return name.includes(clean(words.join(" ")));
+}
+
+// Whether an element hears of the mouse and is nothing in itself that one would press.
+function isListening(element, style) {
+  const heard = LISTENING.get(element);
+  if (!heard || !(element instanceof HTMLElement) || style.cursor === "pointer") return false;
+  if (isNative(element) || writtenRole(element) || element[own.hasAttribute]("tabindex")) return false;
+  return heard === 2 || !isDelegate(element, style);
+}
+
+const ITEMS = /^(li|td|th|div|section|article|figure|span)$/;
+const MOST_ITEM_TEXTS = 2000;
+
+// What the texts of a list are parts of: for each the nearest element that has another like it beside
+// it. Nothing where texts are left over, as in a card with a heading: that is one thing to press.
+function itemsOf(list) {
+  const items = new Set();
+  const texts = textNodes(list).filter((node) => clean(node.data)).slice(0, MOST_ITEM_TEXTS);
+  for (const text of texts) {
+    let item = text[own.parentElement];
+    while (item !== list && !hasLikeness(item)) item = item[own.parentElement];
+    if (item === list) return new Set();
+    items.add(item);
+  }
+  return items;
+}
+
+function hasLikeness(element) {
+  if (!ITEMS.test(tagOf(element))) return false;
+  if (/^t[dh]$/.test(tagOf(element))) return true;
+  const kind = clean(classOf(element)).split(" ")[0];
+  const isLike = (other) => other !== element && tagOf(other) === tagOf(element) && clean(classOf(other)).split(" ")[0] === kind;
+  return [...element[own.parentElement][own.children]].some((other) => isLike(other) && clean(other[own.textContent]));
+}
+
 function textNodes(element) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const nodes = [];
@@ -359,7 +446,26 @@ function isWhole(row, inner) {
   const native = /^(button|select|textarea|input)/;
   if (inner.some((other) => native.test(other.kind))) return false;
   if (row.role === "treeitem" || row.role === "listbox") return false;
+  if (row.role === "combobox" && inner.some((other) => other.role === "option")) return false;
   return isNative(row.element) || ACTIVE_ROLES.has(row.role);
+}
+
+// A widget all of which is one part that listens in its place, as in the shadow tree of its host.
+function isOnlyWrapped(row, inner) {
+  return inner.length === 1 && inner[0].mark && inner[0].role === "generic" && ACTIVE_ROLES.has(row.role);
+}
+
+// Whether the words in an element are none of its own: they are put into slots of its shadow tree.
+function isUnspoken(element, inner) {
+  if (!inner.length || inner.some((other) => other.mark || other.hole)) return false;
+  return !labelText(element) && !visibleText(element);
+}
+
+// Whether an author's label says something else than the words inside.
+function isLabelledOtherwise(row, inner) {
+  if (inner.some((other) => other.mark || other.hole)) return false;
+  const label = labelText(row.element);
+  return Boolean(label) && row.name === label && inner.some((other) => !label.includes(other.name));
 }
 
 function isDrawn(element, style) {
@@ -462,6 +568,7 @@ function observe({ ignore, firstMark, within, mouse }) {
   else if (document.body) walk.element(document.body, 0, false);
   walk.flush();
   walk.leaveOutCovered();
+  walk.distinguish();
   walk.sayWhatIsMissing(dialog);
   const rows = walk.rows.map((row) => [
     row.mark ? markOf(row.element) : 0,
@@ -474,6 +581,7 @@ function observe({ ignore, firstMark, within, mouse }) {
     title: document.title, url: location.href, focus, nextMark,
     scroll: [Math.round(scrollY), Math.max(0, Math.round((page ? page[own.scrollHeight] : 0) - innerHeight - scrollY))],
     rows, path, hollow: HOLLOW.size, lostMouse: Boolean(mouse) && hasLostMouse(...mouse),
+    animating: isAnimating(),
     holes: walk.rows.flatMap((row, index) => (row.hole ? [{ ...row.hole, row: index }] : [])),
   });
 }

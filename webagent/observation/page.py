@@ -68,6 +68,8 @@ class PageView:
     """Elements that may hold a shadow tree which the page's source closed."""
     lost_mouse: bool = False
     """Whether something has come to lie under the mouse and the page has not been told."""
+    is_animating: bool = False
+    """Whether something moves that will come to rest."""
 
 
 def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
@@ -125,6 +127,7 @@ def read_view(answer: str) -> PageView:
         holes=tuple(holes),
         hollow=seen["hollow"],
         lost_mouse=seen["lostMouse"],
+        is_animating=seen["animating"],
     )
 
 

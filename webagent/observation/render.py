@@ -50,7 +50,7 @@ def render(
 
     Tokens are estimated at 3.5 characters each. Where not all fits, long texts are shortened first;
     then what matters least goes: text out of view, elements out of view, text in view. What is
-    left out is said where it was. `boxes` adds the place of every element; drawings always show
+    left out is said where it was. `boxes` adds the place of every line; drawings always show
     theirs. With `before`, lines that are new or different since then begin with `*`.
     """
     new = find_changes(before, observation) if before is not None else frozenset[int]()
@@ -89,7 +89,8 @@ def render_node(node: Node, boxes: bool = False) -> str:
     indent = "  " * node.depth
     if not node.mark:
         text = _on_one_line(node.name)
-        return indent + " ".join((f'text "{text}"' if _FORGED.match(text) else text, *node.states))
+        line = " ".join((f'text "{text}"' if _FORGED.match(text) else text, *node.states))
+        return indent + line + (_place(node) if boxes and any(node.box) else "")
     words = [f"[{node.mark}]", node.role]
     if node.name:
         words.append(f'"{_on_one_line(node.name)}"')
@@ -99,9 +100,13 @@ def render_node(node: Node, boxes: bool = False) -> str:
     if node.description:
         line += f" ({_on_one_line(node.description)})"
     if boxes or node.role == "graphic":
-        left, top, width, height = node.box
-        line += f" at {left},{top} size {width}x{height}"
+        line += _place(node)
     return line
+
+
+def _place(node: Node) -> str:
+    left, top, width, height = node.box
+    return f" at {left},{top} size {width}x{height}"
 
 
 def _fit_lines(

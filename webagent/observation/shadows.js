@@ -3,6 +3,8 @@
 const CLOSED = new WeakMap();
 const LOOKED_INTO = new WeakSet();
 const HOLLOW = new Set();
+// The shadow trees that the last look went through.
+let SHADOWS = [];
 const HOSTS = /^(article|aside|blockquote|body|div|footer|h[1-6]|header|main|nav|p|section|span)$/;
 const MOST_HOLLOW = 20;
 

@@ -36,7 +36,16 @@ _FUNCTIONS = (
     *("acted", "actedAt", "actedInFocus", "actedValue", "captchaOn", "choose", "chooseExactly"),
     *("chosenFiles", "dragHasStarted", "dropWasTaken", "fileField", "fileFieldOf", "focusOn"),
     *("hasArrived", "isAnimating", "labelsOf", "locate", "middleOf", "nextFrame", "optionNamed"),
-    *("originsOf", "readyToFill", "rest", "scrollOn", "tickOf", "throughFrame", "titleOf"),
+    *(
+        "originsOf",
+        "readyToFill",
+        "rest",
+        "scaleAt",
+        "scrollOn",
+        "tickOf",
+        "throughFrame",
+        "titleOf",
+    ),
     *("typeSecret", "unrest", "reportUserEvents"),
 )
 

@@ -19,9 +19,9 @@ function locate(mark, most = 1) {
 function reachable(element, most) {
   const points = [];
   let hit = null;
-  for (const [x, y] of pointsOf(element)) {
+  for (const [x, y] of placesOf(element)) {
     const found = elementAt(x, y);
-    if (reaches(element, found)) {
+    if (reaches(element, found) || isPartOfItsWidget(found, element)) {
       points.push({ x, y, isPicture: getComputedStyle(found).content.includes("url(") });
       if (points.length === most) break;
     } else hit = hit || found;
@@ -94,6 +94,25 @@ function* outlineOf(shape) {
   }
 }
 
+// An element's own points, then those of its labels: a page may hide a tick and draw it in the label.
+function* placesOf(element) {
+  yield* pointsOf(element);
+  for (const label of labelsFor(element)) if (canBeSeen(label)) yield* gridOf(label);
+}
+
+// Whether what lies over a field is a mere part of the widget around both, as the words of a list that
+// the page builds are: a click there is the widget's.
+function isPartOfItsWidget(found, element) {
+  let widget = flatParent(element);
+  while (widget && !MARKS.has(widget)) widget = flatParent(widget);
+  if (!found || !widget) return false;
+  for (let node = found; node; node = flatParent(node)) {
+    if (node === widget) return true;
+    if (MARKS.has(node)) return false;
+  }
+  return false;
+}
+
 function reaches(element, found) {
   if (!found) return false;
   for (let node = found; node; node = flatParent(node)) {
@@ -114,6 +133,11 @@ function readyToFill(mark, text) {
   const element = byMark(mark);
   if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   if (!isTextField(element) && !["range", "color"].includes(element.type)) {
+    const scale = sliderScale(element);
+    if (scale && Number.isFinite(Number(text)) && clean(text)) {
+      element[own.focus]();
+      return { scale: { ...scale, wanted: Number(text) } };
+    }
     return { error: `element ${mark} is not a text field` };
   }
   if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
@@ -125,6 +149,19 @@ function readyToFill(mark, text) {
   if (asField(element).select) element.select();
   else getSelection().selectAllChildren(element);
   return { typing: true, empty: !valueOf(element) };
+}
+
+// Where a slider or counter that the page builds stands, and its ends; null for other elements.
+function sliderScale(element) {
+  if (!/^(slider|spinbutton)$/.test(writtenRole(element))) return null;
+  const [now, least, most] = ["now", "min", "max"].map((end) => element[own.getAttribute]("aria-value" + end));
+  if (!clean(now)) return null;
+  return { now: Number(now), least: clean(least) ? Number(least) : null, most: clean(most) ? Number(most) : null };
+}
+
+function scaleAt(mark) {
+  const element = byMark(mark);
+  return (element && element[own.isConnected] && sliderScale(element)) || { error: `element ${mark} is gone from the page` };
 }
 
 // Fields whose widget does not take typed characters one by one.
@@ -150,12 +187,21 @@ function choose(mark, label) {
   if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   const option = optionOf(element, label);
   if (!option) return { error: `element ${mark} has no option ${JSON.stringify(label)}` };
-  element[own.focus]();
+  press(element);
   if (element.multiple) option.selected = !option.selected;
   else element.selectedIndex = option.index;
   element[own.dispatchEvent](new Event("input", { bubbles: true, composed: true }));
   element[own.dispatchEvent](new Event("change", { bubbles: true }));
   return {};
+}
+
+// Opens a list of the browser's own as far as its page hears of it: widgets keep open what is pressed.
+function press(select) {
+  const tell = (type) => select[own.dispatchEvent](new MouseEvent(type, { bubbles: true, cancelable: true, composed: true }));
+  tell("mousedown");
+  select[own.focus]();
+  tell("mouseup");
+  tell("click");
 }
 
 function optionOf(select, label) {

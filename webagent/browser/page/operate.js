@@ -39,7 +39,7 @@ function chooseExactly(mark, labels) {
     if (!option) return { error: `element ${mark} has no option ${JSON.stringify(label)}`, missing: label };
     chosen.add(option);
   }
-  select[own.focus]();
+  press(select);
   for (const option of select.options) option.selected = chosen.has(option);
   select[own.dispatchEvent](new Event("input", { bubbles: true, composed: true }));
   select[own.dispatchEvent](new Event("change", { bubbles: true }));

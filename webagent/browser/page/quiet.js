@@ -45,7 +45,7 @@ function nextFrame() {
 
 // Whether something moves on the page and will come to an end.
 function isAnimating() {
-  return document.getAnimations().some((animation) => {
+  return [document, ...SHADOWS].flatMap((root) => root.getAnimations()).some((animation) => {
     const timing = animation.effect && animation.effect.getComputedTiming();
     return timing && Number.isFinite(timing.endTime) && animation.playState === "running";
   });
