@@ -85,6 +85,7 @@ function isOnScreen(element) {
 
 function embeddedValue(element) {
   const role = roleOf(element);
+  if (/^menu(bar)?$/.test(role)) return " "; // it is there to be used, and names nothing around it
   if (element.type === "password") return "•".repeat(element.value.length);
   if (/^(meter|progress)$/.test(tagOf(element))) return String(element.value);
   if (isTextField(element) || role === "textbox" || role === "searchbox") {
@@ -92,8 +93,10 @@ function embeddedValue(element) {
   }
   if (tagOf(element) === "select") return [...element.selectedOptions].map((option) => option.label).join(" ");
   if (role === "combobox" || role === "listbox") {
-    const chosen = [...element[own.querySelectorAll]("[role=option][aria-selected=true]")];
-    return chosen.map((option) => option[own.textContent]).join(" ");
+    const lists = [element, ...referred(element, "aria-owns")];
+    const chosen = lists.flatMap((list) => [...list[own.querySelectorAll]("[role=option][aria-selected=true]")]);
+    if (chosen.length || role === "listbox") return chosen.map((option) => option[own.textContent]).join(" ");
+    return element[own.querySelector]("[role=option]") ? "" : element[own.textContent];
   }
   if (/^(slider|spinbutton|progressbar|meter|scrollbar)$/.test(role)) {
     const said = element[own.getAttribute]("aria-valuetext") || element[own.getAttribute]("aria-valuenow");
@@ -156,6 +159,8 @@ function fieldName(field) {
 }
 
 function imageName(image) {
+  const isDecoration = /^\s*(none|presentation)\b/.test(image[own.getAttribute]("role") || "");
+  if (isDecoration && image[own.getAttribute]("alt") === "") return "";
   return image[own.hasAttribute]("alt") && clean(image.alt) ? clean(image.alt) : tooltip(image);
 }
 
@@ -254,7 +259,7 @@ function isSelector(text) {
 
 // The text of a `content` value: strings, attributes are resolved already, without those inside `url()`
 // and the like; what stands after a slash is said instead of it.
-const SAID_INSTEAD = /\/\s*("(?:[^"\\]|\\.)*")\s*$/;
+const SAID_INSTEAD = /\/\s*((?:"(?:[^"\\]|\\.)*"\s*)+)$/;
 const FUNCTION = /[\w-]+\((?:"(?:[^"\\]|\\.)*"|[^()"])*\)/g;
 
 function generated(content) {

@@ -82,9 +82,26 @@ CASES = (
     ),
     ("<a href=#>Two<img alt=by src=x.png>four</a>", "link", "Two by four"),
     ("<button class=rated>Rate</button>", "button", "star Rate"),
+    ("<button class=scored>Score</button>", "button", "two stars Score"),
+    (
+        "<input type=checkbox id=c3><label for=c3>Flash <span role=menu>1</span> times</label>",
+        "checkbox",
+        "Flash times",
+    ),
+    (
+        "<input type=radio id=c4><label for=c4>Wait <b role=combobox tabindex=0 aria-label=n>3</b> s</label>",
+        "radio",
+        "Wait 3 s",
+    ),
+    (
+        "<a href=#>Your <img alt='' role=presentation title=x src=x.png>page</a>",
+        "link",
+        "Your page",
+    ),
 )
 STYLE = (
     "<style>.marked::before { content: '» ' } .rated::before { content: '★' / 'star' }"
+    ".scored::before { content: '★★' / 'two ' 'stars' }"
     "[role=slider] { width: 50px; height: 9px }</style>"
 )
 CHROMIUMS = {"DisclosureTriangle": "button", "TextFieldWithComboBox": "combobox"}
