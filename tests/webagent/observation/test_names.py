@@ -89,7 +89,7 @@ CASES = (
         "Flash times",
     ),
     (
-        "<input type=radio id=c4><label for=c4>Wait <b role=combobox tabindex=0 aria-label=n>3</b> s</label>",
+        "<label><input type=radio> Wait <b role=combobox tabindex=0 aria-label=n>3</b> s</label>",
         "radio",
         "Wait 3 s",
     ),
