@@ -23,6 +23,18 @@ ROOT = Path(__file__).parents[2]
 MEMORY = 80_000_000
 """Bytes of each node's object store, the least that Ray allows."""
 
+WITHOUT_LOOP = """
+import sys
+
+class WithoutLoop:
+    def find_spec(self, name, path=None, target=None):
+        if name == "loop":
+            raise ModuleNotFoundError("No module named 'loop'")
+
+sys.meta_path.insert(0, WithoutLoop())
+"""
+"""Run as a node's Python begins: this package is not installed there."""
+
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
@@ -69,7 +81,7 @@ async def test_a_node_without_the_package_or_a_browser_is_told(
         async with open_executor(FakeSetup(refusal="no browser here"), "ray", 1):
             pass
     cluster.remove_node(cluster.list_all_nodes()[-1])
-    (tmp_path / "loop.py").write_text("raise ModuleNotFoundError(\"No module named 'loop'\")")
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_LOOP)
     add_nodes(cluster, 1, env_vars={"PYTHONPATH": str(tmp_path)})
     with pytest.raises(SetupError, match=r"the node [\d.]+ has no module .loop.; install Python 3"):
         async with open_executor(FakeSetup(), "ray", 1):
