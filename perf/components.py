@@ -3,7 +3,7 @@
     python perf/components.py [--clock virtual|real|both] [--only TEXT] [--cache FOLDER] [--show]
 
 Each demo in perf/components/*.toml is a page of one library's own component, what is to be done
-with it as lines of the step language below, and a JavaScript expression that is true once it was
+with it in steps (`step_language`), and a JavaScript expression that is true once it was
 done. Elements are named by role and name as the observation has them, places by the boxes it gives.
 The packages come from the npm registry and are kept in the cache.
 """
@@ -13,7 +13,7 @@ import asyncio
 import functools
 import http.server
 import json
-import re
+import sys
 import tarfile
 import tempfile
 import threading
@@ -26,21 +26,17 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from tasks.task import Task
-from webagent.action import Action
-from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld
-from webagent.errors import WebAgentError
-from webagent.observation import render
-from webagent.records import Node, Observation
+ROOT = Path(__file__).parent.parent
+# perf is installed nowhere: this checkout must be found first.
+sys.path.insert(0, str(ROOT))
+
+from perf.step_language import take_steps  # noqa: E402
+from tasks.task import Task  # noqa: E402
+from webagent.browser import Browser, BrowserWorld  # noqa: E402
+from webagent.errors import WebAgentError  # noqa: E402
 
 CACHE = Path(tempfile.gettempdir()) / "webagent-components"
 HERE = Path(__file__).parent / "components"
-STEP = re.compile(
-    r'(?P<verb>\w+)(?: (?P<role>[\w*]+) "(?P<name>[^"]*)"(?: #(?P<nth>\d+))?)?'
-    r'(?: -> (?P<to_role>[\w*]+) "(?P<to_name>[^"]*)"(?: #(?P<to_nth>\d+))?)?'
-    r'(?: = "(?P<value>[^"]*)")?(?: x(?P<times>\d+))?'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +52,7 @@ class Demo:
     done: str
     """JavaScript expression."""
     do: tuple[str, ...]
-    """Steps, as `click button "Save"`: a verb, role and name of an element (`*`: any role; a name
-    that begins with `~` is a part of it; `#2` the second that fits), a value, times."""
+    """Steps, in the language of `step_language`."""
 
     @property
     def page(self) -> str:
@@ -154,110 +149,14 @@ def serve(demos: list[Demo], cache: Path) -> Iterator[str]:
         server.server_close()
 
 
-def find(page: Observation, role: str, name: str, nth: int) -> Node:
-    """Return the element that a step names. Raises `LookupError`."""
-    part = name.removeprefix("~")
-    found = [
-        node
-        for node in page.nodes
-        if (node.mark or role == "text")
-        and role in ("*", node.role)
-        and (part.lower() in node.name.lower() if name.startswith("~") else node.name == part)
-    ]
-    if len(found) < nth:
-        raise LookupError(f"no {role} {name!r} #{nth}")
-    return found[nth - 1]
-
-
-def _pair(text: str) -> tuple[float, float]:
-    across, down = text.split(",")
-    return float(across), float(down)
-
-
-def plan(step: str, page: Observation, files: Path) -> Action:
-    """Return the action of a step on the page. Raises `LookupError` where it names nothing."""
-    said = STEP.fullmatch(step)
-    assert said, f"not a step: {step}"
-    value = said["value"] or ""
-    node = find(page, said["role"], said["name"], int(said["nth"] or 1)) if said["role"] else None
-    if node is None:
-        return _without_element(said["verb"], value)
-    mark, verb = node.mark, said["verb"]
-    if said["to_role"]:
-        target = find(page, said["to_role"], said["to_name"], int(said["to_nth"] or 1))
-        if verb == "drag":
-            return act.DragAndDrop(mark, target.mark)
-        return act.MouseDrag(*_middle(node), *_middle(target))
-    if verb in _ON_MARK:
-        return _ON_MARK[verb](mark)
-    if verb in _WITH_VALUE:
-        return _WITH_VALUE[verb](mark, value)
-    if verb == "scroll":
-        across, down = _pair(value)
-        return act.Scroll(mark, int(across), int(down))
-    if verb == "upload":
-        return act.UploadFile(mark, str(files / value))
-    return _at_point(verb, node, value)
-
-
-_ON_MARK = {
-    "click": act.Click,
-    "dblclick": act.DoubleClick,
-    "hover": act.Hover,
-    "focus": act.Focus,
-    "clear": act.Clear,
-    "check": act.Check,
-    "uncheck": act.Uncheck,
-}
-_WITH_VALUE = {"fill": act.Fill, "press": act.Press, "select": act.SelectOption}
-
-
-def _middle(node: Node) -> tuple[int, int]:
-    left, top, width, height = node.box
-    return left + width // 2, top + height // 2
-
-
-def _without_element(verb: str, value: str) -> Action:
-    if verb == "type":
-        return act.KeyboardType(value)
-    if verb == "key":
-        return act.Press(0, value)
-    assert verb == "wait", verb
-    return act.Wait(int(value))
-
-
-def _at_point(verb: str, node: Node, value: str) -> Action:
-    """Return what is done at a place of the element's box: `0.5,0.1` is the middle of its top; a
-    drag goes on by so many pixels."""
-    left, top, width, height = node.box
-    place, _, by = value.rpartition(" ") if verb != "clickat" else (value, "", "")
-    across, down = _pair(place or "0.5,0.5")
-    x, y = round(left + across * width), round(top + down * height)
-    if verb == "clickat":
-        return act.MouseClick(x, y)
-    assert verb in ("dragby", "dragfrom"), verb
-    dx, dy = _pair(by)
-    return act.MouseDrag(x, y, round(x + dx), round(y + dy))
-
-
 async def play(world: BrowserWorld, demo: Demo, url: str, clock: str, files: Path) -> str:
     """Return why the demo was not done; empty where it was."""
     task = Task(f"perf/{demo.name}@1", url, demo.name, clock=clock, evidence={"done": demo.done})
     page = await world.reset(task)
-    seen = render(page, 4000, boxes=True)
-    for step in demo.do:
-        said = STEP.fullmatch(step)
-        for _ in range(int(said["times"] or 1) if said else 1):
-            try:
-                action = plan(step, page, files)
-            except LookupError as error:
-                return f"{step}: {error.args[0]}\n{seen}"
-            page = await world.step(action)
-            seen = render(page, 4000, boxes=True)
-            if page.outcome and page.outcome != "no effect":
-                return f"{step}: {page.outcome}\n{seen}"
+    if failure := await take_steps(world, page, demo.do, files):
+        return failure
     evidence = await world.evidence(task)
-    return "" if evidence.get("done") is True else f"not done: {evidence}\n{seen}"
+    return "" if evidence.get("done") is True else f"not done: {evidence}"
 
 
 async def measure(demos: list[Demo], clocks: list[str], cache: Path, show: bool) -> dict[str, Any]:

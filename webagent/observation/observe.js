@@ -26,6 +26,8 @@ function shortly(description, name) {
   return description.length <= LONGEST_DESCRIPTION && description !== name ? description : "";
 }
 
+const FIELD_ROLES = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|checkbox|radio|switch)$/;
+
 class Walk {
   constructor(ignore) {
     this.ignore = ignore;
@@ -275,7 +277,7 @@ class Walk {
     const source = control || element;
     const role = roleOf(source);
     let name = control ? visibleText(element) : nameOf(element, style);
-    if (!name && !element[own.textContent]) name = this.nearbyName(element, role);
+    if (!name && (tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(element, role);
     this.flush();
     this.number = "";
     const row = {
@@ -312,12 +314,14 @@ class Walk {
   }
 
   // An element with controls of its own in it is named by the text around them; without any such
-  // text it is only a wrapper, and its mark would be noise.
+  // text it is only a wrapper, and its mark would be noise. The text in a form belongs to its fields.
   container(row, inner) {
     const texts = inner.filter((other) => !other.mark && !other.hole && other.depth === row.depth + 1);
     const name = texts.map((other) => other.name).join(" | ");
     const isSurface = LISTENING.get(row.element) & 2 && labelText(row.element);
-    const keeps = row.kind === "svg" || isSurface || (name && name.length <= LONGEST_NAME && texts.length <= 8);
+    const isForm = inner.filter((other) => FIELD_ROLES.test(other.role)).length > 1;
+    const isNamed = name && !isForm && name.length <= LONGEST_NAME && texts.length <= 8;
+    const keeps = row.kind === "svg" || isSurface || isNamed;
     if (!keeps) {
       this.rows.pop();
       inner.forEach((other) => (other.depth -= 1));

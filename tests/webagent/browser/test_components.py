@@ -2,7 +2,7 @@
 
 import pytest
 
-from perf import components
+from perf import components, step_language
 
 pytestmark = [pytest.mark.browser, pytest.mark.very_slow]
 
@@ -21,6 +21,6 @@ def test_every_demo_has_its_packages_and_steps() -> None:
     demos = components.read_demos()
     assert len({demo.name for demo in demos}) == len(demos) >= 60
     for demo in demos:
-        assert demo.do and demo.done and all(map(components.STEP.fullmatch, demo.do)), demo.name
+        assert demo.do and demo.done and all(map(step_language.STEP.fullmatch, demo.do)), demo.name
         for path in demo.use:
             assert components.package_of(path) in components.read_versions(), path

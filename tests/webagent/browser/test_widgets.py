@@ -196,3 +196,12 @@ async def test_boxes_are_given_of_text_too(browser: Browser) -> None:
     page = await look(browser, "<p>Bin</p>")
     assert render(page, boxes=True).startswith("Bin at 8,")
     assert render(page) == "Bin"
+
+
+async def test_fields_of_a_form_that_listens_keep_their_words_beside_them(browser: Browser) -> None:
+    body = (
+        "<form id=f><table><tr><th>Priority<td><select><option>low</select>"
+        "<tr><th>Status<td><select><option>new</select></table></form>"
+    )
+    page = await look(browser, body + LISTENS.format("f", "click"))
+    assert [node.name for node in page.nodes if node.role == "combobox"] == ["Priority", "Status"]
