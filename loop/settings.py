@@ -96,8 +96,8 @@ class ImproveConfig:
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
     observation: str = "text"
-    """Form in which the language model sees pages: `text`, `screenshot`, `set-of-marks`, `pruned`,
-    `accessibility`, `html` or `markdown`."""
+    """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
+    `pruned`, `accessibility`, `html` or `markdown`."""
     images: bool = False
     """Show the language model screenshots in addition to the text, and store them."""
     prompting: Prompting = field(default_factory=Prompting)

@@ -43,8 +43,8 @@ class ServeConfig:
     guard: Path | None = None
     """File with the limits enforced in every episode (docs/guard.md)."""
     observation: str = "text"
-    """Form of `page`: `text`, `screenshot`, `set-of-marks`, `pruned`, `accessibility`, `html` or
-    `markdown`."""
+    """Form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`, `pruned`, `accessibility`,
+    `html` or `markdown`."""
     max_tokens: int = 2000
     """Maximum estimated tokens of a page."""
     images: bool = False

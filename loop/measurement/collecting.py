@@ -66,8 +66,8 @@ class CollectConfig:
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
     """Search before acting."""
     observation: str = "text"
-    """Form in which the language model sees pages: `text`, `screenshot`, `set-of-marks`, `pruned`,
-    `accessibility`, `html` or `markdown`."""
+    """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
+    `pruned`, `accessibility`, `html` or `markdown`."""
     images: bool = False
     """Show the language model screenshots in addition to the text, and store them."""
     temperature: float = 1.0

@@ -65,8 +65,8 @@ class BenchmarkConfig:
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
     """Search before acting."""
     observation: str = "text"
-    """Form in which the language model sees pages: `text`, `screenshot`, `set-of-marks`, `pruned`,
-    `accessibility`, `html` or `markdown`."""
+    """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
+    `pruned`, `accessibility`, `html` or `markdown`."""
     images: bool = False
     """Show the language model screenshots, and the images of a goal, in addition to the text."""
     prompting: Prompting = field(default_factory=Prompting)

@@ -53,7 +53,7 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Replace the text of a field, as a person typing it would."""
+    """Replace the text of a field, as a person typing it would, or set a slider to a value."""
 
     mark: int
     text: str

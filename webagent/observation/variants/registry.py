@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Any, Literal, Protocol
 
@@ -157,6 +158,12 @@ def _write_captured(observation: Observation, max_tokens: int) -> str:
 
 _ALL = (
     ObservationVariant("text", "numbered lines, one an element"),
+    ObservationVariant(
+        "boxes",
+        "the lines with their places, for what is dragged, drawn or pointed at",
+        partial(render, boxes=True),
+        words=", each line with its place and size in pixels",
+    ),
     ObservationVariant("screenshot", "the lines and the screenshot", image="screenshot"),
     ObservationVariant(
         "set-of-marks",
