@@ -26,10 +26,13 @@ def fill_unnamed(text: str, place: int = -1) -> Move:
 
 
 def choose(label: str, option: str) -> Move:
-    """Choose in the list that stands after a text such as `Status:`."""
-    return lambda view: SelectOption(
-        view.after(line_with(view, label)).find("combobox").mark, option
-    )
+    """Choose in the list that is called by a text such as `Status:`."""
+
+    def move(view: View) -> Action:
+        lists = [node for node in view.all("combobox") if node.name.startswith(label)]
+        return SelectOption(view.first(lists, f"a list called {label!r}").mark, option)
+
+    return move
 
 
 def tick(label: str) -> Move:
