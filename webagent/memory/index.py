@@ -89,6 +89,7 @@ class Index:
     _place: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
     _known_totals: Array | None = None
     _episode: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
+    _task: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
 
     def add(self, case: Case) -> None:
         """Put a case in."""
@@ -112,6 +113,7 @@ class Index:
         self._step.append(case.step)
         self._place.append(stable_hash(case.place))
         self._episode.append(stable_hash(case.episode))
+        self._task.append(stable_hash(case.task))
 
     def nearest(
         self,
@@ -129,14 +131,16 @@ class Index:
         if not self.cases:
             return []
         goals = self.goal_likeness(view["goal"])
-        goals = goals / max(float(goals.max()), likest, _FOREIGN)
+        left_out = stable_hash(without) if without else -1
+        of_task = self._task.values == left_out
+        known = goals[self._template.values[~of_task]]
+        goals = goals / max(float(known.max(initial=0.0)), likest, _FOREIGN)
         past = _suffix(view["past"])
         agree = np.cumprod(self._past.values == np.array(past, np.uint32), axis=1).sum(axis=1)
         rough = weights[0] * goals[self._template.values] + 0.8 * agree
         rough += 1.0 * (self._place.values == stable_hash(view["place"]))
         rough -= 0.1 * np.abs(self._step.values - len(view["past"]))
-        if without:
-            rough[self._episode.values == stable_hash(without)] = -np.inf
+        rough[of_task | (self._episode.values == left_out)] = -np.inf
         few = min(_ROUGH, len(rough))
         picks = np.argpartition(-rough, few - 1)[:few]
         found = []
@@ -160,8 +164,8 @@ class Index:
             if likeness[number] < _AKIN or len(found) >= count:
                 break
             cases = (self.cases[i] for i in self._members[number])
-            left = count - len(found)
-            found += islice((case for case in cases if case.episode != without), left)
+            others = (case for case in cases if without not in (case.episode, case.task))
+            found += islice(others, count - len(found))
         return found
 
     def of_goal(self, goal: Goal) -> list[Case]:

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from webagent.action import Action
+from webagent.action.actions import Check, Click, GiveUp, Uncheck
 from webagent.errors import StoreError
+from webagent.memory.action_prior import Usage, possible_actions
 from webagent.memory.analogy import (
     Proposal,
     Recalled,
@@ -27,6 +30,7 @@ from webagent.memory.goals import read_goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
 from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
+from webagent.memory.tries import FailedTries, key_of_action
 from webagent.records import Observation, Step, Trajectory
 
 VERSION = 5
@@ -46,6 +50,13 @@ _ENOUGH = 300
 with goals unlike all others are lessons where there are not as many others."""
 _MOST_LESSONS = 900
 """Steps that the scorer learns from, at most."""
+_MOST_TRANSFERS = 500
+"""Steps that the prior over actions learns from, at most."""
+_PULL_OF_PRIOR = 0.001
+"""Strength of the pull of its weights to where they began."""
+_PROPOSED = 6
+"""Proposals of memory among the actions that the prior weighs."""
+_PRIOR = "prior"
 
 
 class MemoryMismatch(StoreError):
@@ -65,6 +76,9 @@ class Memory:
     )
     episodes: dict[str, float] = field(default_factory=dict)
     """Weight by episode remembered."""
+    tries: FailedTries = field(default_factory=FailedTries)
+    """What was tried in vain at tasks without a success."""
+    _usage: Usage = field(default_factory=Usage)
 
     def __len__(self) -> int:
         return len(self.index.cases) + len(self.avoided.cases)
@@ -84,6 +98,8 @@ class Memory:
         if trajectory.id in self.episodes or not trajectory.steps:
             return 0
         self.episodes[trajectory.id] = weight
+        if weight > 0:
+            self.tries.forget(trajectory.task.name)
         cases = [each for each in cases_of(trajectory, weight, source) if each.step not in without]
         if weight < 0:
             self.avoided.add(cases[-1])
@@ -106,6 +122,24 @@ class Memory:
         for case in cases:
             self.avoided.add(case)
         return len(cases)
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether it was learnt from other tasks what is done at one without examples."""
+        return _PRIOR in self.scorers
+
+    def has_examples(self, task: str) -> bool:
+        """Whether an episode of a task is remembered that shows what to do."""
+        self._usage.read(self.index.cases)
+        return task in self._usage.tasks
+
+    def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
+        """Keep what was tried in vain at a task without examples, each step with how likely it was
+        to be tried."""
+        task, goal = trajectory.task.name, read_goal(trajectory.goal)
+        if not self.has_examples(task):
+            keys = (key_of_action(s.decision.action, s.observation, goal) for s in trajectory.steps)
+            self.tries.add(task, tuple(zip(keys, chances, strict=True)))
 
     def recall(self, scene: Scene, count: int = RECALLED, without: str = "") -> list[Recalled]:
         """Return the cases most like a scene with their shares; `without` names an episode that is
@@ -136,6 +170,43 @@ class Memory:
         succeeded = [(closeness, case) for closeness, case in near if case.source == "success"]
         proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)
         return discount(scene, proposals, succeeded, avoided)[:count]
+
+    def weigh_actions(
+        self, observation: Observation, steps: Sequence[Step], task: str
+    ) -> list[tuple[Action, float, float]]:
+        """Return everything that could be done on a page for a task without examples: each action
+        with its logit by what other tasks taught, and what failed tries left of its probability."""
+        scene = scene_of(observation, steps)
+        self._usage.read(self.index.cases)
+        proposals = self.propose(observation, steps, _PROPOSED)
+        found = possible_actions(scene, proposals, self._usage)
+        scorer = self.scorers.get(_PRIOR) or Scorer()
+        goal = scene.goal
+        past = [key_of_action(s.decision.action, s.observation, goal) for s in steps]
+        keys = [key_of_action(each.action, observation, goal) for each in found]
+        left = self.tries.weigh(task, past, keys)
+        return [
+            (each.action, scorer.score(each.features), share)
+            for each, share in zip(found, left, strict=True)
+        ]
+
+    def learn_prior(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
+        """Learn from remembered episodes, all of a task left out in turn, what is done at a task
+        without examples; return the mean loss in nats."""
+        self._usage.read(self.index.cases)
+        steps = [(t, i) for t in trajectories if t.id in self.episodes for i in range(len(t.steps))]
+        order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_TRANSFERS]
+        questions = []
+        for trajectory, i in (steps[int(place)] for place in order):
+            step, task = trajectory.steps[i], trajectory.task.name
+            before = trajectory.steps[:i]
+            proposals = self.propose(step.observation, before, _PROPOSED, task)
+            scene = scene_of(step.observation, before)
+            found = possible_actions(scene, proposals, self._usage, task)
+            right = [_is_same(each.action, step.decision.action) for each in found]
+            questions.append(Question([each.features for each in found], right))
+        scorer = self.scorers.setdefault(_PRIOR, Scorer())
+        return scorer.learn(questions, _PULL_OF_PRIOR)
 
     def has_only_failed(self, text: str) -> bool:
         """Whether several episodes with such a goal failed, and none of one's own succeeded."""
@@ -246,6 +317,7 @@ class Memory:
             "version": VERSION,
             "cases": len(self),
             "episodes": self.episodes,
+            "tries": self.tries.tries,
             "relevance": dict(zip(FEATURES, self.relevance.tolist(), strict=True)),
             "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
         }
@@ -272,6 +344,9 @@ class Memory:
             memory = cls(episodes=dict(about["episodes"]))
             memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
             memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
+            for task, tried in about.get("tries", {}).items():
+                for each in tried:
+                    memory.tries.add(task, tuple((int(key), float(p)) for key, p in each))
             for line in lines.splitlines():
                 case = case_from_json(json.loads(line))
                 (memory.index if case.weight > 0 else memory.avoided).add(case)
@@ -281,6 +356,16 @@ class Memory:
                 " episodes: webagent memory RUN --rebuild"
             ) from error
         return memory
+
+
+def _is_same(a: Action, b: Action) -> bool:
+    """Whether two actions come to the same: a box is ticked by a click, and a reason is any."""
+    ticking = (Click, Check, Uncheck)
+    if isinstance(a, ticking) and isinstance(b, ticking):
+        return a.mark == b.mark
+    if isinstance(a, GiveUp) or type(a) is not type(b):
+        return type(a) is type(b)
+    return all(same_value(getattr(a, n), getattr(b, n)) for n in a.__dataclass_fields__)
 
 
 def same_value(a: object, b: object) -> bool:

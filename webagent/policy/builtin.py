@@ -17,7 +17,14 @@ from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.exploration import Exploration, episode_rng, random_action
 from webagent.policy.past_actions import ActionKey, action_key, find_tried_actions
-from webagent.policy.remembering import MEMORY, SURE, confidence_of, recollect, sampled
+from webagent.policy.remembering import (
+    MEMORY,
+    SURE,
+    confidence_of,
+    recollect,
+    sampled,
+    try_untaught,
+)
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
 _OVERCONFIDENCE = 2.0
@@ -26,6 +33,8 @@ is surer than it should be. Squared, a network that had hardly been trained over
 of 842 held-out steps of two sites, and a well trained one where it knew better on MiniWoB++."""
 _GUESSED = 0.5
 """Share of the answers that are guessed from the page while exploring, where all have failed."""
+_SHARPENED = 0.7
+"""Temperature of tries at tasks without examples; below 1, as failed tries are not repeated."""
 _DRAWN_FROM = 6
 """Remembered actions that exploring chooses from."""
 
@@ -75,6 +84,10 @@ class BuiltinPolicy:
             and self.exploration is not None
             and rng.random() < self.exploration.random_share
         )
+        if rng is not None and self._is_untaught(trajectory):
+            tried_anew = try_untaught(self.memory, trajectory, observation, rng, _SHARPENED)
+            if tried_anew is not None:
+                return tried_anew
         remembered, is_trusted = self._recollected(trajectory, observation, rng)
         if remembered is not None and is_trusted:
             return remembered
@@ -92,6 +105,15 @@ class BuiltinPolicy:
             if confidence_of(remembered) >= network:
                 return remembered
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
+
+    def _is_untaught(self, trajectory: Trajectory) -> bool:
+        """Whether other tasks were shown or done, and this one never."""
+        memory = self.memory
+        return (
+            memory is not None
+            and len(memory.index.cases) > 0
+            and not memory.has_examples(trajectory.task.name)
+        )
 
     def _recollected(
         self, trajectory: Trajectory, observation: Observation, rng: np.random.Generator | None
