@@ -37,6 +37,8 @@ _BREADTH = 6.0
 """By how much flatter cases are weighed when they are asked what tells steps apart."""
 _FOREIGN = 0.3
 """Likeness of the nearest goal from which it is taken for the same thing, however it is put."""
+_SAME_TASK = 1.5
+"""Times as like as the nearest goal is one of the very task that is done, however it is put."""
 _ALONE = 0.3
 """What words count that one remembered goal alone has, where they are missing in another."""
 _NAMED = 0.5
@@ -122,15 +124,20 @@ class Index:
         weights: Array = WEIGHTS,
         without: str = "",
         likest: float = 0.0,
+        task: str = "",
     ) -> list[tuple[float, Case, Array]]:
         """Return the cases most like a view, best first: with score and features.
 
-        `without` names an episode that is left out; `likest` is how like the nearest goal elsewhere
-        is, where that is nearer than those here.
+        `without` names an episode or a task that is left out; `likest` is how like the nearest goal
+        elsewhere is, where that is nearer than those here; goals of `task`, if it is given, are
+        nearer than all others, however they are put.
         """
         if not self.cases:
             return []
         goals = self.goal_likeness(view["goal"])
+        if task:
+            same = self._template.values[self._task.values == stable_hash(task)]
+            goals[same] = _SAME_TASK * max(float(goals.max()), likest, _FOREIGN)
         left_out = stable_hash(without) if without else -1
         of_task = self._task.values == left_out
         known = goals[self._template.values[~of_task]]

@@ -141,34 +141,41 @@ class Memory:
             keys = (key_of_action(s.decision.action, s.observation, goal) for s in trajectory.steps)
             self.tries.add(task, tuple(zip(keys, chances, strict=True)))
 
-    def recall(self, scene: Scene, count: int = RECALLED, without: str = "") -> list[Recalled]:
-        """Return the cases most like a scene with their shares; `without` names an episode that is
-        left out."""
-        found = self.index.nearest(view_of(scene), count, self.relevance, without)
+    def recall(
+        self, scene: Scene, count: int = RECALLED, without: str = "", task: str = ""
+    ) -> list[Recalled]:
+        """Return the cases most like a scene with their shares; `without` names an episode or a
+        task that is left out, `task` the one whose goals are taken to be the same in any words."""
+        found = self.index.nearest(view_of(scene), count, self.relevance, without, task=task)
         return shares([(score, case) for score, case, _ in found])
 
     def propose(
-        self, observation: Observation, steps: Sequence[Step], count: int = 1, without: str = ""
+        self,
+        observation: Observation,
+        steps: Sequence[Step],
+        count: int = 1,
+        without: str = "",
+        task: str = "",
     ) -> list[Proposal]:
         """Return the likeliest actions on a page after these steps, the surest first; none where
-        nothing like it is remembered."""
+        nothing like it is remembered. `without` and `task` are as for `recall`."""
         scene = scene_of(observation, steps)
         akin = self.index.siblings(scene.goal, SIBLINGS, without)
         if not self.avoided.cases:
-            recalled = self.recall(scene, without=without)
-            return propose(scene, recalled, self.scorers, count, akin)
+            recalled = self.recall(scene, without=without, task=task)
+            return propose(scene, recalled, self.scorers, count, akin, task)
         view = view_of(scene)
-        found = self.index.nearest(view, RECALLED, self.relevance, without)
+        found = self.index.nearest(view, RECALLED, self.relevance, without, task=task)
         recalled = shares([(score, case) for score, case, _ in found])
         likest = max(self.index.goal_likeness(scene.goal), default=0.0)
-        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest)
+        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest, task)
         best = found[0][0] if found else 0.0
         near, avoided = (
             [(math.exp(min(0.0, score - best)), case) for score, case, _ in cases]
             for cases in (found, failed)
         )
         succeeded = [(closeness, case) for closeness, case in near if case.source == "success"]
-        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)
+        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin, task)
         return discount(scene, proposals, succeeded, avoided)[:count]
 
     def weigh_actions(

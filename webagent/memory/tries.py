@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from webagent.action import Action
+from webagent.action.actions import GiveUp
 from webagent.memory.goals import Goal, clean, shape
 from webagent.memory.pages import masked, read_page, stable_hash
 from webagent.memory.scene import mark_of, signature
@@ -19,11 +20,14 @@ from webagent.records import Observation
 
 Try = tuple[tuple[int, float], ...]
 """Key and probability of each step."""
+GIVE_UP = stable_hash("give up")
 _LEAST = 0.02
 """What is left of an action whose further steps are used up, since other pages may follow it."""
 _AGAIN, _AFTER = 0.1, 0.4
 """Powers by which an action that was tried n times counts 1 / (1 + n): anywhere, and after the same
 action before."""
+_GIVEN_UP = 2.0
+"""The same power for giving up: what cannot be done on one page can seldom be done on another."""
 _MOST = 200
 """Tries of a task that are kept."""
 
@@ -65,7 +69,7 @@ class FailedTries:
         before = past[-1] if past else 0
         return [
             max(_LEAST, 1 - used[_follow(node, key)])
-            / (1 + counts[key]) ** _AGAIN
+            / (1 + counts[key]) ** (_GIVEN_UP if key == GIVE_UP else _AGAIN)
             / (1 + counts[_follow(before, key)]) ** _AFTER
             for key in keys
         ]
@@ -77,6 +81,8 @@ def _follow(node: int, key: int) -> int:
 
 def key_of_action(action: Action, observation: Observation, goal: Goal) -> int:
     """Return what was done to what, as it is the same for other values of the same goal."""
+    if isinstance(action, GiveUp):
+        return GIVE_UP
     parts = [signature(action, observation, goal)]
     page, mark = read_page(observation), mark_of(action, observation)
     if mark in page.line_of:

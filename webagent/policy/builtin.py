@@ -33,7 +33,7 @@ is surer than it should be. Squared, a network that had hardly been trained over
 of 842 held-out steps of two sites, and a well trained one where it knew better on MiniWoB++."""
 _GUESSED = 0.5
 """Share of the answers that are guessed from the page while exploring, where all have failed."""
-_SHARPENED = 0.7
+_SHARPENED = 0.55
 """Temperature of tries at tasks without examples; below 1, as failed tries are not repeated."""
 _DRAWN_FROM = 6
 """Remembered actions that exploring chooses from."""
@@ -122,8 +122,9 @@ class BuiltinPolicy:
         enough to act alone; None where it knows nothing."""
         if self.memory is None:
             return None, False
-        count = 1 if rng is None else _DRAWN_FROM
-        found = recollect(self.memory, trajectory, observation, count)
+        # Exploring knows which task this is: what succeeded in other words is done alike.
+        count, task = (1, "") if rng is None else (_DRAWN_FROM, trajectory.task.name)
+        found = recollect(self.memory, trajectory, observation, count, task)
         if not found:
             return None, False
         is_trusted = confidence_of(found[0]) >= SURE

@@ -35,15 +35,16 @@ asked: of 230 held-out steps at least as sure, with one demonstration a task, al
 
 
 def recollect(
-    memory: Memory, trajectory: Trajectory, observation: Observation, count: int
+    memory: Memory, trajectory: Trajectory, observation: Observation, count: int, task: str = ""
 ) -> list[Decision]:
-    """Return what memory would do, the surest first; none where nothing like it is remembered.
+    """Return what memory would do, the surest first; none where nothing like it is remembered. What
+    is remembered of `task`, if it is given, is recalled in whatever words the goal is put.
 
     What was done on a page that looked the same is done once more where memory is sure of it, since
     some tasks go the same way twice; not again at once, and not without end.
     """
     started = time.monotonic()
-    proposals = memory.propose(observation, trajectory.steps, count + 2)
+    proposals = memory.propose(observation, trajectory.steps, count + 2, task=task)
     now = page_appearance(observation)
     here = [
         (place, action_key(step.decision.action, step.observation))
