@@ -3,18 +3,18 @@ shown, learnt from the demonstrated tasks by leaving each of them out in turn.""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from webagent.action import Action
 from webagent.action.actions import Answer, Check, Click, Fill, GiveUp, SelectOption, Uncheck
 from webagent.memory.analogy import Proposal
-from webagent.memory.cases import Case
-from webagent.memory.goals import FUNCTION_WORDS, Goal, clean, shape
-from webagent.memory.pages import Page, masked, stable_hash
+from webagent.memory.goals import Goal, clean, shape
+from webagent.memory.pages import Page
 from webagent.memory.scene import Scene, mark_of
 from webagent.memory.scorer import UNTAUGHT
+from webagent.memory.usage import Usage, content_words, key_of
 from webagent.memory.wording import concepts
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Node
@@ -24,70 +24,25 @@ _TICKED = ("checkbox", "switch")
 _ENTRIES = ("fill", "select_option", "check", "uncheck")
 _MOST_VALUES = 8
 """Values of the goal that are written into fields, at most."""
+_MOST_OPTIONS, _FEW_OPTIONS = 200, 6
+"""Options of a list that are looked at, and so many that each may be meant."""
 _MOST_TEXTS = 400
 """Texts of a page that are thought of as an answer, at most."""
+_ASKS = 0.1
+"""Chance of a question below which no text of the page is thought of as an answer."""
+_NEAR = 12
+"""Lines below a value of the goal that may belong to it."""
+_OFTEN = 3
+"""Tasks from which an element was seen often enough to say that it is never used."""
+_FORM = 4
+"""Fields from which a page is a form to be filled in."""
 _LONGEST = 40
 """Letters of a text beyond which it is no answer."""
 _STEM, _SAME_STEM, _SAME_CONCEPT = 4, 0.8, 0.6
+"""Letters that words of one stem share; what such a word, and an everyday word for the same, count
+beside the very word."""
 _AMOUNTS = frozenset(("many", "much", "number", "amount", "total", "sum", "count", "often"))
 Features = dict[str, float]
-
-
-@dataclass(slots=True)
-class Usage:
-    """What was seen and done in the remembered episodes, by task."""
-
-    tasks: set[str] = field(default_factory=set)
-    seen: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Tasks by the kind of element that stood on their pages."""
-    used: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Tasks by the kind of element that was acted on."""
-    asked: dict[str, set[str]] = field(default_factory=dict)
-    """Words of the goals of each task that was a question, and under the empty word its name."""
-    told: dict[str, set[str]] = field(default_factory=dict)
-    """The same of all other tasks."""
-    shapes: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Tasks by the shape of what was answered."""
-    _read: int = 0
-
-    def read(self, cases: Sequence[Case]) -> None:
-        """Take in the cases that were added since the last time."""
-        for case in cases[self._read :]:
-            self.tasks.add(case.task)
-            for key in case.page:
-                self.seen[key].add(case.task)
-            called = next((t[1] for t in case.traits if t[0] == "called"), None)
-            if called is not None:
-                self.used[stable_hash(f"{case.role}|{called}")].add(case.task)
-            if case.op == "answer":
-                text = case.constant("text")
-                words = self.told if text == "" else self.asked
-                words.setdefault(case.task, set()).update(
-                    content_words(" ".join(case.goal.template))
-                    + (("?",) if "?" in case.goal.text else ())
-                )
-                if text:
-                    self.shapes[shape(text)].add(case.task)
-        self._read = len(cases)
-
-    def chance_of_question(self, goal: Goal, without: str) -> float:
-        """Return how likely a goal asks for a text: by its words, as naive Bayes has it."""
-        groups = [
-            [words for task, words in group.items() if task != without]
-            for group in (self.asked, self.told)
-        ]
-        logit = math.log((len(groups[0]) + 1) / (len(groups[1]) + 1))
-        for word in set(
-            content_words(" ".join(goal.template)) + (("?",) if "?" in goal.text else ())
-        ):
-            counts = [sum(word in words for words in group) for group in groups]
-            if sum(counts) > 1:
-                shares = [
-                    (count + 0.5) / (len(group) + 1)
-                    for count, group in zip(counts, groups, strict=True)
-                ]
-                logit += math.log(shares[0] / shares[1])
-        return 1 / (1 + math.exp(-max(-20.0, min(20.0, logit))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +51,6 @@ class PossibleAction:
 
     action: Action
     features: Features
-
-
-@lru_cache(16384)
-def content_words(text: str) -> tuple[str, ...]:
-    """Return the words of a text that mean something, in lower case."""
-    words = "".join(c.lower() if c.isalnum() or c in "-'?" else " " for c in text).split()
-    found = [word.strip("-'?") for word in words] + (["?"] if "?" in text else [])
-    return tuple(word for word in found if word and word not in FUNCTION_WORDS)
 
 
 @lru_cache(16384)
@@ -136,11 +83,6 @@ def match_words(name: str, words: tuple[str, ...]) -> float:
     return total / len(own)
 
 
-def key_of(node: Node) -> int:
-    """Return the kind of an element, as a page's skeleton has it."""
-    return stable_hash(f"{node.role}|{masked(node.name)}")
-
-
 @dataclass(slots=True)
 class _View:
     """What is worked out once for a scene."""
@@ -154,7 +96,7 @@ class _View:
     values: list[str]
     held: list[str]
     """Values of the goal that were written."""
-    count: int
+    tasks: int
     """Remembered tasks."""
     before: frozenset[str]
     """Names on the page before."""
@@ -167,8 +109,9 @@ class _View:
     fields: int
     """Fields on the page."""
 
-    def share(self, tasks: Iterable[str]) -> int:
-        return sum(task != self.without for task in tasks)
+    def count(self, tasks: Collection[str]) -> int:
+        """Return how many of these tasks may be counted."""
+        return self.usage.count(tasks, self.without)
 
 
 def _view(scene: Scene, usage: Usage, without: str) -> _View:
@@ -189,7 +132,7 @@ def _view(scene: Scene, usage: Usage, without: str) -> _View:
         unmet,
         values,
         [value for value in values if value.lower() in written],
-        max(1, len(usage.tasks - {without})),
+        max(1, usage.count(usage.tasks, without)),
         before,
         page.line_of.get(past[-1].mark, -1) if past and past[-1].mark else -1,
         rows,
@@ -247,8 +190,8 @@ def _elements(view: _View) -> Iterator[tuple[Action, Features]]:
         if not node.mark or "disabled" in node.states:
             continue
         key = key_of(node)
-        used = view.share(view.usage.used.get(key, ()))
-        seen = view.share(view.usage.seen.get(key, ()))
+        used = view.count(view.usage.used.get(key, ()))
+        seen = view.count(view.usage.seen.get(key, ()))
         name = clean(node.name).lower()
         common: Features = {
             "word": match_words(node.name, view.words),
@@ -257,13 +200,13 @@ def _elements(view: _View) -> Iterator[tuple[Action, Features]]:
             if matches[line]
             else 0.0,
             "used": math.log1p(used),
-            "never used": float(seen >= 3 and not used),
+            "never used": float(seen >= _OFTEN and not used),
             "use rate": used / (seen + 2),
             "unseen": float(not seen),
-            "on every page": seen / view.count,
+            "on every page": seen / view.tasks,
             "nameless": float(not name),
             "new": float(bool(scene.past) and node.name not in view.before),
-            "first": float(not scene.past) * seen / view.count,
+            "first": float(not scene.past) * seen / view.tasks,
             "below last": 1 / (line - view.last) if 0 <= view.last < line else 0.0,
         }
         same = [d for d in done if d[1] == node.role and d[2] == name]
@@ -277,7 +220,7 @@ def _elements(view: _View) -> Iterator[tuple[Action, Features]]:
             features = dict(common)
             features[f"click {node.role if node.role in _ROLES else 'other'}"] = 1.0
             features |= _about_values(view, line, node)
-            if last_op in ("fill", "select_option", "check", "uncheck"):
+            if last_op in _ENTRIES:
                 features["after entry"] = float(node.role == "button")
                 features["next button"] = float(node.role == "button") * common["below last"]
             if node.role == "button" and view.values:
@@ -297,15 +240,15 @@ def _about_values(view: _View, line: int, node: Node) -> Features:
     part = float(not whole and any(len(v) > 2 and v.lower() in name for v in view.values))
     beside = float(not whole and view.scene.page.rows[line] in view.rows)
     above = max((hit for hit in view.hits if hit < line), default=-99)
+    near = float(not whole and line - above <= _NEAR)
     acted = any(d.op == "click" and d.name.lower() == name for d in view.scene.past)
     return {
         "is value": whole,
         "is value again": whole * acted,
         "is value, written": whole * float(name in {v.lower() for v in view.held}),
         "below value": 1 / (line - above) if not whole else 0.0,
-        "near below value": float(not whole and line - above <= 12),
-        "near below value, word": float(not whole and line - above <= 12)
-        * match_words(node.name, view.words),
+        "near below value": near,
+        "near below value, word": near * match_words(node.name, view.words),
         "holds value": part,
         "in row of value": beside,
         "in row of value, word": beside * match_words(node.name, view.words),
@@ -316,11 +259,13 @@ def _options(
     view: _View, line: int, node: Node, common: Features
 ) -> Iterator[tuple[Action, Features]]:
     options = view.scene.page.options(line)
-    for option in options[:200]:
+    chosen = [d for d in view.scene.past if d.op == "select_option"]
+    mine = float(any(d.mark == node.mark for d in chosen))
+    for option in options[:_MOST_OPTIONS]:
         name = clean(option.name).lower()
         whole = float(any(value.lower() == name for value in view.values))
         match = match_words(option.name, view.words)
-        if whole or match > 0.0 or len(options) <= 6:
+        if whole or match > 0.0 or len(options) <= _FEW_OPTIONS:
             yield (
                 SelectOption(node.mark, option.name),
                 {
@@ -329,17 +274,8 @@ def _options(
                     "select value": whole,
                     "select word": match,
                     "select is so": float(clean(node.value).lower() == name),
-                    "select again": float(
-                        any(
-                            d.op == "select_option" and clean(d.text).lower() == name
-                            for d in view.scene.past
-                        )
-                    ),
-                    "field is filled": float(
-                        any(
-                            d.op == "select_option" and d.mark == node.mark for d in view.scene.past
-                        )
-                    ),
+                    "select again": float(any(clean(d.text).lower() == name for d in chosen)),
+                    "field is filled": mine,
                 },
             )
 
@@ -361,6 +297,7 @@ def _fills(
 ) -> Iterator[tuple[Action, Features]]:
     page, scene = view.scene.page, view.scene
     label = _label(page, line)
+    form = float(view.fields >= _FORM)
     mine = any(d.op == "fill" and d.mark == node.mark for d in scene.past)
     for i, slot in enumerate(scene.goal.slots[:_MOST_VALUES]):
         near = tuple(w for w in (*slot.left, *slot.right) if w.isalpha())
@@ -380,8 +317,8 @@ def _fills(
                 "fill name": float(slot.kind == "name"),
                 "fill spin": float(node.role == "spinbutton") * (1.0 if is_number else -1.0),
                 "fill shape": float(bool(node.value) and shape(node.value) == shape(slot.text)),
-                "fill form": float(view.fields >= 4),
-                "fill form, field used": float(view.fields >= 4) * float(common["used"] > 0),
+                "fill form": form,
+                "fill form, field used": form * float(common["used"] > 0),
                 "fill in view": float(page.holds(slot.text)),
                 "fill used": math.log1p(common["used"]) * float(slot.kind == "quoted"),
             },
@@ -399,8 +336,7 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
     scene, page = view.scene, view.scene.page
     past = scene.past
     asks = view.usage.chance_of_question(scene.goal, view.without)
-    texts = [v for v in view.values if v.lower() in {d.text.lower() for d in past}]
-    missing = [v for v in texts if not any(v.lower() in k for k in page.keys)]
+    missing = [v for v in view.held if not any(v.lower() in k for k in page.keys)]
     last = past[-1] if past else None
     pressed = last is not None and last.op == "click" and last.role == "button"
     said = any(n.role in ("alert", "status") and n.name not in view.before for n in page.nodes)
@@ -410,7 +346,6 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
     acted = max(
         (match_words(d.name, view.words) for d in past if d.role in ("button", "link")), default=0.0
     )
-    shown = [v for v in view.values if page.holds(v)]
     yield (
         Answer(""),
         {
@@ -437,14 +372,20 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
         {
             "give up": 1.0,
             "give up missing": float(bool(missing)),
-            "give up unnamed": float(any(not _is_named(page, value) for value in texts)),
+            "give up unnamed": float(any(not _is_named(page, value) for value in view.held)),
             "give up at once": float(not past),
             "give up steps": math.log1p(len(past)),
             "give up asked": asks,
         },
     )
-    if asks < 0.1:
-        return
+    if asks >= _ASKS:
+        yield from _texts(view, asks)
+
+
+def _texts(view: _View, asks: float) -> Iterator[tuple[Action, Features]]:
+    """Texts of the page as answers, each with the words beside it."""
+    scene, page = view.scene, view.scene.page
+    shown = sum(page.holds(value) for value in view.values) / max(1, len(view.values))
     found: dict[str, tuple[int, int]] = {}
     for unit in page.units:
         text = unit.text
@@ -481,10 +422,10 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
                 "text link": float(node.mark > 0 and node.role == "link"),
                 "text marked": float(node.mark > 0),
                 "text new": float(text not in view.before),
-                "text shape": math.log1p(view.share(view.usage.shapes.get(shape(text), ()))),
+                "text shape": math.log1p(view.count(view.usage.shapes.get(shape(text), ()))),
                 "text row": float(page.rows[line] in view.rows),
-                "text at once": float(not past),
-                "text shown": len(shown) / max(1, len(view.values)),
-                "text seen": view.share(view.usage.seen.get(key_of(node), ())) / view.count,
+                "text at once": float(not scene.past),
+                "text shown": shown,
+                "text seen": view.count(view.usage.seen.get(key_of(node), ())) / view.tasks,
             },
         )

@@ -13,7 +13,7 @@ import numpy as np
 from webagent.action import Action
 from webagent.action.actions import Check, Click, GiveUp, Uncheck
 from webagent.errors import StoreError
-from webagent.memory.action_prior import Usage, possible_actions
+from webagent.memory.action_prior import possible_actions
 from webagent.memory.analogy import (
     Proposal,
     Recalled,
@@ -31,6 +31,7 @@ from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
 from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
 from webagent.memory.tries import FailedTries, key_of_action
+from webagent.memory.usage import Usage
 from webagent.records import Observation, Step, Trajectory
 
 VERSION = 5
