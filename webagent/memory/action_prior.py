@@ -175,8 +175,7 @@ def possible_actions(
 
 def _kind_of(action: Action) -> str:
     """The operation; answers with a text are one of their own."""
-    op = op_of(action)
-    return "answer text" if op == "answer" and getattr(action, "text", "") else op
+    return "answer text" if isinstance(action, Answer) and action.text else op_of(action)
 
 
 def _elements(view: _View) -> Iterator[tuple[Action, Features]]:

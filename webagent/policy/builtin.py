@@ -84,10 +84,11 @@ class BuiltinPolicy:
             and self.exploration is not None
             and rng.random() < self.exploration.random_share
         )
-        if rng is not None and self._is_untaught(trajectory):
-            tried_anew = try_untaught(self.memory, trajectory, observation, rng, _SHARPENED)
-            if tried_anew is not None:
-                return tried_anew
+        memory = self.memory
+        if rng is not None and memory is not None and memory.is_untaught(trajectory.task.name):
+            tried = try_untaught(memory, trajectory, observation, rng, _SHARPENED)
+            if tried is not None:
+                return tried
         remembered, is_trusted = self._recollected(trajectory, observation, rng)
         if remembered is not None and is_trusted:
             return remembered
@@ -97,23 +98,14 @@ class BuiltinPolicy:
                 return Decision(action, source="explore", weights=self.weights)
         prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
         written = await self._generate(Request(prefix, rng))
-        tried = find_tried_actions(trajectory, observation)
-        if tried:
-            written = self._fresh(written, prefix, trajectory, observation, tried)
+        repeated = find_tried_actions(trajectory, observation)
+        if repeated:
+            written = self._fresh(written, prefix, trajectory, observation, repeated)
         if remembered is not None:
             network = math.exp(_OVERCONFIDENCE * written.log_prob)
             if confidence_of(remembered) >= network:
                 return remembered
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
-
-    def _is_untaught(self, trajectory: Trajectory) -> bool:
-        """Whether other tasks were shown or done, and this one never."""
-        memory = self.memory
-        return (
-            memory is not None
-            and len(memory.index.cases) > 0
-            and not memory.has_examples(trajectory.task.name)
-        )
 
     def _recollected(
         self, trajectory: Trajectory, observation: Observation, rng: np.random.Generator | None
