@@ -140,9 +140,9 @@ class Memory:
 
     def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
         """Keep what was tried in vain at a task without examples, each step with how likely it was
-        to be tried."""
+        to be tried; before the episode is remembered, so that none is kept twice."""
         task, goal = trajectory.task.name, read_goal(trajectory.goal)
-        if not self.has_examples(task):
+        if trajectory.id not in self.episodes and not self.has_examples(task):
             keys = (key_of_action(s.decision.action, s.observation, goal) for s in trajectory.steps)
             self.tries.add(task, tuple(zip(keys, chances, strict=True)))
 

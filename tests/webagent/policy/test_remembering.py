@@ -216,7 +216,9 @@ async def test_a_task_without_examples_is_tried_and_no_failed_try_is_repeated() 
     assert often > 20
     tried = Step(new.steps[1].observation, Decision(favourite, source="explore"))
     failed = replace(new, steps=(new.steps[0], tried))
-    remember_judged(memory, [(failed, 0.0)])
+    for _ in range(2):  # as at the end of a round, once more
+        remember_judged(memory, [(failed, 0.0)])
+    assert [len(each) for each in memory.tries.tries.values()] == [1]
     again = Counter(each.action for each in await draw())
     assert again[favourite] < often / 2
 
