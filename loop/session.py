@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from benchmarks.rules import checks_hold
 from loop.arms import Arm
 from loop.executors import OpenWorlds
@@ -41,8 +39,6 @@ SHARED = "none"
 
 _RETRIES = 2
 """Retries of an episode that failed because of the browser, site or model."""
-_WITHHOLDING = 77
-"""Separates the sampling of withheld tasks from other sampling of a repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +86,7 @@ class Session:
     @property
     def withheld(self) -> frozenset[str]:
         """Return the tasks without demonstrations in this repeat."""
-        names = self.split.learning
-        order = np.random.default_rng([self.repeat, _WITHHOLDING]).permutation(len(names))
-        return frozenset(names[int(i)] for i in order[: round(self.config.withhold * len(names))])
+        return self.split.withhold(self.config.withhold, self.repeat)
 
     @property
     def draws_evenly(self) -> bool:

@@ -24,8 +24,8 @@ HELD_OUT = 0.3
 """Share of held-out tasks, if each task is the same for every seed."""
 TRIED = 0.25
 """Share of the other tasks that are trial tasks for a model's new knowledge."""
-_DRAW = 91
-"""Separates this sampling from others with the same seed."""
+_DRAW, _WITHHOLDING = 91, 77
+"""Separate these samplings from others with the same seed."""
 
 By: TypeAlias = Literal["seed", "task", "template"]
 
@@ -48,6 +48,11 @@ class TaskSplit:
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Tasks of the benchmark that are neither for training nor for evaluation, each with the
     reason."""
+
+    def withhold(self, share: float, repeat: int) -> frozenset[str]:
+        """Return the tasks without demonstrations in a repeat, this share of those learnt on."""
+        order = np.random.default_rng([repeat, _WITHHOLDING]).permutation(len(self.learning))
+        return frozenset(self.learning[int(i)] for i in order[: round(share * len(order))])
 
     def describe(self) -> list[str]:
         """Return the split in sentences for the summary; empty for a split by seed without

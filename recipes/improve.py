@@ -255,6 +255,7 @@ def _meta(config: ImproveConfig, folder: RunFolder, store: Store) -> RunMeta:
         config.split,
         templates=templates,
         tasks_by_use=split,
+        withhold=config.withhold,
         notes=(*describe_lacking(config), *split.describe(), *read_warnings(store)),
     )
 

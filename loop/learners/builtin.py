@@ -137,6 +137,9 @@ class BuiltinLearner:
                 session.say("memory", 1.0, f"built again: {error}")
         self.memory = self.memory or Memory()
         train_memory(self.memory, state, 1000 * session.repeat + round)
+        if not self.memory.has_prior and not all(map(self.memory.has_examples, session.names)):
+            # Demonstrations alone: own successes would teach what exploring happened to find.
+            self.memory.learn_prior(state.demonstrations, 1000 * session.repeat + round)
         session.folder.save(self.memory, *key)
         session.say("memory", 1.0, f"{len(self.memory)} steps remembered")
 

@@ -375,8 +375,9 @@ def _list_rounds(summary: Summary, *repeats: str) -> Lines:
 
 
 def _list_tasks(summary: Summary, first: str, alone: str) -> Lines:
-    """Return a row for each task at the last round, and one of all; a single arm, whose column is
-    called `alone`, has its interval and the lenient rule beside its rate."""
+    """Return a row for each task at the last round, one of those without demonstrations where some
+    had none, and one of all; a single arm, whose column is called `alone`, has its interval and the
+    lenient rule beside its rate."""
     arms, rule = summary["arms"], find_lenient_rule(summary)
     is_alone = len(arms) == 1
 
@@ -390,7 +391,14 @@ def _list_tasks(summary: Summary, first: str, alone: str) -> Lines:
     names = (alone, "95 %", *[rule] * bool(rule), "n") if is_alone else [a["name"] for a in arms]
     by_task = {task: [arm["by_task"].get(task) for arm in arms] for task in summary["tasks"]}
     rows = [(task, *format_cells(rates)) for task, rates in by_task.items() if any(rates)]
+    withheld = [arm.get("withheld") for arm in arms]
+    if any(withheld):
+        rows.append((UNTAUGHT, *format_cells(withheld)))
     return (first, *names), [*rows, ("all", *format_cells([arm["rounds"][-1] for arm in arms]))]
+
+
+UNTAUGHT = "without demonstrations"
+"""Names the row of the tasks that had none."""
 
 
 def format_markdown(summary: Summary, title: str) -> str:

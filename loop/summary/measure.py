@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import TypeVar
 
@@ -68,7 +69,7 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
     measured, judges = _read_measured(entries, scores, meta.judge)
     found = {one.entry.arm for one in measured}
     order = [*(name for name in ARMS if name in found), *sorted(found - ARMS.keys())]
-    arms = [_summarize_arm(store, name, measured, meta.tasks) for name in order]
+    arms = [_summarize_arm(store, name, measured, meta) for name in order]
     begun, *continued = meta.origins
     kinds = [ending for ending in Ending if ending.is_infrastructure]
     failed = store.entries("finished", ending=kinds)
@@ -106,7 +107,8 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["students"] = students
     if (cost := summarize_spending(store)) is not None:
         summary["spent"] = cost
-    if told := [*meta.notes, *format_efficiency(compare_steps(summary, *COMPARED))]:
+    efficiency = format_efficiency(compare_steps(summary, *COMPARED))
+    if told := [*meta.notes, *_describe_withheld(arms), *efficiency]:
         summary["notes"] = told
     if meta.setup:
         last = {arm["name"]: arm["rounds"][-1]["round"] for arm in arms}
@@ -116,6 +118,16 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         }
         add_context(summary, store, meta, outcomes)
     return summary
+
+
+def _describe_withheld(arms: Sequence[ArmRow]) -> list[str]:
+    """Return a sentence on each arm that was measured on tasks without demonstrations."""
+    return [
+        f"{arm['name']} succeeds in {rate['success']:.1%} of {rate['episodes']} episodes of tasks"
+        f" without demonstrations (95 % interval {rate['low']:.1%} to {rate['high']:.1%})"
+        for arm in arms
+        if (rate := arm.get("withheld"))
+    ]
 
 
 def _read_measured(
@@ -140,7 +152,7 @@ def task_name(task: str) -> str:
 
 
 def _summarize_arm(
-    store: Store, name: str, measured: Sequence[MeasuredEpisode], tasks: Sequence[str]
+    store: Store, name: str, measured: Sequence[MeasuredEpisode], meta: RunMeta
 ) -> ArmRow:
     own = [one for one in measured if one.entry.arm == name]
     by_round = _group_by(own, lambda one: one.entry.round)
@@ -151,13 +163,18 @@ def _summarize_arm(
         rows = ([_summarize_round(store, BEFORE, 0, start)] if start else []) + rows
     last = by_round[max(by_round)]
     by_task = _group_by(last, lambda one: one.task)
-    order = [*tasks, *sorted(by_task.keys() - set(tasks))]
-    return ArmRow(
+    order = [*meta.tasks, *sorted(by_task.keys() - set(meta.tasks))]
+    row = ArmRow(
         name=name,
         rounds=rows,
         by_task={task: _measure_rate(by_task[task]) for task in order if task in by_task},
         endings=dict(Counter(str(one.entry.ending) for one in last).most_common()),
     )
+    if meta.withhold and meta.tasks_by_use is not None:
+        withhold = partial(meta.tasks_by_use.withhold, meta.withhold)
+        if untaught := [one for one in last if one.task in withhold(one.entry.repeat)]:
+            row["withheld"] = _measure_rate(untaught)
+    return row
 
 
 def _summarize_round(

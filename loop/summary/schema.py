@@ -35,6 +35,8 @@ class RunMeta:
     """Name of a task to its template, where averages over templates are wanted."""
     tasks_by_use: "TaskSplit | None" = None
     """Which tasks were learnt on; None where nothing was learnt."""
+    withhold: float = 0.0
+    """Share of these tasks without demonstrations."""
     setup: Mapping[str, str] = field(default_factory=dict)
     """What else the figures depend on, as the policy's name; told where there is anything."""
     notes: tuple[str, ...] = ()
@@ -87,6 +89,8 @@ class ArmRow(TypedDict):
     rounds: list[RoundSummary]
     by_task: dict[str, EpisodeRate]
     """At the last round."""
+    withheld: NotRequired[EpisodeRate]
+    """At the last round, the tasks that had no demonstrations in their repeat."""
     endings: dict[str, int]
     """How the episodes of the last round ended."""
 

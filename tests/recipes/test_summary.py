@@ -27,6 +27,7 @@ from loop.summary import (
 )
 from loop.summary.format import format_difference, format_percent, format_points, format_sources
 from loop.summary.measure import PAIRS
+from loop.task_split import TaskSplit
 from perf.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
 from webagent.records import Ending, Provenance, Score
@@ -85,6 +86,29 @@ def test_success_is_counted_by_arm_round_and_task_as_the_frozen_judge_said(store
     assert only["by_task"]["enter-text"]["raw_positive"] == 1.0
     assert list(only["by_task"]) == ["click-link", "enter-text"]
     assert only["endings"] == {"task over": 4}
+
+
+def test_tasks_without_demonstrations_are_told_apart_as_each_repeat_drew_them(
+    store: Store,
+) -> None:
+    split = TaskSplit("seed", TASKS, TASKS)
+    meta = replace(META, tasks_by_use=split, withhold=1 / len(TASKS))
+    untaught = [split.withhold(meta.withhold, repeat) for repeat in range(4)]
+    assert all(len(names) == 1 for names in untaught) and len(set(untaught)) > 1
+    for repeat, names in enumerate(untaught):
+        for index, task in enumerate(TASKS):
+            place = Provenance(arm="none", repeat=repeat, phase="evaluate", index=index)
+            measure(store, place, task, index, task not in names or repeat == 0)
+    summary = summarize(store, meta)
+    rate = arm(summary, "none")["withheld"]
+    assert (rate["success"], rate["episodes"]) == (0.25, 4)
+    told = "none succeeds in 25.0% of 4 episodes of tasks without demonstrations"
+    shown = StringIO()
+    print_summary(summary, Console(file=shown, width=200))
+    for form in (shown.getvalue(), format_markdown(summary, "Run"), format_page(summary)):
+        assert told in form
+        assert "without demonstrations" in form.replace(told, "")
+    assert "withheld" not in arm(summarize(store, META), "none")
 
 
 def test_arms_come_in_the_order_of_their_table_and_unknown_ones_last(store: Store) -> None:

@@ -104,10 +104,12 @@ def propose(
     scorers: Mapping[str, Scorer],
     count: int = 1,
     siblings: Sequence[Case] = (),
+    task: str = "",
 ) -> list[Proposal]:
     """Return actions by analogy, the surest first; none where nothing recalled can be done here.
 
-    `siblings` are other steps of like goals, which say what descriptors hold throughout.
+    `siblings` are other steps of like goals, which say what descriptors hold throughout; a goal of
+    `task`, if it is given, is as familiar in any words.
     """
     elements = [
         candidate
@@ -115,7 +117,8 @@ def propose(
         for candidate in _rated(group, scorers["element"], vote)
     ]
     elements.sort(key=lambda candidate: -candidate.probability)
-    trust = familiarity(scene, recalled)
+    is_known = any(case.task == task for _, case in recalled)
+    trust = 1.0 if is_known else familiarity(scene, recalled)
     found: list[Proposal] = []
     for element in elements[: max(_BRANCHES, count)]:
         found += _completed(scene, element, recalled, scorers, count, siblings)

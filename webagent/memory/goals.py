@@ -23,7 +23,7 @@ _MASKS = {"quoted": '"q"', "address": "@a", "month": "#m", "number": "#n", "name
 
 _STEM = 4
 """Letters that words of one stem share."""
-_FUNCTION_WORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     {
         *("a", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "could", "did"),
         *("do", "does", "for", "from", "had", "has", "have", "here", "how", "i", "if", "in", "is"),
@@ -87,7 +87,7 @@ def weigh_words(text: str) -> Mapping[str, float]:
 
 def _weigh_word(word: str) -> dict[str, float]:
     """A word, its stem and everyday words for the same."""
-    found = {word: 0.1 if word in _FUNCTION_WORDS else 1.0}
+    found = {word: 0.1 if word in FUNCTION_WORDS else 1.0}
     if len(word) >= _STEM:
         found[f"{word[:_STEM]}~"] = 1.0
     return found | dict.fromkeys(concepts(word), 1.0)

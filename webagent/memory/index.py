@@ -37,6 +37,8 @@ _BREADTH = 6.0
 """By how much flatter cases are weighed when they are asked what tells steps apart."""
 _FOREIGN = 0.3
 """Likeness of the nearest goal from which it is taken for the same thing, however it is put."""
+_SAME_TASK = 1.5
+"""Times as like as the nearest goal is one of the very task that is done, however it is put."""
 _ALONE = 0.3
 """What words count that one remembered goal alone has, where they are missing in another."""
 _NAMED = 0.5
@@ -89,6 +91,7 @@ class Index:
     _place: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
     _known_totals: Array | None = None
     _episode: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
+    _task: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
 
     def add(self, case: Case) -> None:
         """Put a case in."""
@@ -112,6 +115,7 @@ class Index:
         self._step.append(case.step)
         self._place.append(stable_hash(case.place))
         self._episode.append(stable_hash(case.episode))
+        self._task.append(stable_hash(case.task))
 
     def nearest(
         self,
@@ -120,23 +124,30 @@ class Index:
         weights: Array = WEIGHTS,
         without: str = "",
         likest: float = 0.0,
+        task: str = "",
     ) -> list[tuple[float, Case, Array]]:
         """Return the cases most like a view, best first: with score and features.
 
-        `without` names an episode that is left out; `likest` is how like the nearest goal elsewhere
-        is, where that is nearer than those here.
+        `without` names an episode or a task that is left out; `likest` is how like the nearest goal
+        elsewhere is, where that is nearer than those here; goals of `task`, if it is given, are
+        nearer than all others, however they are put.
         """
         if not self.cases:
             return []
         goals = self.goal_likeness(view["goal"])
-        goals = goals / max(float(goals.max()), likest, _FOREIGN)
+        if task:
+            same = self._template.values[self._task.values == stable_hash(task)]
+            goals[same] = _SAME_TASK * max(float(goals.max()), likest, _FOREIGN)
+        left_out = stable_hash(without) if without else -1
+        of_task = self._task.values == left_out
+        known = goals[self._template.values[~of_task]]
+        goals = goals / max(float(known.max(initial=0.0)), likest, _FOREIGN)
         past = _suffix(view["past"])
         agree = np.cumprod(self._past.values == np.array(past, np.uint32), axis=1).sum(axis=1)
         rough = weights[0] * goals[self._template.values] + 0.8 * agree
         rough += 1.0 * (self._place.values == stable_hash(view["place"]))
         rough -= 0.1 * np.abs(self._step.values - len(view["past"]))
-        if without:
-            rough[self._episode.values == stable_hash(without)] = -np.inf
+        rough[of_task | (self._episode.values == left_out)] = -np.inf
         few = min(_ROUGH, len(rough))
         picks = np.argpartition(-rough, few - 1)[:few]
         found = []
@@ -160,8 +171,8 @@ class Index:
             if likeness[number] < _AKIN or len(found) >= count:
                 break
             cases = (self.cases[i] for i in self._members[number])
-            left = count - len(found)
-            found += islice((case for case in cases if case.episode != without), left)
+            others = (case for case in cases if without not in (case.episode, case.task))
+            found += islice(others, count - len(found))
         return found
 
     def of_goal(self, goal: Goal) -> list[Case]:

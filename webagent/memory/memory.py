@@ -10,7 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from webagent.action import Action
+from webagent.action.actions import Check, Click, GiveUp, Uncheck
 from webagent.errors import StoreError
+from webagent.memory.action_prior import possible_actions
 from webagent.memory.analogy import (
     Proposal,
     Recalled,
@@ -27,6 +30,8 @@ from webagent.memory.goals import read_goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
 from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
+from webagent.memory.tries import FailedTries, key_of_action
+from webagent.memory.usage import Usage
 from webagent.records import Observation, Step, Trajectory
 
 VERSION = 5
@@ -46,6 +51,13 @@ _ENOUGH = 300
 with goals unlike all others are lessons where there are not as many others."""
 _MOST_LESSONS = 900
 """Steps that the scorer learns from, at most."""
+_MOST_TRANSFERS = 500
+"""Steps that the prior over actions learns from, at most."""
+_PULL_OF_PRIOR = 0.001
+"""Strength of the pull of its weights to where they began."""
+_PROPOSED = 6
+"""Proposals of memory among the actions that the prior weighs."""
+_PRIOR = "prior"
 
 
 class MemoryMismatch(StoreError):
@@ -65,6 +77,9 @@ class Memory:
     )
     episodes: dict[str, float] = field(default_factory=dict)
     """Weight by episode remembered."""
+    tries: FailedTries = field(default_factory=FailedTries)
+    """What was tried in vain at tasks without a success."""
+    _usage: Usage = field(default_factory=Usage)
 
     def __len__(self) -> int:
         return len(self.index.cases) + len(self.avoided.cases)
@@ -84,6 +99,8 @@ class Memory:
         if trajectory.id in self.episodes or not trajectory.steps:
             return 0
         self.episodes[trajectory.id] = weight
+        if weight > 0:
+            self.tries.forget(trajectory.task.name)
         cases = [each for each in cases_of(trajectory, weight, source) if each.step not in without]
         if weight < 0:
             self.avoided.add(cases[-1])
@@ -107,35 +124,101 @@ class Memory:
             self.avoided.add(case)
         return len(cases)
 
-    def recall(self, scene: Scene, count: int = RECALLED, without: str = "") -> list[Recalled]:
-        """Return the cases most like a scene with their shares; `without` names an episode that is
-        left out."""
-        found = self.index.nearest(view_of(scene), count, self.relevance, without)
+    @property
+    def has_prior(self) -> bool:
+        """Whether it was learnt from other tasks what is done at one without examples."""
+        return _PRIOR in self.scorers
+
+    def has_examples(self, task: str) -> bool:
+        """Whether an episode of a task is remembered that shows what to do."""
+        self._usage.read(self.index.cases)
+        return task in self._usage.tasks
+
+    def is_untaught(self, task: str) -> bool:
+        """Whether other tasks are remembered, and this one is not."""
+        return bool(self.index.cases) and not self.has_examples(task)
+
+    def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
+        """Keep what was tried in vain at a task without examples, each step with how likely it was
+        to be tried; before the episode is remembered, so that none is kept twice."""
+        task, goal = trajectory.task.name, read_goal(trajectory.goal)
+        if trajectory.id not in self.episodes and not self.has_examples(task):
+            keys = (key_of_action(s.decision.action, s.observation, goal) for s in trajectory.steps)
+            self.tries.add(task, tuple(zip(keys, chances, strict=True)))
+
+    def recall(
+        self, scene: Scene, count: int = RECALLED, without: str = "", task: str = ""
+    ) -> list[Recalled]:
+        """Return the cases most like a scene with their shares; `without` names an episode or a
+        task that is left out, `task` the one whose goals are taken to be the same in any words."""
+        found = self.index.nearest(view_of(scene), count, self.relevance, without, task=task)
         return shares([(score, case) for score, case, _ in found])
 
     def propose(
-        self, observation: Observation, steps: Sequence[Step], count: int = 1, without: str = ""
+        self,
+        observation: Observation,
+        steps: Sequence[Step],
+        count: int = 1,
+        without: str = "",
+        task: str = "",
     ) -> list[Proposal]:
         """Return the likeliest actions on a page after these steps, the surest first; none where
-        nothing like it is remembered."""
+        nothing like it is remembered. `without` and `task` are as for `recall`."""
         scene = scene_of(observation, steps)
         akin = self.index.siblings(scene.goal, SIBLINGS, without)
         if not self.avoided.cases:
-            recalled = self.recall(scene, without=without)
-            return propose(scene, recalled, self.scorers, count, akin)
+            recalled = self.recall(scene, without=without, task=task)
+            return propose(scene, recalled, self.scorers, count, akin, task)
         view = view_of(scene)
-        found = self.index.nearest(view, RECALLED, self.relevance, without)
+        found = self.index.nearest(view, RECALLED, self.relevance, without, task=task)
         recalled = shares([(score, case) for score, case, _ in found])
         likest = max(self.index.goal_likeness(scene.goal), default=0.0)
-        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest)
+        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest, task)
         best = found[0][0] if found else 0.0
         near, avoided = (
             [(math.exp(min(0.0, score - best)), case) for score, case, _ in cases]
             for cases in (found, failed)
         )
         succeeded = [(closeness, case) for closeness, case in near if case.source == "success"]
-        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)
+        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin, task)
         return discount(scene, proposals, succeeded, avoided)[:count]
+
+    def weigh_actions(
+        self, observation: Observation, steps: Sequence[Step], task: str
+    ) -> list[tuple[Action, float, float]]:
+        """Return everything that could be done on a page for a task without examples: each action
+        with its logit by what other tasks taught, and what failed tries left of its probability."""
+        scene = scene_of(observation, steps)
+        self._usage.read(self.index.cases)
+        proposals = self.propose(observation, steps, _PROPOSED)
+        found = possible_actions(scene, proposals, self._usage)
+        scorer = self.scorers.get(_PRIOR) or Scorer()
+        goal = scene.goal
+        past = [key_of_action(s.decision.action, s.observation, goal) for s in steps]
+        keys = [key_of_action(each.action, observation, goal) for each in found]
+        left = self.tries.weigh(task, past, keys)
+        return [
+            (each.action, scorer.score(each.features), share)
+            for each, share in zip(found, left, strict=True)
+        ]
+
+    def learn_prior(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
+        """Learn from remembered episodes, all of a task left out in turn, what is done at a task
+        without examples; return the mean loss in nats."""
+        self._usage.read(self.index.cases)
+        steps = [(t, i) for t in trajectories if t.id in self.episodes for i in range(len(t.steps))]
+        order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_TRANSFERS]
+        questions = []
+        for trajectory, i in (steps[int(place)] for place in order):
+            step, task = trajectory.steps[i], trajectory.task.name
+            before = trajectory.steps[:i]
+            proposals = self.propose(step.observation, before, _PROPOSED, task)
+            scene = scene_of(step.observation, before)
+            found = possible_actions(scene, proposals, self._usage, task)
+            right = [_is_same(each.action, step.decision.action) for each in found]
+            questions.append(Question([each.features for each in found], right))
+        scorer = self.scorers.setdefault(_PRIOR, Scorer())
+        return scorer.learn(questions, _PULL_OF_PRIOR)
 
     def has_only_failed(self, text: str) -> bool:
         """Whether several episodes with such a goal failed, and none of one's own succeeded."""
@@ -246,6 +329,7 @@ class Memory:
             "version": VERSION,
             "cases": len(self),
             "episodes": self.episodes,
+            "tries": self.tries.tries,
             "relevance": dict(zip(FEATURES, self.relevance.tolist(), strict=True)),
             "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
         }
@@ -272,6 +356,9 @@ class Memory:
             memory = cls(episodes=dict(about["episodes"]))
             memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
             memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
+            for task, tried in about.get("tries", {}).items():
+                for each in tried:
+                    memory.tries.add(task, tuple((int(key), float(p)) for key, p in each))
             for line in lines.splitlines():
                 case = case_from_json(json.loads(line))
                 (memory.index if case.weight > 0 else memory.avoided).add(case)
@@ -281,6 +368,16 @@ class Memory:
                 " episodes: webagent memory RUN --rebuild"
             ) from error
         return memory
+
+
+def _is_same(a: Action, b: Action) -> bool:
+    """Whether two actions come to the same: a box is ticked by a click, and a reason is any."""
+    ticking = (Click, Check, Uncheck)
+    if isinstance(a, ticking) and isinstance(b, ticking):
+        return a.mark == b.mark
+    if isinstance(a, GiveUp) or type(a) is not type(b):
+        return type(a) is type(b)
+    return all(same_value(getattr(a, n), getattr(b, n)) for n in a.__dataclass_fields__)
 
 
 def same_value(a: object, b: object) -> bool:

@@ -122,7 +122,26 @@ def _fit(
     return weights, loss
 
 
+UNTAUGHT = "~"
+"""Begins the features of actions for goals that nothing like was shown."""
 _PRIORS = {
+    "~memory": 2.0,
+    "~memory log": 0.3,
+    "~word": 0.5,
+    "~unmet word": 1.0,
+    "~is value": 1.0,
+    "~fill next": 1.0,
+    "~fill label": 1.0,
+    "~done pressed": 0.5,
+    "~never used": -0.5,
+    "~text count": -0.7,
+    "~text label": 1.5,
+    "~text in goal": -2.0,
+    "~text amount": 1.0,
+    "~text no amount": -1.0,
+    "~text shape": 0.5,
+    "~memory answer text": 2.0,
+    "~memory element": 1.0,
     "agreed": 2.0,
     "nearest": 3.0,
     "repeated": -2.0,
@@ -231,6 +250,8 @@ def prior(name: str) -> float:
     """Return what a feature counts before anything was learnt."""
     if name in _PRIORS:
         return _PRIORS[name]
+    if name.startswith(UNTAUGHT):
+        return 0.0
     name = name.rstrip("^")
     outer, _, inner = name.partition(":")
     if inner and outer in ("in", "past"):

@@ -17,7 +17,14 @@ from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.exploration import Exploration, episode_rng, random_action
 from webagent.policy.past_actions import ActionKey, action_key, find_tried_actions
-from webagent.policy.remembering import MEMORY, SURE, confidence_of, recollect, sampled
+from webagent.policy.remembering import (
+    MEMORY,
+    SURE,
+    confidence_of,
+    recollect,
+    sampled,
+    try_untaught,
+)
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
 _OVERCONFIDENCE = 2.0
@@ -26,6 +33,8 @@ is surer than it should be. Squared, a network that had hardly been trained over
 of 842 held-out steps of two sites, and a well trained one where it knew better on MiniWoB++."""
 _GUESSED = 0.5
 """Share of the answers that are guessed from the page while exploring, where all have failed."""
+_SHARPENED = 0.55
+"""Temperature of tries at tasks without examples; below 1, as failed tries are not repeated."""
 _DRAWN_FROM = 6
 """Remembered actions that exploring chooses from."""
 
@@ -75,6 +84,11 @@ class BuiltinPolicy:
             and self.exploration is not None
             and rng.random() < self.exploration.random_share
         )
+        memory = self.memory
+        if rng is not None and memory is not None and memory.is_untaught(trajectory.task.name):
+            tried = try_untaught(memory, trajectory, observation, rng, _SHARPENED)
+            if tried is not None:
+                return tried
         remembered, is_trusted = self._recollected(trajectory, observation, rng)
         if remembered is not None and is_trusted:
             return remembered
@@ -84,9 +98,9 @@ class BuiltinPolicy:
                 return Decision(action, source="explore", weights=self.weights)
         prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
         written = await self._generate(Request(prefix, rng))
-        tried = find_tried_actions(trajectory, observation)
-        if tried:
-            written = self._fresh(written, prefix, trajectory, observation, tried)
+        repeated = find_tried_actions(trajectory, observation)
+        if repeated:
+            written = self._fresh(written, prefix, trajectory, observation, repeated)
         if remembered is not None:
             network = math.exp(_OVERCONFIDENCE * written.log_prob)
             if confidence_of(remembered) >= network:
@@ -100,8 +114,9 @@ class BuiltinPolicy:
         enough to act alone; None where it knows nothing."""
         if self.memory is None:
             return None, False
-        count = 1 if rng is None else _DRAWN_FROM
-        found = recollect(self.memory, trajectory, observation, count)
+        # Exploring knows which task this is: what succeeded in other words is done alike.
+        count, task = (1, "") if rng is None else (_DRAWN_FROM, trajectory.task.name)
+        found = recollect(self.memory, trajectory, observation, count, task)
         if not found:
             return None, False
         is_trusted = confidence_of(found[0]) >= SURE

@@ -9,7 +9,12 @@ import numpy as np
 from webagent.action import format_action
 from webagent.memory import Memory, Proposal
 from webagent.memory.failures import blame_steps
-from webagent.policy.past_actions import action_key, find_detours, page_appearance
+from webagent.policy.past_actions import (
+    action_key,
+    find_detours,
+    find_tried_actions,
+    page_appearance,
+)
 from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
 
 TRUSTED = 0.5
@@ -22,21 +27,24 @@ MEMORY = "memory"
 _DOUBTING = 2.0
 """Times the temperature at which memory is drawn from where all has failed: with a second proposal
 of 1 % some other way is taken once in ten steps, about once in an episode."""
+_SHOWN = 4
+"""Likely actions that are recorded beside the one that was drawn."""
 SURE = 0.9
 """Confidence from which what is remembered is done, exploring or not, without the network being
 asked: of 230 held-out steps at least as sure, with one demonstration a task, all were right."""
 
 
 def recollect(
-    memory: Memory, trajectory: Trajectory, observation: Observation, count: int
+    memory: Memory, trajectory: Trajectory, observation: Observation, count: int, task: str = ""
 ) -> list[Decision]:
-    """Return what memory would do, the surest first; none where nothing like it is remembered.
+    """Return what memory would do, the surest first; none where nothing like it is remembered. What
+    is remembered of `task`, if it is given, is recalled in whatever words the goal is put.
 
     What was done on a page that looked the same is done once more where memory is sure of it, since
     some tasks go the same way twice; not again at once, and not without end.
     """
     started = time.monotonic()
-    proposals = memory.propose(observation, trajectory.steps, count + 2)
+    proposals = memory.propose(observation, trajectory.steps, count + 2, task=task)
     now = page_appearance(observation)
     here = [
         (place, action_key(step.decision.action, step.observation))
@@ -53,6 +61,43 @@ def recollect(
     fresh = fresh[:count]
     seconds = time.monotonic() - started
     return [_decision(each, fresh, memory, seconds) for each in fresh]
+
+
+def try_untaught(
+    memory: Memory,
+    trajectory: Trajectory,
+    observation: Observation,
+    rng: np.random.Generator,
+    temperature: float,
+) -> Decision | None:
+    """Return an action for a task without examples, drawn by what other tasks taught and by what
+    was not tried in vain; None where nothing can be done that was not done here in this episode."""
+    started = time.monotonic()
+    here = find_tried_actions(trajectory, observation)
+    found = [
+        (action, logit / temperature + math.log(share))
+        for action, logit, share in memory.weigh_actions(
+            observation, trajectory.steps, trajectory.task.name
+        )
+        if action_key(action, observation) not in here
+    ]
+    if not found:
+        return None
+    logits = np.array([logit for _, logit in found])
+    chances = np.exp(logits - logits.max())
+    chances /= chances.sum()
+    chosen = int(rng.choice(len(found), p=chances))
+    likeliest = [int(i) for i in np.argsort(-chances)[:_SHOWN] if i != chosen]
+    return Decision(
+        found[chosen][0],
+        source="explore",
+        weights=memory.version,
+        candidates=tuple(
+            Candidate(format_action(found[i][0]), math.log(max(float(chances[i]), 1e-9)))
+            for i in (chosen, *likeliest)
+        ),
+        seconds=time.monotonic() - started,
+    )
 
 
 def confidence_of(decision: Decision) -> float:
@@ -99,6 +144,7 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
             added += memory.remember(trajectory, success, "success", nowhere)
         elif success < 0.5:
             chances = [_chance(step.decision) for step in trajectory.steps]
+            memory.note_failure(trajectory, chances)
             added += memory.avoid(trajectory, blame_steps(chances))
     return added
 
@@ -107,7 +153,7 @@ def _chance(decision: Decision) -> float:
     """How likely the action was thought to be right: next to nothing where it was taken at random,
     anything where nothing was said."""
     if decision.source == "explore":
-        return 0.05
+        return confidence_of(decision) or 0.05
     return confidence_of(decision) or 0.5
 
 

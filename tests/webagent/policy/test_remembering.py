@@ -1,5 +1,6 @@
 """Acting from memory first, and what of judged episodes is remembered."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from webagent.policy.remembering import (
     remember_judged,
     sampled,
 )
-from webagent.records import Ending, Trajectory
+from webagent.records import Decision, Ending, Step, Trajectory
 
 
 def taught() -> Memory:
@@ -28,6 +29,10 @@ def taught() -> Memory:
     for each in (look_up("a", "10056", 1), look_up("b", "10055", 40)):
         memory.remember(each)
     return memory
+
+
+def renamed(trajectory: Trajectory, task: str) -> Trajectory:
+    return replace(trajectory, task=replace(trajectory.task, id=f"test/{task}@1"))
 
 
 def at(trajectory: Trajectory, step: int) -> Trajectory:
@@ -119,7 +124,7 @@ async def test_nothing_is_done_at_random_where_memory_knows_the_way() -> None:
     policy = BuiltinPolicy(untrained(), exploration=Exploration(1.0, 1.0), memory=taught())
     known = await policy.act(at(new, 0), new.steps[0].observation)
     foreign = replace(new.steps[0].observation, goal="Wie spät ist es?", nodes=(link(3, "Uhr"),))
-    unknown = await policy.act(at(new, 0), foreign)
+    unknown = await policy.act(renamed(at(new, 0), "clock"), foreign)
     assert (known.source, unknown.source) == (MEMORY, "explore")
 
 
@@ -154,7 +159,7 @@ async def test_proposals_of_memory_and_network_stand_on_one_scale(
 ) -> None:
     new, memory = look_up("new", "10050", 70), taught()
 
-    def guess(*given: object) -> list[Proposal]:
+    def guess(*given: object, **named: object) -> list[Proposal]:
         return [Proposal(Click(70), confidence, (), ())]
 
     monkeypatch.setattr(Memory, "propose", guess)
@@ -192,3 +197,39 @@ async def test_exploring_guesses_an_answer_where_all_answers_to_such_a_goal_fail
     assert len(guessed) > 2 and wrong not in guessed
     memory.remember(asked("right", "10055", "2 May"), source="success")
     assert not [source for _, source in await answers() if source == "explore"]
+
+
+async def test_a_task_without_examples_is_tried_and_no_failed_try_is_repeated() -> None:
+    """What was drawn most often is hardly drawn again once it has failed."""
+    memory, explore = taught(), Exploration(random_share=0.0)
+    policy = BuiltinPolicy(untrained(), exploration=explore, memory=memory)
+    new = renamed(look_up("new", "10050", 70), "other")
+
+    async def draw() -> list[Decision]:
+        places = [replace(new.provenance, index=index) for index in range(40)]
+        tries = [replace(at(new, 1), provenance=place) for place in places]
+        return [await policy.act(each, new.steps[1].observation) for each in tries]
+
+    drawn = await draw()
+    assert {each.source for each in drawn} == {"explore"}
+    (favourite, often), *_ = Counter(each.action for each in drawn).most_common()
+    assert often > 20
+    tried = Step(new.steps[1].observation, Decision(favourite, source="explore"))
+    failed = replace(new, steps=(new.steps[0], tried))
+    for _ in range(2):  # as at the end of a round, once more
+        remember_judged(memory, [(failed, 0.0)])
+    assert [len(each) for each in memory.tries.tries.values()] == [1]
+    again = Counter(each.action for each in await draw())
+    assert again[favourite] < often / 2
+
+
+async def test_a_task_that_succeeded_in_other_words_is_done_alike_while_exploring() -> None:
+    pages = (link(1, "Next"), link(2, "Back"))
+    memory = Memory()
+    memory.remember(renamed(episode("a", "Go on.", (pages, Click(1))), "on"), source="success")
+    memory.remember(renamed(episode("b", "Return at once.", (pages, Click(2))), "back"))
+    new = renamed(episode("new", "Return to what follows.", (pages, Click(1))), "on")
+    found = [
+        recollect(memory, at(new, 0), new.steps[0].observation, 1, task)[0] for task in ("", "on")
+    ]
+    assert [each.action for each in found] == [Click(2), Click(1)]
