@@ -81,25 +81,29 @@ def _came(situation: Situation, seen: Transition | None) -> Prediction:
     return Prediction(after, outcome, effect, ending, 0.5, Source.REMEMBERED)
 
 
-def compare_models(
-    learnt: Sequence[Transition], held: Sequence[Transition]
-) -> dict[str, list[dict[str, Json]]]:
-    """Return the rows of figures of memory and its baselines on transitions that are not learned.
-
-    A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
-    """
-    memory, knowledge = RememberedWorld(), KnowableLines()
-    memory.learn(learnt)
-    knowledge.learn(learnt)
-    models: Mapping[str, WorldModel] = {
+def build_models(memory: RememberedWorld) -> dict[str, WorldModel]:
+    """Return memory and its baselines, by name; they know what memory has learned."""
+    return {
         "remembered": memory,
         "nearest": NearestPage(memory),
         "most frequent": MostFrequentPage(memory),
-        "copying": CopyPage.most_frequent(learnt),
+        "copying": CopyPage.most_frequent([case.transition for case in memory.cases]),
     }
+
+
+def compare_models(
+    memory: RememberedWorld, held: Sequence[Transition], others: Mapping[str, WorldModel]
+) -> dict[str, list[dict[str, Json]]]:
+    """Return the rows of figures of memory, its baselines and other models on transitions that are
+    not learned.
+
+    A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
+    """
+    knowledge = KnowableLines()
+    knowledge.learn(case.transition for case in memory.cases)
     return {
         name: count_rows([one.tally(knowledge) for one in predict_all(model, held)])
-        for name, model in models.items()
+        for name, model in (build_models(memory) | dict(others)).items()
     }
 
 
