@@ -66,6 +66,8 @@ class Accuracy:
     brier_skill: float | None = None
     """1 minus the ratio of the Brier score to that of always predicting the base rate of
     success."""
+    brier_skill_even: float | None = None
+    """The same on a mix with as many failures as successes, to which P(success) is moved."""
     ece: float | None = None
     """Expected calibration error of P(success) over ten bins of equal width."""
     failure_called_success: float | None = None
@@ -337,6 +339,7 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         success=_mean([(chance >= 0.5) == success for chance, success in pairs]),
         brier=brier,
         brier_skill=1 - brier / spread if brier is not None and spread else None,
+        brier_skill_even=_even_skill(pairs, base) if spread else None,
         ece=_calibration_error(pairs),
         failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
         success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
@@ -352,6 +355,16 @@ def changes(before: Observation, after: Observation) -> Changes:
     gone = Counter({("gone", line): count for line, count in (old - new).items()})
     come = Counter({("come", line): count for line, count in (new - old).items()})
     return gone + come
+
+
+def _even_skill(pairs: Sequence[tuple[float, bool]], base: float) -> float:
+    """Return the Brier skill with failures and successes counting the same, the probabilities moved
+    from the base rate to one half."""
+    errors: dict[bool, list[float]] = {True: [], False: []}
+    for chance, success in pairs:
+        odds = chance * (1 - base), (1 - chance) * base
+        errors[success].append((odds[0] / sum(odds) - success) ** 2)
+    return 1 - 2 * sum(sum(each) / len(each) for each in errors.values())
 
 
 def _calibration_error(pairs: Sequence[tuple[float, bool]]) -> float | None:

@@ -22,9 +22,9 @@ from worldmodel.transitions import Situation, Transition
 
 FIGURES = (
     *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
-    *("address", "ends", "brier", "brier_skill", "ece", "failure_called_success"),
-    *("success_called_success", "failure_called_success_even", "success_called_success_even"),
-    "confidence_ece",
+    *("address", "ends", "brier", "brier_skill", "brier_skill_even", "ece"),
+    *("failure_called_success", "success_called_success"),
+    *("failure_called_success_even", "success_called_success_even", "confidence_ece"),
 )
 _RESAMPLES = 100
 

@@ -36,7 +36,10 @@ class SuccessMemory:
 
     def __init__(self) -> None:
         self._cases: defaultdict[str, list[_Known]] = defaultdict(list)
+        self._goals: defaultdict[tuple[str, ...], list[_Known]] = defaultdict(list)
         self._all: list[_Known] = []
+        self._own: list[_Known] = []
+        """Those that are not demonstrations, which all succeed."""
         self._fitted = 0
         self._weights = _PRIOR
 
@@ -44,7 +47,10 @@ class SuccessMemory:
         """Remember a step with how its episode ended."""
         known = case, summarize_actions(case)
         self._cases[case.kind].append(known)
+        self._goals[case.goal.template].append(known)
         self._all.append(known)
+        if not case.transition.shown:
+            self._own.append(known)
 
     def chance(self, there: Occasion) -> float:
         """Return P(success) after the action; 0.5 if nothing similar is remembered."""
@@ -61,8 +67,8 @@ class SuccessMemory:
         """Return the features: a constant, the chance by the most similar cases and by all with
         such a goal, both as log-odds, the highest similarity, and the steps so far. None if only
         the episode `without` is known."""
-        known = self._cases.get(there.kind, [])[-_MOST:]
-        known = [each for each in known if each[0].transition.episode != without]
+        known = self._cases.get(there.kind) or self._goals.get(there.goal.template, [])
+        known = [each for each in known[-_MOST:] if each[0].transition.episode != without]
         if not known:
             return None
         won = np.array([float(case.transition.succeeded) for case, _ in known])
@@ -76,10 +82,11 @@ class SuccessMemory:
         return np.array([1.0, _log_odds(near), _log_odds(usual), like.max(), steps])
 
     def _fit(self) -> None:
-        """Fit the correction by Newton's method, predicting each episode from the others."""
+        """Fit the correction by Newton's method, predicting each episode of the agent's own from
+        all others."""
         self._fitted, self._weights = len(self._all), _PRIOR
-        order = np.random.default_rng(0).permutation(len(self._all))[:_LESSONS]
-        lessons = [self._all[int(i)] for i in sorted(order)]
+        order = np.random.default_rng(0).permutation(len(self._own))[:_LESSONS]
+        lessons = [self._own[int(i)] for i in sorted(order)]
         told = [(self._describe(c, done, c.transition.episode), c) for c, done in lessons]
         inputs = [features for features, _ in told if features is not None]
         won = np.array([float(c.transition.succeeded) for each, c in told if each is not None])
