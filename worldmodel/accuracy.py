@@ -1,5 +1,6 @@
 """Accuracy of a world model on real transitions, compared with copying the page."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,8 @@ from worldmodel.transitions import Situation, Transition
 _BATCH = 32
 _WHOLE = 10_000
 _BINS = 10
+_KEPT = 0.8
+"""Share of the successes that a threshold on P(success) keeps."""
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Changes: TypeAlias = Counter[tuple[str, _LineKey]]
 
@@ -77,6 +80,9 @@ class Accuracy:
     """Share of failures whose P(success) is at least the base rate: those that would be predicted
     as successes in a balanced mix of failures and successes."""
     success_called_success_even: float | None = None
+    failure_called_success_80: float | None = None
+    """Share of failures that would be predicted as successes at the highest threshold at which 80 %
+    of the successes are."""
     confidence_ece: float | None = None
     """Expected calibration error of the confidence that a page is right as far as it is known."""
 
@@ -345,6 +351,7 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
         failure_called_success_even=_mean([chance >= base for chance, won in pairs if not won]),
         success_called_success_even=_mean([chance >= base for chance, won in pairs if won]),
+        failure_called_success_80=_failures_called_at_80(pairs),
         confidence_ece=_calibration_error([(one.confidence, one.right) for one in going]),
     )
 
@@ -365,6 +372,16 @@ def _even_skill(pairs: Sequence[tuple[float, bool]], base: float) -> float:
         odds = chance * (1 - base), (1 - chance) * base
         errors[success].append((odds[0] / sum(odds) - success) ** 2)
     return 1 - 2 * sum(sum(each) / len(each) for each in errors.values())
+
+
+def _failures_called_at_80(pairs: Sequence[tuple[float, bool]]) -> float | None:
+    """Return the share of failures with at least the probability that 80 % of the successes
+    have."""
+    won = sorted((chance for chance, success in pairs if success), reverse=True)
+    if not won:
+        return None
+    threshold = won[math.ceil(_KEPT * len(won)) - 1]
+    return _mean([chance >= threshold for chance, success in pairs if not success])
 
 
 def _calibration_error(pairs: Sequence[tuple[float, bool]]) -> float | None:

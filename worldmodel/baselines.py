@@ -24,7 +24,8 @@ FIGURES = (
     *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
     *("address", "ends", "brier", "brier_skill", "brier_skill_even", "ece"),
     *("failure_called_success", "success_called_success"),
-    *("failure_called_success_even", "success_called_success_even", "confidence_ece"),
+    *("failure_called_success_even", "success_called_success_even"),
+    *("failure_called_success_80", "confidence_ece"),
 )
 _RESAMPLES = 100
 

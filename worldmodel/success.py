@@ -170,6 +170,8 @@ def _summarize(op: str, there: Occasion, action: object, nodes: Sequence[Node]) 
     text = getattr(action, "text", "") or getattr(action, "option", "")
     goal = there.goal.text.lower()
     told = [_stands(each, there, goal) for each in (text, node.name if node else "") if each]
+    if op == "answer" and told and told == [masked(text)]:
+        told = ["else"]  # that these words were right elsewhere says nothing
     if not told and node is not None and node.value:
         told = [_stands(node.value, there, goal)]
     return op, node.role if node else "", " ".join(told)
