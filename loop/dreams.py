@@ -20,6 +20,7 @@ from worldmodel.accuracy import CopyPage, KnowableLines, is_held_back, measure, 
 from worldmodel.baselines import compare_models
 from worldmodel.layers import LayeredWorld
 from worldmodel.prediction import WorldModel
+from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import ImaginedWorld, start_at, start_key
 from worldmodel.transitions import Transition, transitions
 
@@ -111,7 +112,8 @@ def measure_run(
     seeds, after learning from all others: what was evaluated, and the rows of figures by model.
     `most` bounds the steps on test seeds, in whole episodes drawn at random; 0 for all.
 
-    Raises `StoreError` if the run has no episodes on test seeds, or no others.
+    Raises `StoreError` if the run has no episodes on test seeds, or no others, `SetupError` and
+    `ModelError` for the model.
     """
     memory, held = remember_run(run), list[Transition]()
     with Store.look(run) as store:
@@ -136,18 +138,25 @@ def measure_run(
         "episodes": len(episodes),
         "failed": sum((success[each] or 0.0) < 0.5 for each in episodes),
     }
-    model = choice.load_model()
-    try:
-        world, others = put_behind(memory, choice, model), dict[str, WorldModel]()
-        if isinstance(world, LayeredWorld):
-            others = {choice.kind: world.model, f"map, then {choice.kind}": world}
-        told = compare_models(memory, held, others)
-    finally:
-        if model is not None:
-            asyncio.run(model.close())
+    told = asyncio.run(_compare(memory, held, choice))
     rows = [
         {"benchmark": benchmark, "model": name, **row}
         for name, each in told.items()
         for row in each
     ]
     return facts, rows
+
+
+async def _compare(
+    memory: RememberedWorld, held: Sequence[Transition], choice: WorldChoice
+) -> dict[str, list[dict[str, Json]]]:
+    """Return the rows of memory, its baselines and the chosen model, by name."""
+    model, others = choice.load_model(), dict[str, WorldModel]()
+    try:
+        world = put_behind(memory, choice, model)
+        if isinstance(world, LayeredWorld):
+            others = {choice.kind: world.model, f"map, then {choice.kind}": world}
+        return await compare_models(memory, held, others)
+    finally:
+        if model is not None:
+            await model.close()

@@ -12,7 +12,7 @@ from webagent.records import Ending, Node, Observation, Trajectory
 from worldmodel.cases import Occasion
 from worldmodel.kinds import GAP, mask_address
 from worldmodel.lines import is_unknown, name_of, read_range
-from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel
+from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel, expect
 from worldmodel.transitions import Situation, Transition
 
 _BATCH = 32
@@ -279,6 +279,18 @@ def predict_all(world: WorldModel, transitions: Iterable[Transition]) -> list[Me
     for first in range(0, len(seen), _BATCH):
         batch = seen[first : first + _BATCH]
         predictions = world.predict([t.situation for t in batch])
+        measured += [MeasuredTransition(t, p) for t, p in zip(batch, predictions, strict=True)]
+    return measured
+
+
+async def expect_all(
+    world: WorldModel, transitions: Iterable[Transition]
+) -> list[MeasuredTransition]:
+    """Return the same inside an event loop. Raises `ModelError` if a model that is asked fails."""
+    seen, measured = list(transitions), []
+    for first in range(0, len(seen), _BATCH):
+        batch = seen[first : first + _BATCH]
+        predictions = await expect(world, [t.situation for t in batch])
         measured += [MeasuredTransition(t, p) for t, p in zip(batch, predictions, strict=True)]
     return measured
 

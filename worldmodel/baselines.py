@@ -12,7 +12,7 @@ from worldmodel.accuracy import (
     CopyPage,
     KnowableLines,
     Tally,
-    predict_all,
+    expect_all,
     summarize,
 )
 from worldmodel.cases import Occasion
@@ -92,18 +92,18 @@ def build_models(memory: RememberedWorld) -> dict[str, WorldModel]:
     }
 
 
-def compare_models(
+async def compare_models(
     memory: RememberedWorld, held: Sequence[Transition], others: Mapping[str, WorldModel]
 ) -> dict[str, list[dict[str, Json]]]:
     """Return the rows of figures of memory, its baselines and other models on transitions that are
-    not learned.
+    not learned. Raises `ModelError` if a model that is asked fails.
 
     A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
     """
     knowledge = KnowableLines()
     knowledge.learn(case.transition for case in memory.cases)
     return {
-        name: count_rows([one.tally(knowledge) for one in predict_all(model, held)])
+        name: count_rows([one.tally(knowledge) for one in await expect_all(model, held)])
         for name, model in (build_models(memory) | dict(others)).items()
     }
 
