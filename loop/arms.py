@@ -28,13 +28,23 @@ class Arm:
     draws: Draws = "curriculum"
     """How its tasks are sampled: by the curriculum, or every task equally often."""
     weights_of: str = ""
-    """The arm whose trained weights it is evaluated with; empty if it trains its own."""
+    """The arm whose trained weights and experience it is evaluated with; empty if it trains its
+    own."""
+    plays_as: str = ""
+    """The arm whose first weights play in their place; empty for the trained ones."""
 
 
 _ALL = (
     Arm("none", "the policy after its demonstrations, no improvement", "nothing"),
     Arm("control", "the same gradient tokens again on demonstrations alone", "demonstrations"),
     Arm("self", "self-improvement on judged real experience"),
+    Arm(
+        "map",
+        "`none` asking a memory of the real steps of `self`",
+        acts_by="lookahead",
+        weights_of="self",
+        plays_as="none",
+    ),
     Arm("imagined", "self-improvement with imagined successes added", dreams=True),
     Arm("lookahead", "`self` asking the world model", acts_by="lookahead", weights_of="self"),
     Arm("rerank", "`self` asking the reward model", acts_by="rerank", weights_of="self"),

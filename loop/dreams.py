@@ -1,12 +1,15 @@
 """Imagined episodes from real pages, used only if two models predict success."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 
 from loop.learners import ArmState
 from loop.session import Session
+from loop.worlds import WorldChoice, put_behind, read_success, remember_run
 from tasks.suite import split_of
 from tasks.task import Json
 from webagent.errors import StoreError
@@ -17,6 +20,7 @@ from worldmodel.accuracy import CopyPage, KnowableLines, is_held_back, measure, 
 from worldmodel.baselines import compare_models
 from worldmodel.layers import LayeredWorld
 from worldmodel.prediction import WorldModel
+from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import ImaginedWorld, start_at, start_key
 from worldmodel.transitions import Transition, transitions
 
@@ -101,36 +105,58 @@ def _is_believed(trajectory: Trajectory, belief: float) -> bool:
     return bool(said) and isinstance(chance, float) and chance >= belief
 
 
-def measure_run(store: Store, benchmark: str) -> tuple[dict[str, Json], list[dict[str, Json]]]:
-    """Return the accuracy of memory and its baselines on a run's episodes on test seeds, after
-    learning from all others: what was evaluated, and the rows of figures by model.
+def measure_run(
+    run: Path, benchmark: str, choice: WorldChoice, most: int = 0
+) -> tuple[dict[str, Json], list[dict[str, Json]]]:
+    """Return the accuracy of memory, its baselines and the chosen model on a run's episodes on test
+    seeds, after learning from all others: what was evaluated, and the rows of figures by model.
+    `most` bounds the steps on test seeds, in whole episodes drawn at random; 0 for all.
 
-    Raises `StoreError` if the run has no episodes on test seeds, or no others.
+    Raises `StoreError` if the run has no episodes on test seeds, or no others, `SetupError` and
+    `ModelError` for the model.
     """
-    success: dict[str, float | None] = dict.fromkeys(store.ids("any"), 0.0)
-    for episode, scores in store.scores().items():
-        success[episode] = max((s.value or 0.0 for s in scores if s.name == "success"), default=0.0)
-    learnt: list[Transition] = []
-    held: list[Transition] = []
-    for trajectory in store.trajectories():
-        is_test = split_of(trajectory.task.seed) == "test"
-        (held if is_test else learnt).extend(transitions([trajectory], success))
-    if not learnt or not held:
+    memory, held = remember_run(run), list[Transition]()
+    with Store.look(run) as store:
+        success = read_success(store)
+        tested = [each.id for each in store.entries() if split_of(each.seed) == "test"]
+        for number in np.random.default_rng(0).permutation(len(tested)):
+            episode = store.load(tested[int(number)])
+            found = list(transitions([episode], success)) if episode else []
+            if most and len(held) + len(found) > most:
+                break
+            held += found
+    if not memory.cases or not held:
         raise StoreError(
-            f"{store.folder} has {len(learnt)} real steps to learn from and {len(held)} on test"
+            f"{run} has {len(memory.cases)} real steps to learn from and {len(held)} on test"
             " seeds to measure on; both are needed: webagent improve plays both"
         )
     episodes = {t.episode for t in held}
     facts: dict[str, Json] = {
         "benchmark": benchmark,
-        "learnt_from": len(learnt),
+        "learnt_from": len(memory.cases),
         "transitions": len(held),
         "episodes": len(episodes),
         "failed": sum((success[each] or 0.0) < 0.5 for each in episodes),
     }
+    told = asyncio.run(_compare(memory, held, choice))
     rows = [
-        {"benchmark": benchmark, "model": model, **row}
-        for model, told in compare_models(learnt, held).items()
-        for row in told
+        {"benchmark": benchmark, "model": name, **row}
+        for name, each in told.items()
+        for row in each
     ]
     return facts, rows
+
+
+async def _compare(
+    memory: RememberedWorld, held: Sequence[Transition], choice: WorldChoice
+) -> dict[str, list[dict[str, Json]]]:
+    """Return the rows of memory, its baselines and the chosen model, by name."""
+    model, others = choice.load_model(), dict[str, WorldModel]()
+    try:
+        world = put_behind(memory, choice, model)
+        if isinstance(world, LayeredWorld):
+            others = {choice.kind: world.model, f"map, then {choice.kind}": world}
+        return await compare_models(memory, held, others)
+    finally:
+        if model is not None:
+            await model.close()

@@ -128,8 +128,9 @@ async def _shown(
 
 
 async def recall(session: Session, learner: Learner, round: int) -> ArmState:
-    """Return the state of the arm `weights_of` after a round: its policy and all its experience."""
-    arm, repeat = session.arm.weights_of, session.repeat
+    """Return the state of the arm `weights_of` after a round: all its experience, and its policy or
+    the first one of `plays_as`."""
+    arm, repeat, first = session.arm.weights_of, session.repeat, session.arm.plays_as
     state = ArmState(learner)
     await demonstrate(session, state)
     state.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
@@ -137,7 +138,7 @@ async def recall(session: Session, learner: Learner, round: int) -> ArmState:
     if session.folder.has_weights(arm, repeat, round, "reward"):
         state.reward = RewardModel(session.folder.load(arm, repeat, round, "reward"))
     await judge(session, state, state.experience)
-    await learner.learn(state, arm, round)
+    await learner.learn(state, first or arm, 0 if first else round)
     if session.folder.has_weights(arm, repeat, round, "world"):
         weights = session.folder.load(arm, repeat, round, "world")
         state.world = build_world(state, weights, session.folder.path)

@@ -206,24 +206,35 @@ async def open_world(
             memory = known
         else:
             memory = remember_run(choice.world_run)
-        world: WorldModel = memory
-        if model is not None:
-            from worldmodel.prompted import PromptedWorld
-
-            examples = 0 if choice.kind == "local" else 3
-            world = LayeredWorld(
-                memory, PromptedWorld(model, memory, examples, choice.world_samples)
-            )
-        elif choice.kind == "builtin":
-            if network is None and choice.world_run is not None:
-                from worldmodel.network import NetworkWorld
-
-                network = NetworkWorld.load(find_network(choice.world_run))
-            world = LayeredWorld(memory, network) if network is not None else memory
+        world = put_behind(memory, choice, model, network)
         yield world, model
     finally:
         if model is not None:
             await model.close()
+
+
+def put_behind(
+    memory: "RememberedWorld",
+    choice: WorldChoice,
+    model: Model | None,
+    network: "WorldModel | None" = None,
+) -> "WorldModel":
+    """Return memory with the chosen model behind it: a language model, or a network, by default the
+    newest of `--world-run`; memory alone where there is none. Raises `SetupError`."""
+    from worldmodel.layers import LayeredWorld
+
+    if model is not None:
+        from worldmodel.prompted import PromptedWorld
+
+        examples = 0 if choice.kind == "local" else 3
+        return LayeredWorld(memory, PromptedWorld(model, memory, examples, choice.world_samples))
+    if choice.kind == "builtin" and network is None and choice.world_run is not None:
+        from worldmodel.network import NetworkWorld
+
+        network = NetworkWorld.load(find_network(choice.world_run))
+    if choice.kind != "builtin" or network is None:
+        return memory
+    return LayeredWorld(memory, network)
 
 
 @asynccontextmanager

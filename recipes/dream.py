@@ -21,6 +21,7 @@ from loop.session import HEADLINE, Session
 from loop.settings import ImproveConfig
 from loop.stages import learn_world
 from loop.workers import JobProgress
+from loop.worlds import WorldChoice, check_world
 from recipes.settings import resolve
 from tasks.suite import split_of
 from tasks.task import Json
@@ -28,6 +29,7 @@ from webagent.errors import StoreError, UsageError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.rollout import OpenWorld
 from webagent.store import Store
+from worldmodel.honesty import HONESTY, measure_honesty
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import start_at
 from worldmodel.transitions import transitions
@@ -88,6 +90,17 @@ class DreamConfig:
     benchmark, model, figure, value, low, high. Rows of other benchmarks are kept."""
     benchmark: str = ""
     """Name of the benchmark in that file. Default: the name of the run folder."""
+    world: str = "map"
+    """With --measure: a model to evaluate in addition to memory, alone and behind it: `builtin`,
+    the run's newest network; `local:FOLDER`, weights of `webagent train --role world`;
+    `endpoint`."""
+    world_model: str = ""
+    """With --world endpoint: name of the model."""
+    world_endpoint: Path | None = None
+    """With --world endpoint: file whose table [endpoint] describes its server."""
+    most: int = 0
+    """With --measure: maximum number of steps to evaluate on, in whole episodes drawn at random; 0
+    for all."""
     seed: int = 0
     """Seed of the weights and of the imagined episodes."""
 
@@ -214,23 +227,36 @@ def _served(config: DreamConfig) -> CommandResult:
 def _measured(config: DreamConfig, file: Path, argv: Sequence[str]) -> CommandResult:
     """Figures of memory on test seeds, printed and put into the file."""
     name = config.benchmark or config.run.name
-    with Store.look(config.run) as store:
-        facts, rows = measure_run(store, name)
+    choice = WorldChoice(
+        config.world, config.world_model, config.world_endpoint, world_run=config.run
+    )
+    check_world(choice)
+    facts, rows = measure_run(config.run, name, choice, config.most)
     facts |= {"command": f"webagent dream {' '.join(argv)}", "commit": read_origin()["commit"]}
+    honesty = measure_honesty()
     told = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    kept = {
-        key: [r for r in told.get(key, ()) if r["benchmark"] != name] for key in ("runs", "rows")
-    }
-    told = {"runs": [*kept["runs"], facts], "rows": [*kept["rows"], *rows]}
+    replaced = {name, HONESTY}
+    runs, kept = (
+        [row for row in told.get(key, ()) if row["benchmark"] not in replaced]
+        for key in ("runs", "rows")
+    )
+    told = {"runs": [*runs, facts], "rows": [*kept, *rows, *honesty]}
     file.write_text(json.dumps(told, indent=1), encoding="utf-8")
-    models = list(dict.fromkeys(str(row["model"]) for row in rows))
     print(f"{name}: {facts['transitions']} steps of {facts['episodes']} episodes on test seeds,")
-    print(f"after {facts['learnt_from']} others\n{'':24}" + "".join(f"{m:>15}" for m in models))
+    print(f"after {facts['learnt_from']} others")
+    _print_rows(rows)
+    print("\nhonest predictions on made-up sites that do not do what they show")
+    _print_rows(honesty)
+    return CommandResult(Measured(str(config.run), str(file), len(rows)))
+
+
+def _print_rows(rows: Sequence[dict[str, Json]]) -> None:
+    """A line for each figure, a column for each model."""
+    print(f"{'':24}" + "".join(f"{m:>20}" for m in dict.fromkeys(str(r["model"]) for r in rows)))
     for figure in dict.fromkeys(str(row["figure"]) for row in rows):
         values = [row["value"] for row in rows if row["figure"] == figure]
-        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>15}" for v in values)
+        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>20}" for v in values)
         print(f"{figure.replace('_', ' '):24}{cells}")
-    return CommandResult(Measured(str(config.run), str(file), len(rows)))
 
 
 async def _imagine(session: Session, state: ArmState) -> None:

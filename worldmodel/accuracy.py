@@ -1,5 +1,6 @@
 """Accuracy of a world model on real transitions, compared with copying the page."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,12 +12,14 @@ from webagent.records import Ending, Node, Observation, Trajectory
 from worldmodel.cases import Occasion
 from worldmodel.kinds import GAP, mask_address
 from worldmodel.lines import is_unknown, name_of, read_range
-from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel
+from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel, expect
 from worldmodel.transitions import Situation, Transition
 
 _BATCH = 32
 _WHOLE = 10_000
 _BINS = 10
+_KEPT = 0.8
+"""Share of the successes that a threshold on P(success) keeps."""
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Changes: TypeAlias = Counter[tuple[str, _LineKey]]
 
@@ -66,6 +69,8 @@ class Accuracy:
     brier_skill: float | None = None
     """1 minus the ratio of the Brier score to that of always predicting the base rate of
     success."""
+    brier_skill_even: float | None = None
+    """The same on a mix with as many failures as successes, to which P(success) is moved."""
     ece: float | None = None
     """Expected calibration error of P(success) over ten bins of equal width."""
     failure_called_success: float | None = None
@@ -75,6 +80,9 @@ class Accuracy:
     """Share of failures whose P(success) is at least the base rate: those that would be predicted
     as successes in a balanced mix of failures and successes."""
     success_called_success_even: float | None = None
+    failure_called_success_80: float | None = None
+    """Share of failures that would be predicted as successes at the highest threshold at which 80 %
+    of the successes are."""
     confidence_ece: float | None = None
     """Expected calibration error of the confidence that a page is right as far as it is known."""
 
@@ -275,6 +283,18 @@ def predict_all(world: WorldModel, transitions: Iterable[Transition]) -> list[Me
     return measured
 
 
+async def expect_all(
+    world: WorldModel, transitions: Iterable[Transition]
+) -> list[MeasuredTransition]:
+    """Return the same inside an event loop. Raises `ModelError` if a model that is asked fails."""
+    seen, measured = list(transitions), []
+    for first in range(0, len(seen), _BATCH):
+        batch = seen[first : first + _BATCH]
+        predictions = await expect(world, [t.situation for t in batch])
+        measured += [MeasuredTransition(t, p) for t, p in zip(batch, predictions, strict=True)]
+    return measured
+
+
 def measure(
     world: WorldModel, transitions: Iterable[Transition], knowledge: KnowableLines | None = None
 ) -> Accuracy:
@@ -337,11 +357,13 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         success=_mean([(chance >= 0.5) == success for chance, success in pairs]),
         brier=brier,
         brier_skill=1 - brier / spread if brier is not None and spread else None,
+        brier_skill_even=_even_skill(pairs, base) if spread else None,
         ece=_calibration_error(pairs),
         failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
         success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
         failure_called_success_even=_mean([chance >= base for chance, won in pairs if not won]),
         success_called_success_even=_mean([chance >= base for chance, won in pairs if won]),
+        failure_called_success_80=_failures_called_at_80(pairs),
         confidence_ece=_calibration_error([(one.confidence, one.right) for one in going]),
     )
 
@@ -352,6 +374,26 @@ def changes(before: Observation, after: Observation) -> Changes:
     gone = Counter({("gone", line): count for line, count in (old - new).items()})
     come = Counter({("come", line): count for line, count in (new - old).items()})
     return gone + come
+
+
+def _even_skill(pairs: Sequence[tuple[float, bool]], base: float) -> float:
+    """Return the Brier skill with failures and successes counting the same, the probabilities moved
+    from the base rate to one half."""
+    errors: dict[bool, list[float]] = {True: [], False: []}
+    for chance, success in pairs:
+        odds = chance * (1 - base), (1 - chance) * base
+        errors[success].append((odds[0] / sum(odds) - success) ** 2)
+    return 1 - 2 * sum(sum(each) / len(each) for each in errors.values())
+
+
+def _failures_called_at_80(pairs: Sequence[tuple[float, bool]]) -> float | None:
+    """Return the share of failures with at least the probability that 80 % of the successes
+    have."""
+    won = sorted((chance for chance, success in pairs if success), reverse=True)
+    if not won:
+        return None
+    threshold = won[math.ceil(_KEPT * len(won)) - 1]
+    return _mean([chance >= threshold for chance, success in pairs if not success])
 
 
 def _calibration_error(pairs: Sequence[tuple[float, bool]]) -> float | None:

@@ -12,7 +12,7 @@ from worldmodel.accuracy import (
     CopyPage,
     KnowableLines,
     Tally,
-    predict_all,
+    expect_all,
     summarize,
 )
 from worldmodel.cases import Occasion
@@ -22,9 +22,10 @@ from worldmodel.transitions import Situation, Transition
 
 FIGURES = (
     *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
-    *("address", "ends", "brier", "brier_skill", "ece", "failure_called_success"),
-    *("success_called_success", "failure_called_success_even", "success_called_success_even"),
-    "confidence_ece",
+    *("address", "ends", "brier", "brier_skill", "brier_skill_even", "ece"),
+    *("failure_called_success", "success_called_success"),
+    *("failure_called_success_even", "success_called_success_even"),
+    *("failure_called_success_80", "confidence_ece"),
 )
 _RESAMPLES = 100
 
@@ -81,25 +82,29 @@ def _came(situation: Situation, seen: Transition | None) -> Prediction:
     return Prediction(after, outcome, effect, ending, 0.5, Source.REMEMBERED)
 
 
-def compare_models(
-    learnt: Sequence[Transition], held: Sequence[Transition]
-) -> dict[str, list[dict[str, Json]]]:
-    """Return the rows of figures of memory and its baselines on transitions that are not learned.
-
-    A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
-    """
-    memory, knowledge = RememberedWorld(), KnowableLines()
-    memory.learn(learnt)
-    knowledge.learn(learnt)
-    models: Mapping[str, WorldModel] = {
+def build_models(memory: RememberedWorld) -> dict[str, WorldModel]:
+    """Return memory and its baselines, by name; they know what memory has learned."""
+    return {
         "remembered": memory,
         "nearest": NearestPage(memory),
         "most frequent": MostFrequentPage(memory),
-        "copying": CopyPage.most_frequent(learnt),
+        "copying": CopyPage.most_frequent([case.transition for case in memory.cases]),
     }
+
+
+async def compare_models(
+    memory: RememberedWorld, held: Sequence[Transition], others: Mapping[str, WorldModel]
+) -> dict[str, list[dict[str, Json]]]:
+    """Return the rows of figures of memory, its baselines and other models on transitions that are
+    not learned. Raises `ModelError` if a model that is asked fails.
+
+    A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
+    """
+    knowledge = KnowableLines()
+    knowledge.learn(case.transition for case in memory.cases)
     return {
-        name: count_rows([one.tally(knowledge) for one in predict_all(model, held)])
-        for name, model in models.items()
+        name: count_rows([one.tally(knowledge) for one in await expect_all(model, held)])
+        for name, model in (build_models(memory) | dict(others)).items()
     }
 
 

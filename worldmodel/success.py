@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import log, log1p
+from math import exp, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webagent.memory.goals import Goal, weigh_keys
 from webagent.memory.pages import is_within, masked
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Node
@@ -16,7 +17,11 @@ _MOST = 400
 _SHARP = 8.0
 """Exponent of the similarity: the most similar cases count most."""
 _BASE = 0.5
-"""Weight of the success rate on the kind of page."""
+"""Weight of the success rate on the kind of page, and of one half against that of the goal."""
+_SHARP_GOALS = 12.0
+"""Exponent of the likeness of goals."""
+_OTHER_WORDS = 0.9
+"""Likeness of two goals with the same words in another order."""
 _LESSONS = 600
 """Maximum number of remembered steps for fitting the correction."""
 _GROWTH = 1.2
@@ -36,7 +41,10 @@ class SuccessMemory:
 
     def __init__(self) -> None:
         self._cases: defaultdict[str, list[_Known]] = defaultdict(list)
+        self._goals = GoalRates()
         self._all: list[_Known] = []
+        self._own: list[_Known] = []
+        """Those that are not demonstrations, which all succeed."""
         self._fitted = 0
         self._weights = _PRIOR
 
@@ -44,54 +52,97 @@ class SuccessMemory:
         """Remember a step with how its episode ended."""
         known = case, summarize_actions(case)
         self._cases[case.kind].append(known)
+        self._goals.add(case.goal, case.transition.episode, case.transition.succeeded)
         self._all.append(known)
+        if not case.transition.shown:
+            self._own.append(known)
 
     def chance(self, there: Occasion) -> float:
-        """Return P(success) after the action; 0.5 if nothing similar is remembered."""
+        """Return P(success) after the action; 0.5 if nothing is remembered."""
+        if not self._all:
+            return 0.5
         if len(self._all) >= _GROWTH * self._fitted:
             self._fit()
-        features = self._describe(there, summarize_actions(there))
-        if features is None:
-            return 0.5
-        return float(_probability(features @ self._weights))
+        return float(_probability(self._describe(there, summarize_actions(there)) @ self._weights))
 
     def _describe(
         self, there: Occasion, ours: tuple[ActionSummary, ...], without: str = ""
-    ) -> _Array | None:
-        """Return the features: a constant, the chance by the most similar cases and by all with
-        such a goal, both as log-odds, the highest similarity, and the steps so far. None if only
-        the episode `without` is known."""
+    ) -> _Array:
+        """Return the features: a constant, the chance by the most similar cases and by all episodes
+        with such a goal, both as log-odds, the highest similarity, and the steps so far. The
+        episode `without` is left out."""
+        usual = self._goals.rate(there.goal, without)
         known = self._cases.get(there.kind, [])[-_MOST:]
         known = [each for each in known if each[0].transition.episode != without]
-        if not known:
-            return None
-        won = np.array([float(case.transition.succeeded) for case, _ in known])
-        like = np.array([_likeness(case, done, there, ours) for case, done in known])
-        weights = np.exp(_SHARP * (like - like.max()))
-        base = won.mean()
-        near = (weights @ won + _BASE * base) / (weights.sum() + _BASE)
-        alike = won[[case.goal.template == there.goal.template for case, _ in known]]
-        usual = (alike.sum() + base) / (len(alike) + 1)
+        near, highest = usual, 0.0
+        if known:
+            won = np.array([float(case.transition.succeeded) for case, _ in known])
+            like = np.array([_likeness(case, done, there, ours) for case, done in known])
+            highest = float(like.max())
+            weights = np.exp(_SHARP * (like - highest))
+            near = float((weights @ won + _BASE * won.mean()) / (weights.sum() + _BASE))
         steps = log1p(len(there.situation.steps))
-        return np.array([1.0, _log_odds(near), _log_odds(usual), like.max(), steps])
+        return np.array([1.0, _log_odds(near), _log_odds(usual), highest, steps])
 
     def _fit(self) -> None:
-        """Fit the correction by Newton's method, predicting each episode from the others."""
+        """Fit the correction by Newton's method, predicting each episode of the agent's own from
+        all others."""
         self._fitted, self._weights = len(self._all), _PRIOR
-        order = np.random.default_rng(0).permutation(len(self._all))[:_LESSONS]
-        lessons = [self._all[int(i)] for i in sorted(order)]
-        told = [(self._describe(c, done, c.transition.episode), c) for c, done in lessons]
-        inputs = [features for features, _ in told if features is not None]
-        won = np.array([float(c.transition.succeeded) for each, c in told if each is not None])
+        order = np.random.default_rng(0).permutation(len(self._own))[:_LESSONS]
+        lessons = [self._own[int(i)] for i in sorted(order)]
+        won = np.array([float(case.transition.succeeded) for case, _ in lessons])
         if len(set(won.tolist())) < 2:
             return  # failures and successes are needed to tell them apart
-        rows = np.array(inputs)
+        rows = np.array([self._describe(c, done, c.transition.episode) for c, done in lessons])
         for _ in range(_STEPS):
             likely = _probability(rows @ self._weights)
             gradient = rows.T @ (won - likely) - (self._weights - _PRIOR)
             spread = (rows * (likely * (1 - likely))[:, None]).T @ rows + np.eye(len(_PRIOR))
             step = np.linalg.solve(spread, gradient)
             self._weights = self._weights + step / max(1.0, np.abs(step).max())
+
+
+class GoalRates:
+    """Success rates of episodes by their goals; goals in other words count as far as they share
+    them."""
+
+    def __init__(self) -> None:
+        self._ended: defaultdict[tuple[str, ...], dict[str, bool]] = defaultdict(dict)
+        self._goals: list[Goal] = []
+        """One of each template."""
+        self._like: dict[tuple[str, ...], list[float]] = {}
+        """By template: its likeness with each of these goals, as far as it was asked for."""
+
+    def add(self, goal: Goal, episode: str, succeeded: bool) -> None:
+        """Remember how an episode ended."""
+        if goal.template not in self._ended:
+            self._goals.append(goal)
+        self._ended[goal.template][episode] = succeeded
+
+    def rate(self, goal: Goal, without: str = "") -> float:
+        """Return the success rate of episodes with such a goal, leaving one out; 0.5 if there are
+        no others."""
+        like = self._like.setdefault(goal.template, [])
+        like += [_share_of_words(goal, other) for other in self._goals[len(like) :]]
+        ended = [
+            (share, [won for each, won in self._ended[other.template].items() if each != without])
+            for share, other in zip(like, self._goals, strict=True)
+        ]
+        best = max((share for share, won in ended if won), default=0.0)
+        total, successes = 0.0, 0.0
+        for share, won in ended:
+            weight = exp(_SHARP_GOALS * (share - best))
+            total += weight * len(won)
+            successes += weight * sum(won)
+        return (successes + _BASE * 0.5) / (total + _BASE)
+
+
+def _share_of_words(a: Goal, b: Goal) -> float:
+    """Return how far two goals are put in the same words, 1 if only their values differ."""
+    if a.template == b.template:
+        return 1.0
+    ours, theirs = weigh_keys(a).keys(), weigh_keys(b).keys()
+    return _OTHER_WORDS * len(ours & theirs) / len(ours | theirs)
 
 
 def _log_odds(share: float) -> float:
@@ -119,6 +170,8 @@ def _summarize(op: str, there: Occasion, action: object, nodes: Sequence[Node]) 
     text = getattr(action, "text", "") or getattr(action, "option", "")
     goal = there.goal.text.lower()
     told = [_stands(each, there, goal) for each in (text, node.name if node else "") if each]
+    if op == "answer" and told and told == [masked(text)]:
+        told = ["else"]  # that these words were right elsewhere says nothing
     if not told and node is not None and node.value:
         told = [_stands(node.value, there, goal)]
     return op, node.role if node else "", " ".join(told)

@@ -36,6 +36,8 @@ class Transition:
     """How the action ended the episode; None if it continued or if that is unknown."""
     max_steps: int = 0
     """Maximum steps of the episode; 0 if unknown."""
+    shown: bool = False
+    """Whether the episode is a demonstration, whose success says nothing about the agent's."""
 
     @property
     def situation(self) -> Situation:
@@ -59,6 +61,8 @@ def transitions(
         score = success.get(trajectory.id)
         if score is None or trajectory.provenance.imagined:
             continue
+        phase, sources = trajectory.provenance.phase, {s.decision.source for s in trajectory.steps}
+        shown = phase == "demonstrate" or sources == {"demonstration"}
         for i, step in enumerate(trajectory.steps):
             after = trajectory.page_after(i)
             if after is not None:
@@ -72,4 +76,5 @@ def transitions(
                     trajectory.id,
                     trajectory.ending if i + 1 == len(trajectory.steps) else None,
                     trajectory.task.max_steps,
+                    shown,
                 )

@@ -62,7 +62,7 @@ class BuiltinLearner:
             "measure": None,
             "vote": Exploration(1.0, 0.0),
         }.get(purpose, Exploration(config.temperature, config.random_share))
-        memory = self.memory if purpose in ("collect", "measure") else None
+        memory = None if purpose == "imagine" else self.memory
         return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
 
     def remember(self, state: ArmState, episodes: Sequence[Trajectory]) -> None:

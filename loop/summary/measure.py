@@ -44,6 +44,8 @@ PAIRS = (
     ("judged", "self"),
     ("checked", "judged"),
     ("imagined", "self"),
+    ("map", BEFORE),
+    ("map", "self"),
     ("lookahead", "self"),
     ("lookahead", "rerank"),
     ("lookahead", "best_of_k"),

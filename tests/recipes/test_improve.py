@@ -142,10 +142,20 @@ def test_all_arms_run_and_are_summarised(tmp_path: Path) -> None:
 
 @pytest.mark.very_slow
 def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_path: Path) -> None:
-    settings = [*TINY, "--arms", "lookahead", "--world", "map", "--margin", "99", "--workers", "1"]
+    arms = ["--arms", "lookahead", "map"]
+    settings = [*TINY, *arms, "--world", "map", "--margin", "99", "--workers", "1"]
     assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
     with Store.open(tmp_path / "run") as store:
         measured = list(store.trajectories(arm="lookahead", phase="evaluate"))
+        versions = {
+            arm: {
+                step.decision.weights
+                for trajectory in store.trajectories(arm=arm, phase="evaluate")
+                for step in trajectory.steps
+            }
+            for arm in ("none", "self", "lookahead", "map")
+        }
+    assert versions["map"] == versions["none"] != versions["self"] == versions["lookahead"]
     decisions = [step.decision for trajectory in measured for step in trajectory.steps]
     assert any(ASKED in decision.usage for decision in decisions)
     assert not list((tmp_path / "run" / "weights").glob("*/*/world"))

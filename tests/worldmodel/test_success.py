@@ -1,10 +1,13 @@
 """P(success) as episodes went, corrected by what the others say of each."""
 
+from dataclasses import replace
+
 from tests.fakes.lessons import WORDS, node, page
-from webagent.action.actions import Click
+from webagent.action.actions import Answer, Click
+from webagent.memory.goals import read_goal
 from webagent.records import Observation
 from worldmodel.cases import Occasion, TransitionCase
-from worldmodel.success import SuccessMemory
+from worldmodel.success import GoalRates, SuccessMemory
 from worldmodel.transitions import Situation, Transition
 
 CHOICES = 4
@@ -58,6 +61,37 @@ def test_the_correction_leaves_out_the_episode_that_is_judged() -> None:
         for _ in range(5)
     ]
     assert 0.2 < ask(remembered(*told), 31, 0) < 0.8
+
+
+def test_demonstrations_do_not_count_as_what_the_agent_achieves() -> None:
+    """Of its own episodes every third succeeds; those that were shown all do."""
+    own = [chose(n, 0, n % 3 == 0) for n in range(60)]
+    shown = [replace(chose(100 + n, 0, True), shown=True) for n in range(60)]
+    chances = [ask(remembered(*own, *shown), number, 0) for number in (70, 75, 80)]
+    assert all(chance < 0.5 for chance in chances)
+    as_own = [replace(each, shown=False) for each in shown]
+    assert ask(remembered(*own, *as_own), 70, 0) > 0.5
+
+
+def test_goals_in_other_words_count_as_far_as_they_share_them() -> None:
+    rates = GoalRates()
+    for number in range(8):
+        rates.add(read_goal(f'Find the price of the "Mug {number}".'), f"a{number}", True)
+        rates.add(read_goal(f'Delete the user called "ada{number}".'), f"b{number}", False)
+    assert rates.rate(read_goal('Tell me the price of the "Pan".')) > 0.8
+    assert rates.rate(read_goal('The user called "eve" is to be deleted.')) < 0.2
+
+
+def test_an_answer_is_not_likelier_for_having_been_right_elsewhere() -> None:
+    def asked(number: int, text: str, succeeded: bool) -> Transition:
+        seen = replace(listing(number), goal=f'Who wrote "{WORDS[number]}"?')
+        return Transition((), seen, Answer(text), seen, succeeded, "t", f"{number}{text}")
+
+    memory = remembered(
+        *(asked(n, "ada", True) for n in range(6)), *(asked(n, "bob", False) for n in range(6))
+    )
+    told = [asked(15, text, True) for text in ("ada", "bob", "eve")]
+    assert len({memory.chance(Occasion(each.situation)) for each in told}) == 1
 
 
 def test_nothing_is_promised_where_nothing_is_remembered() -> None:
