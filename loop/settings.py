@@ -15,13 +15,14 @@ from loop.policies import ModelChoice
 from loop.student import StudentChoice
 from loop.training.settings import WeightSettings
 from loop.worlds import WorldChoice
+from webagent.policy.knowledge.entries import EntryKind
 from webagent.policy.prompting import Prompting
 from webagent.training.language.config import TrainConfig
 
 _PLAYED = (
     *("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "guard"),
     *("asked", "observation", "images", "prompting", "prompt", "max_tokens"),
-    *("exemplars", "exemplar_count", "hints", "caps", "taught"),
+    *("site_memory", "caps", "taught"),
     *("judge", "judge_policy", "judge_model", "judge_endpoint", "judge_images"),
 )
 """Settings with the same meaning as in `webagent benchmark`."""
@@ -108,12 +109,12 @@ class ImproveConfig:
     `act`."""
     max_tokens: int = 1024
     """Maximum tokens in a reply of the language model."""
-    exemplars: Path | None = None
-    """Folder of a run whose successful episodes are shown to the language model as examples."""
-    exemplar_count: int = 2
-    """Number of examples shown at a time."""
-    hints: Path | None = None
-    """Folder of hints on sites, one Markdown file per site, shown to the language model."""
+    site_memory: Path | None = None
+    """Folder with a file SITE.md for each site of what is known there, shown to the language model
+    (docs/site-memory.md). A model behind an endpoint begins with it, tries its entries and adds its
+    own in the run folder."""
+    entries: tuple[EntryKind, ...] = ("rules", "examples")
+    """What a model behind an endpoint learns of a site: `rules`, `reflections` and `examples`."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """How the weights of a local language model are trained."""
     train: TrainConfig = field(default_factory=TrainConfig)

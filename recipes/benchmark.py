@@ -14,7 +14,7 @@ from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measure
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
-from loop.measurement.worlds import check_environment
+from loop.measurement.worlds import check_environment, check_memory
 from loop.searching import describe_search
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.worlds import describe_lookahead
@@ -33,6 +33,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         facts = preview_benchmark(config, chosen)
         print(format_preview(facts))
         return CommandResult({"preview": facts})
+    check_memory(config, chosen)
     check_environment(config, chosen)
     folder = _folder(config, argv)
     with folder.store() as store:

@@ -13,7 +13,7 @@ from loop.measurement.measurement import CostRecorder, Measurement
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import arm_of
-from loop.measurement.worlds import check_environment
+from loop.measurement.worlds import check_environment, check_memory
 from loop.searching import describe_search
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
@@ -62,6 +62,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         facts = preview_benchmark(config.played, chosen) | {"episodes": len(_plan(config, chosen))}
         print(format_preview(facts))
         return CommandResult(Collected(preview=facts))
+    check_memory(config.played, chosen)
     check_environment(config.played, chosen)
     folder = _folder(config, argv)
     with folder.store() as store:

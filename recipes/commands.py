@@ -146,11 +146,11 @@ _TABLE = (
     ),
     Command(
         "learn",
-        "write hints on sites by comparing failures with successes",
+        "write what a run teaches about its sites",
         "learning",
         settings="recipes.learn:LearnConfig",
         facts="recipes.learn:Learnt",
-        examples=("webagent learn runs/NAME --hints hints --model NAME",),
+        examples=("webagent learn runs/NAME --model NAME",),
     ),
     Command(
         "judge",

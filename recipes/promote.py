@@ -178,7 +178,7 @@ def _read_candidate(config: PromoteConfig, run: Path) -> _Candidate:
 
 
 def _find_parts(folder: RunFolder, arm: str, repeat: int, round: int) -> dict[str, Path]:
-    """Return what makes the agent: weights, memory and hints. Raises `UsageError` for none."""
+    """Return what makes the agent: weights and memories. Raises `UsageError` for none."""
     asked = folder.settings().get("config", {})
     kind, _, place = str(asked.get("policy", "")).partition(":")
     known = [each for each in range(round, -1, -1) if folder.has_weights(arm, repeat, each)]
@@ -196,12 +196,12 @@ def _find_parts(folder: RunFolder, arm: str, repeat: int, round: int) -> dict[st
             parts["memory"] = Path(place).parent / "memory"
     else:
         parts = {}
-    if asked.get("hints"):
-        parts["hints"] = Path(asked["hints"])
+    if asked.get("site_memory"):
+        parts["site-memory"] = Path(asked["site_memory"])
     if not parts:
         raise UsageError(
             f"{folder.path} played --policy {asked.get('policy')}, of which there is nothing to"
-            " release; expected weights of a folder, a memory or --hints"
+            " release; expected weights of a folder, a memory or --site-memory"
         )
     return parts
 

@@ -12,7 +12,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.own_code import load_own, load_own_policy
-from loop.policies import ModelChoice, load_knowledge
+from loop.policies import ModelChoice
 from loop.student import BUILTIN, StudentChoice
 from loop.worlds import WorldChoice, check_world
 from webagent.action.custom import names_of
@@ -23,7 +23,7 @@ from webagent.agent.answer_form import check_schema
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint, load_endpoint
-from webagent.policy.knowledge import Knowledge
+from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
 from webagent.store import Store
@@ -68,10 +68,9 @@ class RunConfig:
     """URL of a proxy, such as http://host:3128."""
     cdp: str = ""
     """DevTools address of a running browser, such as http://127.0.0.1:9222."""
-    hints: Path | None = None
-    """Folder of hints on sites, one Markdown file per site, shown to the model."""
-    exemplars: Path | None = None
-    """Folder of a run whose successful episodes are shown to the model as examples."""
+    site_memory: Path | None = None
+    """Folder with a file SITE.md for each site of what is known there, shown to the model
+    (docs/site-memory.md)."""
     actions: tuple[str, ...] = ()
     """Additional actions for the model: FILE.py:NAME of your own functions, decorated with
     `custom_action`, and names of built-in ones, such as `read_file`."""
@@ -274,10 +273,14 @@ def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:
 
 
 def knowledge_of(config: RunConfig) -> tuple[Knowledge, ...]:
-    """Return the hints and examples shown to the model. Raises `SetupError`."""
-    if (config.hints or config.exemplars) and config.asked.policy.startswith(("model:", "python:")):
-        raise UsageError(f"--hints and --exemplars: {config.asked.policy} is not prompted")
-    return load_knowledge(config.exemplars, config.hints, split="", judge="")
+    """Return what is shown to the model. Raises `SetupError`."""
+    if config.site_memory is None:
+        return ()
+    if config.asked.policy.startswith(("model:", "python:")):
+        raise UsageError(f"--site-memory: {config.asked.policy} is not prompted")
+    memory = SiteMemory.read(config.site_memory)
+    memory.check_sites([config.url])
+    return (memory,)
 
 
 def prompt_settings(config: RunConfig) -> Asking | None:

@@ -25,6 +25,7 @@ _PLAYED = (
         "observation",
         "images",
         "temperature",
+        "site_memory",
         "judge",
         "addresses",
         "sites",
@@ -72,6 +73,9 @@ class CollectConfig:
     """Show the language model screenshots in addition to the text, and store them."""
     temperature: float = 1.0
     """Sampling temperature of the model."""
+    site_memory: Path | None = None
+    """Folder with a file SITE.md for each site of what is known there, shown to the language model
+    (docs/site-memory.md)."""
     random_share: float = 0.0
     """Share of random actions of built-in weights, 0 to 1."""
     judge: str = "rules"

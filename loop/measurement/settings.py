@@ -10,8 +10,7 @@ from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.executors import ExecutorName, check_workers
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
-from loop.measurement.scoring import HEADLINE
-from loop.policies import PLAIN, ModelChoice, NamedPolicy, load_knowledge
+from loop.policies import PLAIN, ModelChoice, NamedPolicy
 from loop.searching import SearchChoice
 from loop.student import StudentChoice
 from loop.worlds import WorldChoice
@@ -19,7 +18,7 @@ from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
-from webagent.policy.knowledge import Knowledge
+from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.prompting import Prompting
 
 
@@ -79,12 +78,9 @@ class BenchmarkConfig:
     """Sampling temperature of the language model."""
     max_tokens: int = 1024
     """Maximum tokens in a reply of the language model."""
-    exemplars: Path | None = None
-    """Folder of a run whose successful episodes, from another split, are shown as examples."""
-    exemplar_count: int = 2
-    """Number of examples shown at a time."""
-    hints: Path | None = None
-    """Folder of hints on sites, one Markdown file per site, shown to the language model."""
+    site_memory: Path | None = None
+    """Folder with a file SITE.md for each site of what is known there, shown to the language model;
+    `webagent learn` writes them (docs/site-memory.md)."""
     judge: str = "rules"
     """Judge that scores the episodes: `rules`, the tasks' own checks, or any evaluator of `webagent
     judge --with`, such as `judge:webvoyager` or `cascade(rules, judge:evidence)`. Tasks without
@@ -186,18 +182,17 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 
 def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
-    examples = [f"exemplars={config.exemplar_count}"] * bool(config.exemplars)
-    told = [*examples, *["hints"] * bool(config.hints), *["student"] * bool(config.taught.student)]
+    told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
     told += config.searched.label() or config.ahead.label()
     return contestant(config, knows=False).label(*told)
 
 
 def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
     """Return the policy to evaluate, prompted as in training unless the settings say otherwise."""
-    found, judge, count = config.asked.contestant(), HEADLINE.id, config.exemplar_count
+    found = config.asked.contestant()
     knowledge: tuple[Knowledge, ...] = ()
-    if knows:
-        knowledge = load_knowledge(config.exemplars, config.hints, config.split, judge, count)
+    if knows and config.site_memory is not None:
+        knowledge = (SiteMemory.read(config.site_memory),)
     trained = Asking.load(Path(found.place)) if found.kind == "local" else None
     asking = trained or Asking()
     asking = replace(

@@ -20,6 +20,7 @@ from webagent.guard import Guard
 from webagent.guard.decide import decide_request
 from webagent.models import EndpointModel
 from webagent.observation.variants import ObservationVariant
+from webagent.policy.knowledge import SiteMemory
 from webagent.records import Observation
 from webagent.rollout import OpenWorld, PreparingWorld, World
 from webagent.store import Store
@@ -109,6 +110,13 @@ async def open_worlds(
             pictures,
             ViewerPictures(store.images.add, config.pictures) if config.pictures > 0 else None,
         )
+
+
+def check_memory(config: BenchmarkConfig, chosen: TaskSelection) -> None:
+    """Raise `SetupError` where the site memory is about other sites than the tasks."""
+    for knowledge in contestant(config).knowledge:
+        if isinstance(knowledge, SiteMemory):
+            knowledge.check_sites([task.start_url for task in chosen.tasks(1)])
 
 
 def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:

@@ -142,13 +142,13 @@ def test_a_suite_of_one_task_is_refused(
     assert not releases.exists()
 
 
-def test_hints_of_a_served_model_are_released(tmp_path: Path, releases: Path) -> None:
+def test_the_site_memory_of_a_served_model_is_released(tmp_path: Path, releases: Path) -> None:
     run = made_run(tmp_path / "h", {"click": 9, "enter": 9})
-    hints = tmp_path / "hints"
-    hints.mkdir()
-    (hints / "shop.md").write_text("- Search first.", encoding="utf-8")
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    (memory / "shop.md").write_text("- Search first.", encoding="utf-8")
     settings = RunFolder.open(run).settings()
-    settings["config"] |= {"policy": "endpoint", "hints": str(hints)}
+    settings["config"] |= {"policy": "endpoint", "site_memory": str(memory)}
     RunFolder.open(run).write_json("run.json", settings)
     assert promote(run, releases)[0].promoted
-    assert (releases / "current" / "hints" / "shop.md").is_file()
+    assert (releases / "current" / "site-memory" / "shop.md").is_file()

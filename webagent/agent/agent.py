@@ -131,7 +131,7 @@ class Agent:
     asking: Asking | None = None
     """How the model is asked: prompt, switches, form of the page."""
     knowledge: tuple[Knowledge, ...] = ()
-    """What the model is told of earlier episodes: exemplars, hints."""
+    """What the model is told of earlier episodes, such as `SiteMemory.read(folder)`."""
     actions: Sequence[Callable[..., Any] | str] = ()
     """Functions of one's own, decorated with `custom_action`, that the model may call."""
     student: "Student | Path | str | None" = None
