@@ -7,6 +7,7 @@ from dataclasses import replace
 from apps.report import write_report
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
+from loop.escalation import describe_escalation
 from loop.executors import format_executor
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
@@ -45,9 +46,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         said = describe_lookahead(config.ahead, store.trajectories(phase="evaluate"))
         if config.searched.is_on:
             said = describe_search(store.trajectories(phase="evaluate"))
+        told = describe_escalation(store.trajectories(phase="evaluate"), config.escalated)
     print_summary(summary)
-    if said:
-        print(said)
+    for sentence in filter(None, (said, told)):
+        print(sentence)
     if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)
     print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")

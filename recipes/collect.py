@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
+from loop.escalation import describe_escalation
 from loop.executors import format_executor
 from loop.folder import RunFolder
 from loop.measurement.collecting import PHASE, CollectConfig
@@ -39,6 +40,8 @@ class Collected:
     """Of the episodes; those that a search took beside them are told in `search`."""
     search: str = ""
     """What searching took, where the policy searched."""
+    expert: str = ""
+    """What the expert took over, where there was one."""
     succeeded: int = 0
     """Episodes that the judge passed."""
     unscored: int = 0
@@ -116,6 +119,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
         students = summarize_students(store)
+        told = describe_escalation(store.trajectories(phase=PHASE), config.escalated)
         searched = describe_search(store.trajectories(phase=PHASE) if config.searched.is_on else ())
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
@@ -124,6 +128,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         planned=planned,
         steps=sum(entry.steps for entry in entries),
         search=searched,
+        expert=told,
         succeeded=sum(value is not None and value >= 0.5 for value in values),
         unscored=values.count(None),
         failures=attempts - len(entries),
@@ -148,8 +153,8 @@ def _tell(found: Collected, resume: str) -> None:
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
-    if found.search:
-        print(found.search)
+    for said in filter(None, (found.search, found.expert)):
+        print(said)
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")
     if found.stopped:

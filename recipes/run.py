@@ -10,6 +10,7 @@ from apps.live.live import Live, facts_of, last_lines, status_of, write_film
 from apps.live.settings import RunConfig, check
 from apps.live.terminal import Terminal
 from loop.console.output import CommandResult, Status, Stopped
+from loop.escalation import describe_escalation
 from loop.folder import RunFolder
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
@@ -47,8 +48,12 @@ def _told(
 ) -> CommandResult:
     """Show the result, store it with the episode, and return it."""
     display, status = live.display, live.interrupted or status_of(result)
-    if said := describe_lookahead(config.ahead, [result.trajectory]):
-        display.say(said)
+    for said in (
+        describe_lookahead(config.ahead, [result.trajectory]),
+        describe_escalation([result.trajectory], config.escalated),
+    ):
+        if said:
+            display.say(said)
     film = _film(config, store, display, result)
     facts = facts_of(result, folder.path, film)
     folder.write_json("result.json", asdict(facts))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
+from loop.escalation import EscalationChoice
 from loop.own_code import load_own, load_own_policy
-from loop.policies import ModelChoice
+from loop.policies import ModelChoice, NamedPolicy
 from loop.student import BUILTIN, StudentChoice
 from loop.worlds import WorldChoice, check_world
 from webagent.action.custom import names_of
@@ -45,6 +46,8 @@ class RunConfig:
     policy) are accepted, too."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy; the named folder is where it is stored."""
+    escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
+    """An expensive model that takes over from the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model to consult before acting."""
     headed: bool = False
@@ -124,7 +127,10 @@ def check(config: RunConfig) -> None:
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
     check_world(config.ahead)
-    for paid in {name_of(actor_of(config)), config.ahead.paid} - {""} or {""}:
+    config.escalated.check(_prompted(config))
+    for paid in {name_of(actor_of(config)), config.ahead.paid, config.escalated.paid} - {""} or {
+        ""
+    }:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     _check_together(config)
     own_actions(config)
@@ -225,6 +231,8 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
     return Agent(
         actor_of(config),
         student=student,
+        expert=config.escalated.acting,
+        escalation=config.escalated.settings,
         guard=config.guard,
         approver=approver,
         login=config.profile or config.login,
@@ -261,6 +269,11 @@ def profile_of(config: RunConfig) -> "Profile":
         profile = replace(profile, proxy=config.proxy)
         profile.context_options((1, 1))  # which says what is wrong with the address
     return profile
+
+
+def _prompted(config: RunConfig) -> NamedPolicy:
+    """Return the policy by name, with how it is prompted."""
+    return replace(config.asked.contestant(), asking=prompt_settings(config) or Asking())
 
 
 def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tyro.conf import OmitArgPrefixes
 
 from loop.costs import Caps
+from loop.escalation import EscalationChoice
 from loop.executors import ExecutorName
 from loop.measurement.settings import BenchmarkConfig, check
 from loop.policies import ModelChoice
@@ -19,7 +20,18 @@ PHASE = "collect"
 """Phase of these episodes; training and export select it by default."""
 
 _PLAYED = (
-    *("benchmark", "tasks", "files", "split", "seeds", "samples", "asked", "taught", "ahead"),
+    *(
+        "benchmark",
+        "tasks",
+        "files",
+        "split",
+        "seeds",
+        "samples",
+        "asked",
+        "taught",
+        "escalated",
+        "ahead",
+    ),
     *(
         "searched",
         "observation",
@@ -62,6 +74,8 @@ class CollectConfig:
     saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
+    escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
+    """An expensive model that takes over from the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model that the policy consults before acting."""
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)

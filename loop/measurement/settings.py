@@ -8,6 +8,7 @@ from tyro.conf import OmitArgPrefixes
 
 from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
+from loop.escalation import EscalationChoice
 from loop.executors import ExecutorName, check_workers
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.policies import PLAIN, ModelChoice, NamedPolicy
@@ -59,6 +60,8 @@ class BenchmarkConfig:
     for saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
+    escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
+    """An expensive model that takes over from the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model that the policy consults before acting."""
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
@@ -145,6 +148,7 @@ def check(config: BenchmarkConfig) -> None:
     check_workers(config.workers)
     contestant(config).check()
     config.taught.check(config.asked.policy)
+    config.escalated.check(contestant(config, knows=False))
     config.ahead.check()
     if config.searched.is_on and config.asked.policy == "oracle":
         raise UsageError(
@@ -155,7 +159,7 @@ def check(config: BenchmarkConfig) -> None:
             "--policy oracle knows what is right and has nothing to look ahead for; name another"
         )
     config.caps.check()
-    for paid in {config.asked.paid, config.ahead.paid} - {""} or {""}:
+    for paid in {config.asked.paid, config.ahead.paid, config.escalated.paid} - {""} or {""}:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     if judge_of(config).asks_a_model:
         judging(config).check()
@@ -183,6 +187,7 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
     told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
+    told += config.escalated.label()
     told += config.searched.label() or config.ahead.label()
     return contestant(config, knows=False).label(*told)
 

@@ -186,6 +186,12 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --arms none control self --seed $SLURM_ARRAY_TASK_ID --workers 1"
         " --runs runs --name repeat-$SLURM_ARRAY_TASK_ID",
     ),
+    "a pair of models; tests/recipes/test_expert.py plays one": (
+        "webagent benchmark --policy endpoint --model CHEAP --expert EXPENSIVE",
+        "webagent run What does the blue kayak cost? --url https://shop.example/ --model CHEAP"
+        " --expert EXPENSIVE",
+        "webagent collect --policy endpoint --model CHEAP --expert EXPENSIVE --stalled 2",
+    ),
     "a run before it; tests/recipes/test_improve_endpoint.py plays them in small": (
         "webagent benchmark --policy endpoint --model NAME --split train --seeds 4 --temperature 1"
         " --name practice",
