@@ -38,6 +38,7 @@ from webagent.guard.decide import (
     decide_action,
     decide_download,
     decide_ip,
+    decide_outcome,
     decide_request,
     decide_secret,
     decide_server,
@@ -240,6 +241,7 @@ class Enforcer:
         self._start = ALLOWED
         self._transfers = TransferTracker()
         self._probe: Page | None = None
+        self._violations = 0
         self.context_options: dict[str, Any] = {}
         """For `new_context`: every request of the context goes through our proxy."""
 
@@ -352,9 +354,32 @@ class Enforcer:
 
     def _refuse(self, action: Action, verdict: GuardVerdict) -> str:
         self._gate.keep(format_action(action), verdict, "action")
+        self._end_if_too_many()
         said = f"refused: {verdict.reason}"
         if self._gate.policy.on_refusal == "end":
             raise GuardError(self.secrets.masked(f"{format_action(action)} was {said}"))
+        return said
+
+    def _end_if_too_many(self) -> None:
+        """Count a violation of the agent's. Raises `GuardError` beyond the policy's bound."""
+        self._violations += 1
+        most = self._gate.policy.max_refusals
+        if most is not None and self._violations > most:
+            raise GuardError(
+                f"{self._violations} actions were refused or broke a contract, and the policy's"
+                f" max_refusals is {most}"
+            )
+
+    def check_outcome(self, action: Action, seen: Observation, led_to: Observation) -> str:
+        """Return which contracts an action that was done has broken; empty for none. Raises
+        `GuardError` where that ends the episode."""
+        broken = decide_outcome(self._gate.policy, action, seen, led_to)
+        for verdict in broken:
+            self._gate.keep(format_action(action), verdict, "action")
+            self._end_if_too_many()
+        said = "; ".join(f"broke a contract: {verdict.reason}" for verdict in broken)
+        if broken and self._gate.policy.on_refusal == "end":
+            raise GuardError(self.secrets.masked(f"{format_action(action)} {said}"))
         return said
 
     def _decide_files(self, action: Action) -> tuple[Action, GuardVerdict]:
