@@ -109,6 +109,40 @@ def test_another_process_is_helped_by_what_one_has_learnt_and_retires_what_no_lo
     assert "rules on click-test retired: on 2 tasks apart 0% with" in capsys.readouterr().out
 
 
+def reflects(handler: ChatHandler, body: dict[str, Any]) -> None:
+    """A model that is right at every other episode, and always where it is told its reflection."""
+    text = "\n".join(str(message["content"]) for message in body["messages"])
+    _, _, shown = text.rpartition("The page now")
+    button = re.search(r"\[(\d+)\] button", shown)
+    if "The episode that failed" in text:
+        said = "REFLECT: The failed one answered at once; press first."
+    elif button and ("press first" in text or body["seed"] % 2):
+        said = f"Thought: so.\nAction: click({button[1]})"
+    else:
+        said = 'Thought: so.\nAction: answer("done")'
+    handler.send(completion([said], prompt_tokens=counted(body)))
+
+
+@pytest.mark.browser
+@pytest.mark.very_slow
+@pytest.mark.timeout(900)
+def test_a_reflection_is_written_tried_against_the_same_tasks_without_it_and_kept(
+    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(reflects)
+    more = ["--demonstrations", "0", "--entries", "reflections", "--trials", "6", "--steps", "60"]
+    assert cli.main(improve(tmp_path, *more)) == 0
+    policy = tmp_path / "run" / "weights" / "self-0" / "1" / "policy"
+    [trial] = KeptKnowledge.load(policy).trials
+    assert trial.item == "reflections on click-test" and trial.is_kept
+    assert trial.with_it == 1.0 > trial.without_it > 0.0 and trial.tasks == 6
+    entries = read_file(policy / "site-memory", "click-test").entries
+    assert entries and all(entry.kind == "reflections" for entry in entries)
+    assert entries[0].lines == ("The failed one answered at once; press first.",)
+    assert entries[0].gain == pytest.approx(trial.with_it - trial.without_it, abs=0.01)
+
+
 @pytest.mark.browser
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
