@@ -1,11 +1,10 @@
-"""What `webagent run` can be given besides: a session that lasts, functions, hints, examples."""
+"""What `webagent run` can be given besides: a session that lasts, functions, what is known of a site."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from webagent.policy.knowledge.hints import site_of
 
 from loop.console.output import Status
 from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
@@ -13,6 +12,7 @@ from recipes import cli
 from tests.apps.live.conftest import act, kept
 from tests.apps.record.conftest import Server
 from tests.webagent.browser.sessions.test_profile import pages_at, running_chromium
+from webagent.policy.knowledge import site_of
 from webagent.records import Score
 from webagent.store import Store
 
