@@ -1,4 +1,4 @@
-"""What `webagent run` can be given besides: a session that lasts, functions, what is known of a site."""
+"""What `webagent run` can be given besides: a lasting session, functions, a memory of sites."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_a_model_is_shown_functions_and_what_is_known_of_the_site(
     assert list((folder / "runs" / "r" / "downloads").rglob("*.pdf"))
     with Store.open(folder / "runs" / "r") as store:
         (episode,) = store.ids()
-        store.score(episode, Score("success", 1.0, "mine@1", "good"))
+        store.score(episode, Score("success", 1.0, "good", "mine@1"))
     chat_server.will(act('answer("421")'))
     learn = ["learn", "runs/r", "--site-memory", "known", "--entries", "examples"]
     assert cli.main([*learn, "--judge", "mine"]) == 0
