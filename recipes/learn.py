@@ -76,11 +76,11 @@ def main(argv: Sequence[str]) -> CommandResult:
     learnt = asyncio.run(_learn(config, settings, model, judged))
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:
-        print(f"not taken: {reason}")
+        print(f"rejected: {reason}")
     folder = config.site_memory
     known = read_files(folder) if folder.is_dir() else {}
     known = {site: file for site, file in known.items() if file.entries}
-    print(f"{len(judged)} episodes, {len(learnt)} failures beside a success")
+    print(f"{len(judged)} episodes, {len(learnt)} failures compared with a success")
     for site, file in known.items():
         print(f"  {folder / site}.md: {_describe(file)}")
     if not known:

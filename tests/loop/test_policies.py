@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ((*ASKED, "--prompting.screenshots", "3"), "m looks at no images"),
         ((*ASKED, "--prompting.constrained"), "does not hold its replies to a constraint"),
         ((*ASKED, "--prompting.pages", "-1"), "pages is -1; expected at least 0"),
-        ((*ASKED, "--site-memory", "nowhere"), "nowhere is no folder"),
+        ((*ASKED, "--site-memory", "nowhere"), "nowhere is not a folder"),
         ((*ASKED, "--site-memory", "."), ". holds no entry on any site; write some first"),
     ],
 )
@@ -54,7 +54,7 @@ def test_a_broken_file_of_a_site_and_one_of_another_site_are_named(
 ) -> None:
     (folder / "shop.md").write_text("\n- r1: x (used often)")
     assert cli.main(["benchmark", *ASKED, "--site-memory", "."]) != 0
-    assert "shop.md, line 2: 'used often' is no fact of an entry" in capsys.readouterr().err
+    assert "shop.md, line 2: 'used often' is not a fact of an entry" in capsys.readouterr().err
     (folder / "shop.md").write_text("- Search first.")
     assert cli.main(["benchmark", *ASKED, "--site-memory", "."]) != 0
     said = " ".join(capsys.readouterr().err.split())

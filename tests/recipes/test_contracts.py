@@ -78,7 +78,7 @@ def test_violations_beyond_the_bound_end_the_run(play, more: str, steps: int) ->
             "[[contracts]]\nactions = ['click']",
             "[contracts]: 0: a contract needs `before` or `after`",
         ),
-        ("[[contracts]]\nbefore = {type = 3}", "contracts.0.before is no JSON Schema"),
+        ("[[contracts]]\nbefore = {type = 3}", "contracts.0.before is not a JSON Schema"),
         ("[[contracts]]\nafte = {}\nbefore = {}", "did you mean after"),
         ("max_refusals = -1", "max_refusals is -1; expected 0 or more"),
     ],

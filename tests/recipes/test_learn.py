@@ -44,7 +44,9 @@ def learn(
 def test_a_run_becomes_entries_that_a_benchmark_shows(learn, capsys) -> None:
     memory = learn("ADD: Submit sends the form, Cancel does not.")
     told = capsys.readouterr().out
-    assert "2 episodes, 1 failures beside a success" in told and ": 1 rule, 1 example\n" in told
+    assert (
+        "2 episodes, 1 failures compared with a success" in told and ": 1 rule, 1 example\n" in told
+    )
     [file] = memory.glob("*.md")
     rule, example = read_file(memory, file.stem).entries
     assert rule.text == "Submit sends the form, Cancel does not." and rule.learnt
@@ -70,7 +72,7 @@ def test_reflections_are_written_where_they_are_asked_for(learn, capsys) -> None
 def test_examples_alone_need_no_model(tmp_path: Path, capsys) -> None:
     words = ["--site-memory", str(tmp_path / "m"), "--entries", "examples"]
     assert cli.main(["learn", str(a_run(tmp_path)), *words]) == 0
-    assert "0 failures beside a success" in (told := capsys.readouterr().out)
+    assert "0 failures compared with a success" in (told := capsys.readouterr().out)
     assert ": 1 example\n" in told
 
 
@@ -85,7 +87,7 @@ def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_chec
             store.score(each.id, Score("believed", 1.0, "so it looks", "pae[judge; votes=1]@1#a"))
     words = ["learn", str(run), "--site-memory", str(tmp_path / "h"), "--model", "m", "--judge"]
     assert cli.main([*words, "judge:pae"]) == 0
-    assert "2 episodes, 0 failures beside a success" in capsys.readouterr().out
+    assert "2 episodes, 0 failures compared with a success" in capsys.readouterr().out
     assert cli.main([*words, "judge:webvoyager"]) != 0
     said = " ".join(capsys.readouterr().err.split())
     assert "no episode that webvoyager has scored" in said and ": checks_hold, pae" in said

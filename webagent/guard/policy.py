@@ -39,7 +39,7 @@ class SiteRule:
     def __post_init__(self) -> None:
         for method in self.methods:
             if not method.isalpha() or not method.isupper():
-                raise ValueError(f"{method!r} is no HTTP method; write GET, POST, ...")
+                raise ValueError(f"{method!r} is not an HTTP method; write GET, POST, ...")
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
         try:
             Draft202012Validator.check_schema(schema)
         except SchemaError as error:
-            raise SetupError(f"{source}: {place} is no JSON Schema: {error.message}") from error
+            raise SetupError(f"{source}: {place} is not a JSON Schema: {error.message}") from error
 
     def absolute(folders: tuple[Path, ...]) -> tuple[Path, ...]:
         return tuple((base / folder.expanduser()).resolve() for folder in folders)

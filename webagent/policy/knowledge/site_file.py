@@ -213,7 +213,9 @@ def read_files(folder: Path) -> dict[str, SiteFile]:
     """Return all files of a folder by site. Raises `SetupError` for one that makes no sense, and
     where there is no such folder."""
     if not folder.is_dir():
-        raise SetupError(f"{folder} is no folder; expected one with a file SITE.md for each site")
+        raise SetupError(
+            f"{folder} is not a folder; expected one with a file SITE.md for each site"
+        )
     sites = sorted(file.stem for file in folder.glob("*.md"))
     return {site: read_file(folder, site) for site in sites}
 

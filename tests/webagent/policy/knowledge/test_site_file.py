@@ -66,8 +66,8 @@ def test_any_text_is_kept_or_named(text):
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("- r1: x (used lots)", r"line 1: 'used lots' is no fact of an entry; expected such as"),
-        ("\n- r1: x (used 1, helped 0, hurt 0; gain big)", r"line 2: 'gain big' is no fact"),
+        ("- r1: x (used lots)", r"line 1: 'used lots' is not a fact of an entry; expected such as"),
+        ("\n- r1: x (used 1, helped 0, hurt 0; gain big)", r"line 2: 'gain big' is not a fact"),
         ("- r1: x (used 1, helped 2, hurt 0)", "cannot have helped 2 and hurt 0 times"),
         (
             "- x1: Buy the mug.\n\n- r1: y",
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path):
     (tmp_path / "shop.test.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SetupError, match=r"shop.test.md is not UTF-8 text"):
         SiteMemory.read(tmp_path)
-    with pytest.raises(SetupError, match="is no folder"):
+    with pytest.raises(SetupError, match="is not a folder"):
         SiteMemory.read(tmp_path / "nowhere")
 
 
