@@ -152,8 +152,9 @@ def _read_facts(text: str, where: str) -> dict[str, Any]:
         match = _FACT.fullmatch(fact)
         if match is None:
             raise SetupError(
-                f"{where}: {fact!r} is not a fact of an entry; expected such as {_EXAMPLE}, `retired`"
-                " at the end to keep it without showing it, or nothing: delete it to start at 0"
+                f"{where}: {fact!r} is not a fact of an entry; expected such as {_EXAMPLE},"
+                " `retired` at the end to keep it without showing it, or nothing: delete it to"
+                " start at 0"
             )
         found = {name: value for name, value in match.groupdict().items() if value is not None}
         for name in found.keys() & {"used", "helped", "hurt", "seed", "trials"}:
