@@ -179,3 +179,14 @@ def test_hints_keep_to_their_bound_and_other_sites_have_their_own(tmp_path: Path
 )
 def test_a_site_is_named_after_its_host(url, site):
     assert site_of(url) == site
+
+
+def test_the_file_in_the_documentation_can_be_read():
+    page = (Path(__file__).parents[4] / "docs" / "site-memory.md").read_text(encoding="utf-8")
+    shown = page.partition("```markdown\n")[2].partition("```")[0]
+
+    read = parse_file("shop.example", shown, "docs/site-memory.md")
+
+    assert [entry.id for entry in read.entries] == ["h1", "r1", "r2", "c1", "x1"]
+    assert read.entries[1].gain == 0.25 and read.entries[2].is_retired
+    assert str(read) == shown
