@@ -206,6 +206,8 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
         (["--lora", "4"], "--policy endpoint has no weights to train"),
         (["--model", ""], "asks a server for a model by name"),
         (["--trials", "0"], "at least 1 of each is needed"),
+        (["--entries"], "--entries names nothing to learn"),
+        (["--policy", "builtin", "--site-memory", "."], "--site-memory is for language models"),
         (["--max-cost", "1"], "--max-cost 1 cannot be kept"),
         (["--arms", "both"], "with --policy endpoint there are none, control"),
         (["--proposer", "endpoint"], "pages that give their own goals"),
