@@ -11,10 +11,11 @@ from loop.costs import Caps, check_cost_cap, load_prices
 from loop.folder import RunFolder
 from loop.judging.specification import parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
-from loop.proposers.sources import ASKING
 from tasks.task import SOURCES
 from webagent.errors import StoreError, UsageError, unknown_name
 
+ASKING = ("pages", "demonstrations", "manual", "failures")
+"""Sources for which a model is asked."""
 WAYS = ("examples", "screens")
 WRITERS = ("grammar", "model")
 NOBODY = "nobody"
