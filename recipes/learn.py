@@ -59,10 +59,10 @@ def main(argv: Sequence[str]) -> CommandResult:
     learnt = asyncio.run(_learn(config, judged))
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:
-        print(f"not taken: {reason}")
+        print(f"rejected: {reason}")
     known = Hints.read(config.hints).books if config.hints.is_dir() else {}
     counts = {site: len(book.rules) for site, book in known.items() if book.rules}
-    print(f"{len(judged)} episodes, {len(learnt)} failures beside a success")
+    print(f"{len(judged)} episodes, {len(learnt)} failures compared with a success")
     for site, count in counts.items():
         print(f"  {config.hints / site}.md: {count} hint{'s' * (count != 1)}")
     if not counts:

@@ -37,7 +37,7 @@ class ServedClient:
         asks for one; an answer may take so many `seconds`. Raises `SetupError` for another."""
         address = urlsplit(url if "//" in url else f"//{url}")
         if address.scheme not in ("", "http", "ws") or not address.hostname:
-            raise SetupError(f"{url!r} is no server's address; expected http://127.0.0.1:8000")
+            raise SetupError(f"{url!r} is not a server's address; expected http://127.0.0.1:8000")
         self._host, self._port = address.hostname, address.port or 80
         self._path = f"{address.path.rstrip('/')}/ws"
         self._token = unquote(address.password or "")
@@ -116,7 +116,7 @@ class ServedClient:
             if not getattr(event, "body_finished", not getattr(event, "has_body", False)):
                 continue
             self._drop()
-            raise SetupError(f"{host} lets this client not in: {reason}; is it webagent serve?")
+            raise SetupError(f"{host} refused this client: {reason}; is it webagent serve?")
 
     def _read_text(self) -> str:
         parts = []

@@ -92,9 +92,9 @@ class ServeConfig:
                 " above zero"
             )
         if self.max_tokens < 1:
-            raise UsageError(f"--max-tokens {self.max_tokens}: at least 1 is needed")
+            raise UsageError(f"--max-tokens {self.max_tokens}: must be at least 1")
         if not 0 <= self.port <= 65535:
-            raise UsageError(f"--port {self.port} is no port; expected 0 to 65535")
+            raise UsageError(f"--port {self.port} is not a port; expected 0 to 65535")
         if self.host not in LOOPBACK and self.token_file is None:
             raise UsageError(
                 f"--host {self.host} is for others than this machine: name with --token-file a file"

@@ -116,10 +116,10 @@ class CollectConfig:
     def check(self) -> None:
         """Find what is wrong with the settings themselves. Raises `UsageError`, `SetupError`."""
         if self.split == "test":
-            raise UsageError("--split test is for measuring; collect on train or development")
+            raise UsageError("--split test is for evaluation; collect on train or development")
         for flag, value in (("--count", self.count), ("--steps", self.steps)):
             if value is not None and value < 1:
-                raise UsageError(f"{flag} {value} leaves nothing to play; give 1 or more")
+                raise UsageError(f"{flag} {value} must be 1 or more")
         self.searched.check(self.ahead, measures=False)
         check(self.played)
 

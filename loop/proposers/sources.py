@@ -226,7 +226,7 @@ async def _read_manuals(material: Material) -> list[Chapter]:
             raise SetupError(f"the manual {manual} cannot be read: {error}") from error
     if not found:
         raise SetupError(
-            "no chapter to go by: name a manual with --manual, a file (Markdown, HTML, text) or the"
+            "no chapter found: name a manual with --manual, a file (Markdown, HTML, text) or the"
             " address of a page, that has more than a few words under its headings"
         )
     return found

@@ -120,7 +120,7 @@ PLAYED: dict[str, Play] = {
     "webagent learn runs/practice --model NAME": Play(
         says=(
             "12 episodes",
-            "failures beside a success",
+            "failures compared with a success",
             "notes.test.md",
         )
     ),

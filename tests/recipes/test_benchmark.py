@@ -186,7 +186,7 @@ def test_a_run_of_another_recipe_is_not_resumed(
 ) -> None:
     RunFolder.create(folder / "other", BenchmarkConfig(), ["webagent", "improve"])
     assert cli.main(["benchmark", "--resume", "other"]) == 3
-    assert "holds another kind of run" in capsys.readouterr().err
+    assert "is a run of another command" in capsys.readouterr().err
 
 
 def test_every_task_is_played_once_before_any_is_played_again() -> None:

@@ -42,7 +42,7 @@ def learn(
 
 def test_a_run_becomes_hints_that_a_benchmark_shows(learn, capsys) -> None:
     hints = learn("ADD: Submit sends the form, Cancel does not.")
-    assert "2 episodes, 1 failures beside a success" in capsys.readouterr().out
+    assert "2 episodes, 1 failures compared with a success" in capsys.readouterr().out
     [file] = hints.glob("*.md")
     assert [rule.text for rule in read_book(hints, file.stem).rules] == [
         "Submit sends the form, Cancel does not."
@@ -68,7 +68,7 @@ def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_chec
             store.score(each.id, Score("believed", 1.0, "so it looks", "pae[judge; votes=1]@1#a"))
     words = ["learn", str(run), "--hints", str(tmp_path / "h"), "--model", "m", "--judge"]
     assert cli.main([*words, "judge:pae"]) == 0
-    assert "2 episodes, 0 failures beside a success" in capsys.readouterr().out
+    assert "2 episodes, 0 failures compared with a success" in capsys.readouterr().out
     assert cli.main([*words, "judge:webvoyager"]) != 0
     said = " ".join(capsys.readouterr().err.split())
     assert "no episode that webvoyager has scored" in said and ": checks_hold, pae" in said

@@ -39,7 +39,7 @@ class SiteRule:
     def __post_init__(self) -> None:
         for method in self.methods:
             if not method.isalpha() or not method.isupper():
-                raise ValueError(f"{method!r} is no HTTP method; write GET, POST, ...")
+                raise ValueError(f"{method!r} is not an HTTP method; write GET, POST, ...")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
             Draft202012Validator.check_schema(rule.when)
         except SchemaError as error:
             place = f"{source}: actions.{index}.when"
-            raise SetupError(f"{place} is no JSON Schema: {error.message}") from error
+            raise SetupError(f"{place} is not a JSON Schema: {error.message}") from error
 
     def absolute(folders: tuple[Path, ...]) -> tuple[Path, ...]:
         return tuple((base / folder.expanduser()).resolve() for folder in folders)

@@ -25,7 +25,7 @@ def test_what_is_done_in_the_window_is_kept_and_the_agent_goes_on(
     with session(*asked, "--headed") as at:
         at.until("wait(1000)")
         at.press("t")
-        at.until("the page is yours; what you do is kept")
+        at.until("you have control; your actions are recorded")
         shown = windows()
         greet("Ada", shop.posted[0])
         at.until("you: fill")
