@@ -114,7 +114,7 @@ def test_what_is_no_call_makes_no_step_and_is_told(tmp_path: Path) -> None:
     episode = read_episode(path, keep)
 
     assert [each.decision.action for each in episode.steps] == [Click(12)]
-    assert "step 1: no call" in episode.error
+    assert "step 1: not a call" in episode.error
     assert "step 2: Invalid action type 'fly'" in episode.error
 
 
