@@ -47,7 +47,9 @@ class FunctionEvaluator:
     async def __call__(self, trajectory: Trajectory) -> Score:
         """Return the judgement, where there is anything to judge."""
         if trajectory.ending is None:
-            raise ValueError(f"episode {trajectory.id} is under way; only a finished one is scored")
+            raise ValueError(
+                f"episode {trajectory.id} is in progress; only a finished one is scored"
+            )
         if trajectory.ending.is_infrastructure:
             return Score(self.score, None, f"nothing to score: {trajectory.ending}", self.id)
         judged = self.judgement(trajectory)

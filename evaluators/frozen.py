@@ -122,4 +122,4 @@ def read_frozen(path: Path) -> tuple[FrozenJudge, ...]:
     try:
         return tuple(FrozenJudge(**judge) for judge in json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise SetupError(f"{path} is no list of frozen judges: {error}") from error
+        raise SetupError(f"{path} is not a list of frozen judges: {error}") from error

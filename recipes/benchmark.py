@@ -20,7 +20,6 @@ from loop.searching import describe_search
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
-from webagent.errors import StoreError
 from webagent.store import Store
 
 
@@ -36,7 +35,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         return CommandResult({"preview": facts})
     check_memory(config, chosen)
     check_environment(config, chosen)
-    folder = _folder(config, argv)
+    folder = RunFolder.begin(config, ["webagent", "benchmark", *argv])
     with folder.store() as store:
         work = _within_caps(config, chosen, store)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
@@ -83,23 +82,10 @@ def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
     again, and where its browsers run."""
     if asked.resume is None:
         return asked
-    folder = RunFolder.open(asked.resume)
-    if list(folder.settings().get("command", ()))[1:2] != ["benchmark"]:
-        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
-    begun = folder.config(BenchmarkConfig)
+    begun = RunFolder.open(asked.resume).begun_by("benchmark", BenchmarkConfig)
     caps = begun.caps.raised(asked.caps)
     begun = replace(begun, executor=asked.executor, workers=asked.workers)
     return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
-
-
-def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
-    if config.resume is not None:
-        folder = RunFolder.open(config.resume)
-        folder.note_origin()
-        return folder
-    return RunFolder.create_named(
-        config.runs, config.name, config, ["webagent", "benchmark", *argv]
-    )
 
 
 def _meta(

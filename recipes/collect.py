@@ -19,7 +19,6 @@ from loop.searching import describe_search
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
 from recipes.settings import resolve
-from webagent.errors import StoreError
 from webagent.policy.student import STUDENT
 from webagent.records import Score
 from webagent.rollout import PlannedEpisode
@@ -58,42 +57,22 @@ class Collected:
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Collect episodes; failed if none finished, stopped if a cap was reached first."""
-    config = _begun(resolve(CollectConfig, "collect", argv))
+    config = resolve(CollectConfig, "collect", argv)
+    if config.resume is not None:
+        config = config.resumed(RunFolder.open(config.resume).begun_by("collect", CollectConfig))
     config.check()
-    chosen = _chosen(config)
+    chosen = replace(TaskSelection.of(config.played), phase=PHASE)
     if config.preview:
         facts = preview_benchmark(config.played, chosen) | {"episodes": len(_plan(config, chosen))}
         print(format_preview(facts))
         return CommandResult(Collected(preview=facts))
     check_memory(config.played, chosen)
     check_environment(config.played, chosen)
-    folder = _folder(config, argv)
+    folder = RunFolder.begin(config, ["webagent", "collect", *argv])
     with folder.store() as store:
         work = _play(config, chosen, store)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
     return _counted(config, chosen, folder)
-
-
-def _begun(asked: CollectConfig) -> CollectConfig:
-    if asked.resume is None:
-        return asked
-    folder = RunFolder.open(asked.resume)
-    if list(folder.settings().get("command", ()))[1:2] != ["collect"]:
-        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
-    return asked.resumed(folder.config(CollectConfig))
-
-
-def _folder(config: CollectConfig, argv: Sequence[str]) -> RunFolder:
-    if config.resume is not None:
-        folder = RunFolder.open(config.resume)
-        folder.note_origin()
-        return folder
-    command = ["webagent", "collect", *argv]
-    return RunFolder.create_named(config.runs, config.name, config, command)
-
-
-def _chosen(config: CollectConfig) -> TaskSelection:
-    return replace(TaskSelection.of(config.played), phase=PHASE)
 
 
 def _plan(config: CollectConfig, chosen: TaskSelection) -> list[PlannedEpisode]:

@@ -272,7 +272,7 @@ _TABLE = (
         "make a run's agent the current release, unless it got worse",
         "learning",
         settings="recipes.promote:PromoteConfig",
-        facts="recipes.promote:Promotion",
+        facts="loop.releases:Promotion",
         examples=("webagent promote runs/NAME", "webagent promote --back"),
     ),
     Command(

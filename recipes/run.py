@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         except asyncio.CancelledError:
             _close(store)
             number = (live.interrupted or Status.INTERRUPTED) - 128
-            raise Stopped(signal.Signals(number), f"what was done is in {folder.path}") from None
+            raise Stopped(signal.Signals(number), f"finished steps are in {folder.path}") from None
         except WebAgentError:
             _close(store)
             if not store.ids("any"):
@@ -68,7 +68,7 @@ def _film(config: RunConfig, store: Store, display: Terminal, result: Result) ->
     try:
         pages = write_film(result.trajectory, store.images, config.gif)
     except StoreError as error:
-        display.say(f"no moving picture: {error}")
+        display.say(f"no animation: {error}")
         return ""
     display.say(f"{config.gif}: {pages} pages")
     return str(config.gif)

@@ -82,7 +82,7 @@ def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Loaded
 
             texts, seed = _texts(episodes), settings.train.seed
             count = create_model(Path(name), texts, settings.shape, seed=seed)
-            print(f"a model of {count:,} parameters was made from nothing in {name}", flush=True)
+            print(f"a model of {count:,} parameters was created in {name}", flush=True)
     return load_weights(ModelSource(name, dtype="float32"))
 
 

@@ -66,12 +66,15 @@ def main(argv: Sequence[str]) -> CommandResult:
         emit(asdict(served))
         print(f"{address}  (Ctrl-C ends it)", flush=True)
         if config.host not in LOCAL:
-            print("whoever reaches this machine can see the runs: there is no password", flush=True)
+            print(
+                "anyone who can reach this machine can see the runs: there is no password",
+                flush=True,
+            )
         if config.open and _has_desktop():
             webbrowser.open(address)
         serve(archive, config.host, listening, launcher)
     for each in launcher.at_work() if launcher else ():
-        print(f"{each.name} goes on; end it with: kill -INT {each.process.pid}")
+        print(f"{each.name} is still running; end it with: kill -INT {each.process.pid}")
     return CommandResult(served)
 
 

@@ -80,7 +80,7 @@ class Player:
     async def step(self, text: str) -> GymTurn:
         """Do the action. Text that is not one costs a step, and the outcome says why.
 
-        Raises `RuntimeError` when no episode is under way.
+        Raises `RuntimeError` when no episode is in progress.
         """
         source, reason = "environment", ""
         try:

@@ -61,7 +61,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error}; nothing was left there") from error
+        raise StoreError(f"{target} cannot be written: {error}; nothing was written") from error
 
 
 def refuse_existing(target: Path) -> None:
@@ -70,7 +70,7 @@ def refuse_existing(target: Path) -> None:
         return
     if target.exists() or target.is_symlink():
         raise StoreError(
-            f"{target} is there already and is not overwritten; choose another folder, or remove it"
+            f"{target} already exists and is not overwritten; choose another folder, or remove it"
         )
 
 

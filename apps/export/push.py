@@ -27,7 +27,7 @@ def push(folder: Path, repository: str, *, is_public: bool) -> str:
         )
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         raise SetupError(
-            f"{folder} is written, and the hub did not take it as {repository}: {error}; push it"
+            f"{folder} is written, but the hub did not accept it as {repository}: {error}; push it"
             f" with: hf upload {repository} {folder} --repo-type dataset"
         ) from error
     return str(made)

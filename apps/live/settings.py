@@ -125,7 +125,7 @@ def check(config: RunConfig) -> None:
     config.taught.check(config.asked.policy, is_kept=True)
     config.caps.check()
     if config.max_steps < 1:
-        raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
+        raise UsageError(f"--max-steps {config.max_steps} must be at least 1")
     check_world(config.ahead)
     config.escalated.check(_prompted(config))
     for paid in {name_of(actor_of(config)), config.ahead.paid, config.escalated.paid} - {""} or {
@@ -151,7 +151,7 @@ def check(config: RunConfig) -> None:
 def _check_together(config: RunConfig) -> None:
     """Raise `UsageError` for settings that do not go together."""
     wrong = {
-        "--profiles and --site go together: the file, and which of its tables": (
+        "--profiles and --site go together: the file and the name of a table in it": (
             bool(config.profiles) != bool(config.site)
         ),
         "--profile and --login both name a login to begin with; give one of them": (

@@ -276,7 +276,7 @@ class Sessions:
         """Take room for one more while the block runs. Raises `CallError` where there is none."""
         most = self._config.max_sessions
         if len(self._open) + self._taken >= most:
-            raise CallError(f"{most} sessions are open, the most there may be; close one first")
+            raise CallError(f"{most} sessions are open, the maximum; close one first")
         self._taken += 1
         try:
             yield

@@ -219,8 +219,7 @@ class Translator:
         paths = told.said["paths"]
         if len(paths) != told.said["count"] or not paths:
             self._say(
-                f"files put into {told.said['called']} were left out: where they lie is not"
-                " known any more"
+                f"files put into {told.said['called']} were left out: their location is not known"
             )
             return
         click = self._take_click()

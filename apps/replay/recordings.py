@@ -150,8 +150,8 @@ def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:
         suite = _load_suite(task)
         if suite is None:
             raise SetupError(
-                f"{task.id} is of no benchmark that makes tasks from seeds; leave --seed out, and"
-                " set other values with --values"
+                f"{task.id} belongs to no benchmark that makes tasks from seeds; leave --seed out,"
+                " and set other values with --values"
             )
         if not suite.is_seeded:
             raise SetupError(

@@ -72,7 +72,7 @@ class Stage:
         if self.places >= most:
             raise MessageError(
                 ErrorCode.CAPACITY_REACHED,
-                f"{most} sessions play, the most there may be; close one, or start the server with"
+                f"{most} sessions are playing, the maximum; close one, or start the server with"
                 " a higher --max-sessions",
             )
         self.places += 1
@@ -197,12 +197,12 @@ class ServedSession:
     async def step(self, asked: StepData) -> ServedTurn:
         """Do an action; what is not one costs a step, and the outcome says why.
 
-        Raises `MessageError` where no episode is under way, and `WorldError` where it is lost.
+        Raises `MessageError` where no episode is in progress, and `WorldError` where it is lost.
         """
         if self._runner is None or not self._is_playing:
             lost = f"; the last one is lost: {self._lost}" if self._lost else ""
             code = ErrorCode.SESSION_ERROR if self._lost else ErrorCode.VALIDATION_ERROR
-            raise MessageError(code, f"no episode is under way{lost}; reset begins one")
+            raise MessageError(code, f"no episode is in progress{lost}; reset begins one")
         source, refusal = "client", ""
         try:
             action = read_action(asked)

@@ -241,7 +241,7 @@ async def _read_form(launcher: Launcher, request: Request) -> dict[str, str]:
     async with request.form(max_files=0, max_fields=500, max_part_size=_MOST_BYTES) as form:
         said = {name: str(value) for name, value in form.items()}
     if not secrets.compare_digest(said.get("token", "").encode(), launcher.form_token.encode()):
-        raise HTTPException(403, "the viewer was started anew since; open its page again")
+        raise HTTPException(403, "the viewer was restarted; open its page again")
     return said
 
 

@@ -197,7 +197,7 @@ class HostedWorld:
                 if not await asyncio.to_thread(running.is_healthy):
                     await asyncio.sleep(_DYING_SECONDS)
                     running.check()
-                    raise SiteError(f"{task.site} does not answer any more")
+                    raise SiteError(f"{task.site} no longer responds")
             return self._translation.outward(found)
 
     async def prepare(self, task: Task) -> None:

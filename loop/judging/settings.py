@@ -75,7 +75,7 @@ class JudgeConfig:
                 " --induce, or --verify"
             )
         if any(size < 1 for size in self.metrics):
-            raise UsageError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
+            raise UsageError(f"--metrics {' '.join(map(str, self.metrics))}: must be at least 1")
         if self.adversarial and not self.evaluators:
             raise UsageError("--adversarial tries what --with names; there are none")
         if self.freeze and not self.evaluators:

@@ -147,7 +147,7 @@ def load_guard(config: BenchmarkConfig, chosen: TaskSelection) -> Guard | None:
     if config.guard is None:
         return None
     if config.har is not None:
-        raise UsageError("--har answers in place of the network; leave --guard out")
+        raise UsageError("--har replaces the network; leave out --guard")
     return Guard.read(config.guard).opening(*list_page_folders(chosen.tasks(1)))
 
 

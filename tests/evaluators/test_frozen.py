@@ -105,5 +105,5 @@ def test_a_damaged_record_is_said_plainly(tmp_path, text):
     path = tmp_path / "frozen.json"
     path.write_text(text)
 
-    with pytest.raises(SetupError, match="no list of frozen judges"):
+    with pytest.raises(SetupError, match="not a list of frozen judges"):
         read_frozen(path)

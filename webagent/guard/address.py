@@ -111,7 +111,7 @@ def _ipv4(host: str) -> IPv4Address:
 
     parts = host.split(".")
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        raise ValueError(f"{host[:60]!r} ends in a number and is no IPv4 address")
+        raise ValueError(f"{host[:60]!r} ends in a number and is not an IPv4 address")
     *heads, tail = map(read, parts)
     if any(head > 0xFF for head in heads) or tail >= 256 ** (4 - len(heads)):
         raise ValueError(f"{host[:60]!r} has a number that is too large for IPv4")
@@ -158,7 +158,7 @@ def check_network(name: str) -> None:
             ip_network(name)
         except ValueError as error:
             raise ValueError(
-                f"{name!r} is no network; use {', '.join(KINDS)} or one such as 10.1.0.0/16"
+                f"{name!r} is not a network; use {', '.join(KINDS)} or one such as 10.1.0.0/16"
             ) from error
 
 

@@ -72,7 +72,7 @@ async def visualwebarena_same_picture(question: RuleQuestion) -> Verdict:
         return references
     threshold = _mapping(question.expected).get("threshold")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise TypeError(f"{threshold!r} is no threshold")
+        raise TypeError(f"{threshold!r} is not a threshold")
     verdicts = [
         _compared(question, picture, reference, threshold)
         for reference in references

@@ -116,7 +116,7 @@ def test_what_does_not_go_together_is_said_before_anything_is_done(
     wrong = {
         "--profile a --login b": "give one of them",
         "--cdp http://127.0.0.1:9222 --guard g.toml": "a guard needs a browser of its own",
-        "--proxy nowhere": "'nowhere' is no proxy; expected one such as",
+        "--proxy nowhere": "'nowhere' is not a proxy; expected one such as",
         "--actions own.py:f": "decorate it with @custom_action",
         "--actions read_fil": "did you mean read_file",
         "--site-memory nothere": "nothere",

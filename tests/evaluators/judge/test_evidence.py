@@ -385,7 +385,7 @@ async def test_infrastructure_failures_are_not_shown_to_the_model() -> None:
 
 
 async def test_an_episode_under_way_is_not_examined() -> None:
-    with pytest.raises(ValueError, match="under way"):
+    with pytest.raises(ValueError, match="in progress"):
         await build_judge("evidence", CannedModel([])).examine(replace(SILENT, ending=None))
 
 

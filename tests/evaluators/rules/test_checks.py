@@ -124,7 +124,7 @@ async def test_an_infrastructure_failure_is_never_scored_whatever_the_evidence(e
 
 
 async def test_an_episode_under_way_is_refused():
-    with pytest.raises(ValueError, match="e1 is under way"):
+    with pytest.raises(ValueError, match="e1 is in progress"):
         await checks_hold()(replace(finished(MINIWOB), ending=None))
 
 

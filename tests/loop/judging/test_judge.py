@@ -133,7 +133,7 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
         ((), "nothing to do"),
         (
             ("--with", "ruls"),
-            "'ruls' is no evaluator; expected one of rules, consulted, judge:VARIANT",
+            "'ruls' is not an evaluator; expected one of rules, consulted, judge:VARIANT",
         ),
         (("--with", "vote(rules"), "a bracket is not closed"),
         (("--with", "rules)"), "nothing may follow before ')'"),
@@ -141,7 +141,7 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
         (("--with", "unsure(rules)"), "the range of values that say nothing"),
         (("--with", "vote[1,0](rules,rules)"), "a positive weight for each voter"),
         (("--with", "vote[a](rules)"), "[a] does not hold numbers"),
-        (("--with", "reward:nowhere"), "nowhere is no folder"),
+        (("--with", "reward:nowhere"), "nowhere is not a folder"),
         (("--with", "reward"), "reward names no folder"),
         (("--with", "judge"), "is no language model"),
         (("--with", "consulted"), "is no language model"),
@@ -162,7 +162,7 @@ def test_what_cannot_be_done_is_named(run, flags, complaint, capsys, monkeypatch
     ("flags", "complaint"),
     [
         (("--with", "rules", "--arms", "nobody"), "holds no episode to judge"),
-        (("--verify",), "no list of frozen judges"),
+        (("--verify",), "not a list of frozen judges"),
         (("--against", "x.csv"), "x.csv cannot be read"),
     ],
 )

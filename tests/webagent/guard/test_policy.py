@@ -61,7 +61,7 @@ def test_values_arrive_as_they_are_meant(tmp_path: Path) -> None:
         ("[secrets.a]\nenv = 'A'\nsites = []", "needs `sites`"),
         ("[[actions]]\nverdict = 'deny'\nactions = ['clik']", "no action called 'clik'"),
         ("[[actions]]\nverdict = 'deny'\nwhen = {type = 3}", "actions.0.when is not a JSON Schema"),
-        ("open_networks = ['home']", "'home' is no network"),
+        ("open_networks = ['home']", "'home' is not a network"),
         ("[hosts]\n'a.example' = 'b.example'", "is not an IP address"),
         ("on_refusal = ", "is not TOML"),
     ],

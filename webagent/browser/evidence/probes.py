@@ -57,7 +57,9 @@ def fill_address(
     url = _SLOT.sub(fill, probe.url).strip()
     scheme = _scheme(url)
     if scheme not in _SCHEMES:
-        raise Uncaptured(f"{url[:200]!r} is no address of a page; expected http, https or file")
+        raise Uncaptured(
+            f"{url[:200]!r} is not the address of a page; expected http, https or file"
+        )
     if scheme == "file" and _scheme(probe.url) != "file" and not probe.url.startswith("{last_url}"):
         raise Uncaptured(f"a page must not choose which file is opened, here {url[:200]!r}")
     return url

@@ -162,7 +162,7 @@ def read_storage_state(path: Path) -> StorageState:
     except ValueError as error:
         raise SetupError(f"the storage state {path} is not JSON: {error}") from error
     if not isinstance(state, dict) or not {"cookies", "origins"} <= state.keys():
-        raise SetupError(f"{path} is no storage state; expected `cookies` and `origins`")
+        raise SetupError(f"{path} is not a storage state; expected `cookies` and `origins`")
     return state
 
 

@@ -142,7 +142,7 @@ def _proxy(address: str) -> dict[str, str]:
         raise SetupError(f"the proxy {parts.hostname!r} has no port number: {error}") from error
     if parts.scheme not in ("http", "https", "socks4", "socks5") or not parts.hostname:
         raise SetupError(
-            f"{address.rpartition('@')[2]!r} is no proxy; expected one such as "
+            f"{address.rpartition('@')[2]!r} is not a proxy; expected one such as "
             "http://user:password@host:3128"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

@@ -124,7 +124,9 @@ async def test_a_page_that_is_not_there_is_seen_but_one_that_fails_is_not(shop: 
         "broken": f"{shop.url('/broken')} was answered with status 500",
         "closed": "cannot open http://127.0.0.1:9/: net::ERR_UNSAFE_PORT",
         "closed again": "cannot open http://127.0.0.1:9/: net::ERR_UNSAFE_PORT",
-        "script": "'javascript:alert(1)' is no address of a page; expected http, https or file",
+        "script": (
+            "'javascript:alert(1)' is not the address of a page; expected http, https or file"
+        ),
         "syntax": "the script cannot be run: SyntaxError: Unexpected token ')'",
         "takes": "a probe takes value, source, pictures, found 'video'",
         "pictures": "there is no store to keep pictures in",

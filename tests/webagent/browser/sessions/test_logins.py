@@ -60,7 +60,7 @@ def test_a_login_that_is_nowhere_is_named_with_where_it_was_looked_for(tmp_path:
     with pytest.raises(WorldError, match=r"t/shop@1 wants the login 'anna'.*webagent login"):
         logins(TASK)
     (tmp_path / "anna.json").write_text("[]")
-    with pytest.raises(SetupError, match="is no storage state"):
+    with pytest.raises(SetupError, match="is not a storage state"):
         logins.named("anna")
     with pytest.raises(SetupError, match="a site is named by letters"):
         logins.named("../anna")
