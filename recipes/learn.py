@@ -66,7 +66,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     for site, count in counts.items():
         print(f"  {config.hints / site}.md: {count} hint{'s' * (count != 1)}")
     if not counts:
-        print(f"no hint was learnt, so {config.hints} holds none")
+        print(f"no hint was learnt, so {config.hints} contains none")
     books = [config.hints / f"{site}.md" for site in counts]
     return CommandResult(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
 
