@@ -36,7 +36,7 @@ class SteppedEpisode:
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> list[Decision]:
         """Raises `PolicyError`: outside there is one action at a time."""
-        raise PolicyError("an episode that is moved from outside proposes nothing")
+        raise PolicyError("an episode that is stepped from outside has no policy of its own")
 
     async def next(self) -> Observation | Trajectory:
         """Return the page that waits for an action, or the finished episode."""

@@ -55,7 +55,7 @@ class FunctionEvaluator:
         judged = self.judgement(trajectory)
         value, reason = await judged if isawaitable(judged) else judged
         if value is not None and not 0.0 <= value <= 1.0:
-            raise ValueError(f"{self.id} gave {value}; a score lies between 0 and 1")
+            raise ValueError(f"{self.id} gave {value}; a score must be between 0 and 1")
         return Score(self.score, value, reason, self.id)
 
 

@@ -69,7 +69,7 @@ async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
         await wait_for_enter("Log in in the browser's window, then press Enter here.")
         state: StorageState = await context.storage_state(indexed_db=True)
     if not state["cookies"] and not state["origins"]:
-        raise SetupError(f"{config.url} has left nothing in the browser, so nobody is logged in")
+        raise SetupError(f"{config.url} stored nothing in the browser, so nobody is logged in")
     return state
 
 

@@ -188,6 +188,6 @@ def _print(shown: Remembered) -> None:
             print(f"  {task}: {n}")
     for each in shown.steps:
         agrees = "the same" if each.taken == each.proposed else "memory would not"
-        print(f"\nstep {each.step}: {each.taken} was done; {agrees}")
+        print(f"\nstep {each.step}: {each.taken} was taken; {agrees}")
         for line in each.why:
             print(f"  {line}")

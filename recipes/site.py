@@ -204,7 +204,7 @@ def _reset(config: SiteConfig) -> CommandResult:
     site = find_site(config.name, config.files)
     if isinstance(site, RemoteSite):
         if not site.is_reset:
-            raise SiteError(f"{site.id} has no way to be reset; describe one in its file")
+            raise SiteError(f"{site.id} cannot be reset; describe how in its file")
         seconds = site.start().reset()
     else:
         seconds = send_command(_running(site), "reset", config.state or FIRST)
@@ -252,11 +252,9 @@ def _check(config: SiteConfig) -> CommandResult:
         print(f"{name.replace('_', ' '):<18} {value}")
     unlike = facts.get("unlike_fresh")
     if unlike:
-        print(
-            f"{site.id} keeps connections or what it has read; set restart_on_reset = true for it"
-        )
+        print(f"{site.id} keeps connections or cached data; set restart_on_reset = true for it")
     elif facts.get("writes") == "":
-        print(f"no form was found by which {site.id} can be changed; try one of your tasks twice")
+        print(f"no form that changes {site.id} was found; play one of your tasks twice instead")
     is_good = facts["healthy"] and not facts.get("left_by_reset") and not unlike
     return CommandResult(facts, Status.DONE if is_good else Status.FAILED)
 

@@ -77,7 +77,7 @@ def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Loaded
         name = str(settings.out / FRESH)
         if not Path(name).is_dir():
             if not episodes:
-                raise SetupError("no episodes whose texts a tokenizer could be made from")
+                raise SetupError("no episodes with text to train a tokenizer on")
             from webagent.models.fresh import create_model
 
             texts, seed = _texts(episodes), settings.train.seed

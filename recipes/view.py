@@ -81,7 +81,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 def _make_launcher(config: ViewConfig) -> "Launcher":
     """Return the launcher of runs in the folder. Raises `UsageError` if it is not allowed."""
     if config.host not in LOCAL:
-        raise UsageError(f"--control is for this machine alone; leave --host {config.host} out")
+        raise UsageError(f"--control only works on this machine; omit --host {config.host}")
     if any((config.run / name).exists() for name in ("run.json", "run.sqlite")):
         raise UsageError(
             f"--control starts runs in a folder of runs, and {config.run} is a run; name the folder"

@@ -178,7 +178,7 @@ def _find_picture(path: Path, named: str) -> Path | None:
     if named in ("", "None"):
         return None
     if Path(named).is_absolute() or ".." in Path(named).parts:
-        raise StoreError(f"{path} names the screenshot {named}, which lies outside its own folders")
+        raise StoreError(f"{path} names the screenshot {named}, which is outside its own folders")
     return next((at for up in path.parents if (at := up / named).is_file()), None)
 
 

@@ -92,7 +92,7 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         try:
             found = _REPLY.search(reply)
             if found is None:
-                raise ActionError("it has no Thought and Action")
+                raise ActionError("no Thought and Action")
             thought, action = found.groups()
             steps.append(Step(seen, Decision(read_action(action), thought=thought.strip())))
         except ActionError as error:

@@ -117,8 +117,8 @@ def check(config: RunConfig) -> None:
         raise UsageError(str(error).replace("url=", "--url ")) from error
     if not config.asked.is_named:
         raise UsageError(
-            "who is to act? Give --model, as anthropic/NAME or as the server at OPENAI_BASE_URL"
-            " calls it, --endpoint FILE, --policy local:FOLDER for weights in this process, or"
+            "no policy: give --model, as anthropic/NAME or by its name at OPENAI_BASE_URL,"
+            " --endpoint FILE, --policy local:FOLDER for weights in this process, or"
             " --policy python:FILE.py:NAME"
         )
     check_actor(actor_of(config), ModelOptions(vision=config.vision))

@@ -311,7 +311,7 @@ class Sessions:
         )
         for session, error in zip(sessions, left, strict=True):
             if isinstance(error, WebAgentError | TimeoutError):
-                logger.warning("the session %s did not end in order: %s", session.name, error)
+                logger.warning("the session %s did not end cleanly: %s", session.name, error)
             elif error is not None:
                 raise error
 

@@ -101,5 +101,5 @@ class ServedClient:
         except InvalidStatus as error:
             reason = f"{error.response.status_code} {(error.response.body or b'').decode()}"
             raise SetupError(
-                f"{self._host} refused this client: it answers {reason}; is it webagent serve?"
+                f"{self._host} refused this client with {reason}; is it webagent serve?"
             ) from error

@@ -111,7 +111,7 @@ class Stage:
             raise asked
         said = asked.score
         if said.value is None:
-            raise WorldError(f"the judge says nothing of this episode: {said.reason}")
+            raise WorldError(f"the judge abstained on this episode: {said.reason}")
         return said
 
 
@@ -202,7 +202,7 @@ class ServedSession:
         if self._runner is None or not self._is_playing:
             lost = f"; the last one is lost: {self._lost}" if self._lost else ""
             code = ErrorCode.SESSION_ERROR if self._lost else ErrorCode.VALIDATION_ERROR
-            raise MessageError(code, f"no episode is in progress{lost}; reset begins one")
+            raise MessageError(code, f"no episode is in progress{lost}; call reset to start one")
         source, refusal = "client", ""
         try:
             action = read_action(asked)
@@ -219,7 +219,7 @@ class ServedSession:
             raise self._fail(error) from error
         page = result.last or self._page
         if page is None:
-            raise RuntimeError("an episode ends before its first page was seen")
+            raise RuntimeError("the episode ended before its first page was observed")
         turn = self._turn(page, reward=score.value)
         return replace(turn, done=True, ending=str(result.ending), reason=score.reason)
 
@@ -270,7 +270,7 @@ class ServedSession:
         self._page = page
         task, variant = self._task, self._stage.variant
         if task is None:
-            raise RuntimeError("a turn before its reset")
+            raise RuntimeError("a step before the first reset")
         png = self._stage.pictures.get(page.screenshot) if self._has_images else None
         return ServedTurn(
             goal=page.goal,

@@ -75,8 +75,8 @@ class ServeConfig(JudgeSettings, TaskSettings):
             raise UsageError(f"--port {self.port} is not a port; expected 0 to 65535")
         if self.host not in LOOPBACK and self.token_file is None:
             raise UsageError(
-                f"--host {self.host} is for others than this machine: name with --token-file a file"
-                " that holds the token which clients have to show"
+                f"--host {self.host} can be reached by other machines: give --token-file"
+                " with the token that clients must send"
             )
         check(self.played)
         self.token()

@@ -179,9 +179,7 @@ def _steer(pages: Pages, launcher: Launcher, request: Request, said: dict[str, s
     found = steering_of(pages, request, run)
     allowed = [button.action for button in found.buttons] if found else []
     if action not in allowed:
-        raise SetupError(
-            f"{action!r:.40} cannot be done to {run.title} now; look at its page again"
-        )
+        raise SetupError(f"{action!r:.40} is not possible for {run.title} now; reload its page")
     if action == "resume":
         settings, _ = read_settings(run)
         launcher.resume(command_of(settings), run.title, run.path)

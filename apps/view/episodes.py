@@ -117,9 +117,7 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
     if word not in WORDS:
         close = get_close_matches(word, WORDS, n=1, cutoff=0.5)
         meant = f"did you mean {close[0]}:?" if close else f"there are {_list_names(list(WORDS))}"
-        raise SetupError(
-            f'there is no word {word}: to choose by; {meant} Text with a colon goes in "quotes"'
-        )
+        raise SetupError(f'unknown filter {word}:; {meant} Text with a colon goes in "quotes"')
     if word in _NUMBERS:
         ranges = [_read_range(word, part) for part in value.split(",")]
         return lambda line, found: any(

@@ -213,7 +213,7 @@ def _read_kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
             if marks.get(episode) == mark
         }
     except (OSError, sqlite3.Error, ValidationError) as error:
-        logger.info("%s cannot be read and is started again: %s", path, error)
+        logger.info("%s cannot be read and is rebuilt: %s", path, error)
         path.unlink(missing_ok=True)
         return {}
 

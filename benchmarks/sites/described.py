@@ -84,7 +84,7 @@ class CommandSite:
     def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
         """By its form."""
         if self.login is None:
-            raise SiteError(f"{self.id} has accounts, but no [login] that says how to log in")
+            raise SiteError(f"{self.id} has accounts, but no [login] that describes how to log in")
         return log_in(base, account, self.login)
 
     def _fill(
@@ -261,7 +261,7 @@ def _site(name: str, value: object, file: Path) -> TomlSite:
         "passing": {key: passing.texts(key) for key in passing.values},
     }
     if both["accounts"] and login is None:
-        raise SiteError(f"{where} has accounts, but no [login] that says how to log in")
+        raise SiteError(f"{where} has accounts, but no [login] that describes how to log in")
     if is_hosted:
         return _hosted(table, both)
     return CommandSite(

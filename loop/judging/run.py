@@ -203,7 +203,7 @@ class JudgingRun:
         if not work:
             print(
                 f"nothing left to judge: all {len(episodes)} episodes have their verdicts;"
-                " --retry asks again where an evaluator abstained"
+                " --retry judges those again on which an evaluator abstained"
             )
         with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
             await scoring.score(work, self.config.concurrency, counter)

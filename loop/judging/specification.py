@@ -134,7 +134,7 @@ def parse_evaluator(text: str) -> EvaluatorSpec:
     """The evaluator that a text asks for. Raises `SetupError` saying what is wrong with it."""
     spec, rest = _parse(text, text)
     if rest.strip():
-        raise UsageError(f"in the evaluator {text!r} nothing may follow before {rest.strip()!r}")
+        raise UsageError(f"in the evaluator {text!r} {rest.strip()!r} is not expected")
     return spec
 
 
@@ -190,7 +190,7 @@ def _parse_numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
     except ValueError:
-        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
+        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] must be numbers") from None
 
 
 def _load_reward(folder: Path) -> "RewardModel | LanguageReward":

@@ -194,12 +194,11 @@ def check(config: BenchmarkConfig) -> None:
     config.ahead.check()
     if config.searched.is_on and config.asked.policy == "oracle":
         raise UsageError(
-            "--policy oracle knows the right actions, so it has nothing to search for; name another"
+            "--policy oracle knows the right actions, so a search is pointless; name another"
         )
     if config.ahead.looks_ahead and config.asked.policy == "oracle":
         raise UsageError(
-            "--policy oracle knows the right actions, so it has nothing to look ahead for; name"
-            " another"
+            "--policy oracle knows the right actions, so a world model is pointless; name another"
         )
     config.caps.check()
     for paid in {config.asked.paid, config.ahead.paid, config.escalated.paid} - {""} or {""}:

@@ -271,7 +271,7 @@ class ExchangeLog:
             try:
                 exchange = AskedQuestion(**json.loads(line))
             except (ValueError, TypeError) as error:
-                raise StoreError(f"{path}, line {number}: not what was asked: {error}") from error
+                raise StoreError(f"{path}, line {number}: not as requested: {error}") from error
             found[exchange.key] = exchange
         return cls(path, found)
 

@@ -95,7 +95,7 @@ def test_the_records_of_a_run_are_read_back_and_not_replaced(folder, tmp_path):
     write_frozen(path, frozen)
 
     assert read_frozen(path) == frozen
-    with pytest.raises(SetupError, match="keeps the ones it began with"):
+    with pytest.raises(SetupError, match="keeps its first ones"):
         write_frozen(path, frozen[:1])
     assert read_frozen(path) == frozen
 

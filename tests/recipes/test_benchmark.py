@@ -205,7 +205,7 @@ def test_seeds_that_nobody_has_looked_at_begin_where_they_are_told_to() -> None:
 
 async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
     whole = episode(Provenance(), "no-such-task", 0, True)
-    with pytest.raises(PolicyError, match="no oracle knows how no-such-task"):
+    with pytest.raises(PolicyError, match="no oracle exists for no-such-task"):
         await OraclePolicy().act(replace(whole, steps=()), page("goal", ""))
 
 

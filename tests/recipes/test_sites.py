@@ -166,7 +166,7 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
         (["site", "start", "dairy"], Status.USAGE, "no site is called 'dairy'; there is diary@1"),
         (["site", "snapshot", "diary"], Status.USAGE, "expected a name for the state"),
         (["site", "start", "shopping", "--files", more], Status.SETUP, "is started there"),
-        (["site", "reset", "shopping", "--files", more], Status.SETUP, "no way to be reset"),
+        (["site", "reset", "shopping", "--files", more], Status.SETUP, "cannot be reset"),
     ):
         assert main(argv) == status
         assert why in capsys.readouterr().err

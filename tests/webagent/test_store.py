@@ -197,9 +197,9 @@ def test_a_finished_episode_cannot_be_written_over(store: Store) -> None:
     store.add(whole)
     with pytest.raises(StoreError, match="already in"):
         store.begin(begun(whole))
-    with pytest.raises(StoreError, match="not under way"):
+    with pytest.raises(StoreError, match="not in progress"):
         store.add_step(whole.id, 2, whole.steps[0])
-    with pytest.raises(StoreError, match="not under way"):
+    with pytest.raises(StoreError, match="not in progress"):
         store.finish(replace(whole, error="changed my mind"))
     assert store.load(whole.id) == whole
 

@@ -96,9 +96,7 @@ class Browser:
         `http://127.0.0.1:9222`: worlds get contexts of their own in it, and it stays open. A guard
         needs a browser of its own. Raises `SetupError`."""
         if connect and guard:
-            raise SetupError(
-                "a guard cannot limit a browser that is already running; leave out connect"
-            )
+            raise SetupError("a guard cannot limit a browser that is already running; omit connect")
         self.headless = headless
         self.connect = connect
         self.guard = guard

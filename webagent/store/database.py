@@ -229,7 +229,7 @@ class ImageFolder:
         path = self.path(reference)
         with convert_failures(self._folder):
             if not path.is_file():
-                raise StoreError(f"the image {path} is missing; was the folder copied whole?")
+                raise StoreError(f"the image {path} is missing; was the folder copied completely?")
             image = path.read_bytes()
         if hashlib.sha256(image).hexdigest() != path.stem:
             raise StoreError(f"the image {path} is damaged: its bytes do not match its name")
@@ -238,7 +238,7 @@ class ImageFolder:
     def path(self, reference: str) -> Path:
         """Return where the image lies. Raises `StoreError` for what is no reference."""
         if not _REFERENCE.fullmatch(reference):
-            raise StoreError(f"{reference!r:.80} is no image reference such as ab12….png")
+            raise StoreError(f"{reference!r:.80} is not an image reference such as ab12….png")
         return self._folder / reference[:2] / reference
 
 

@@ -124,8 +124,8 @@ def test_what_is_no_call_makes_no_step_and_is_told(tmp_path: Path) -> None:
         (lambda path: path.write_text("{"), "is damaged"),
         (lambda path: path.write_text('{"goal": "x"}'), "not a cleaned trajectory"),
         (lambda path: path.write_text(path.read_text().replace("true", "false", 1)), "not valid"),
-        (lambda path: path.write_text(path.read_text().replace("None", "../x")), "lies outside"),
-        (lambda path: path.write_text(path.read_text().replace("None", "/x")), "lies outside"),
+        (lambda path: path.write_text(path.read_text().replace("None", "../x")), "is outside"),
+        (lambda path: path.write_text(path.read_text().replace("None", "/x")), "is outside"),
     ],
 )
 def test_a_damaged_file_is_named_with_what_is_wrong(

@@ -110,7 +110,7 @@ def test_an_error_said_to_the_agent_is_the_outcome_of_its_action(tmp_path: Path)
     assert [step.decision.action for step in episode.steps] == [Fill(ZERO, "red lamp"), Click(3)]
     assert episode.steps[1].observation.outcome == "Format ERROR: write Thought and Action."
     assert episode.steps[1].observation.nodes == episode.steps[0].observation.nodes
-    assert "reply 2: it has no Thought and Action" in episode.error
+    assert "reply 2: no Thought and Action" in episode.error
 
 
 @pytest.mark.parametrize(

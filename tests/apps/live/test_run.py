@@ -223,7 +223,7 @@ def test_mistakes_are_said_before_anything_is_started(
     assert cli.main(["run"]) == Status.USAGE
     assert "expected a task" in capsys.readouterr().err
     assert cli.main(["run", "x", "--url", "about:blank"]) == Status.USAGE
-    assert "who is to act?" in capsys.readouterr().err
+    assert "no policy: give --model" in capsys.readouterr().err
     assert not list(folder.glob("runs/*"))
 
 

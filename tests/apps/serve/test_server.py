@@ -190,7 +190,7 @@ async def test_strangers_and_pages_are_not_let_in(serve: Serve, tmp_path: Path) 
             assert (await http.get(f"{server.url}/schema", headers=page)).status_code == 403
             refused = await http.post(f"{server.url}/reset", headers=shown)
             assert (refused.status_code, "WebSocket" in refused.text) == (405, True)
-        with pytest.raises(SetupError, match=r"refused this client: it answers 401 .*token"):
+        with pytest.raises(SetupError, match=r"refused this client with 401 .*token"):
             server.client().reset()
         with ServedClient(server.url.replace("//", "//client:0123456789abcdef@")) as env:
             assert env.reset()["observation"]["goal"]

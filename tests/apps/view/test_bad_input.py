@@ -133,8 +133,8 @@ def test_addresses_that_lead_nowhere_say_what_there_is(run: Path, view: View) ->
     for page, told in (
         ("/run/on", "did you mean one?"),
         ("/run/one/task/click", "did you mean click-link?"),
-        ("/run/one/image/x.png", "no image reference"),
-        ("/compare/runs", "there is one run here"),
+        ("/run/one/image/x.png", "not an image reference"),
+        ("/compare/runs", "only one run was found"),
         ("/nowhere", "Not Found"),
     ):
         status, text = get(address + page)

@@ -168,7 +168,7 @@ def test_control_is_for_this_machine_and_a_folder_of_runs(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["view", "runs", "--control", "--host", "0.0.0.0"]) == Status.USAGE
-    assert "this machine alone" in capsys.readouterr().err
+    assert "only works on this machine" in capsys.readouterr().err
     measured_run(runs, "one", is_over=True)
     assert cli.main(["view", "runs/one", "--control"]) == Status.USAGE
     assert "the folder above it" in " ".join(capsys.readouterr().err.split())

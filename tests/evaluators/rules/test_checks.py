@@ -148,7 +148,7 @@ async def test_a_task_without_checks_is_left_to_a_judge():
     score = await checks_hold("other")(finished(MINIWOB, raw_reward=1.0))
 
     assert score.value is None
-    assert "a judge can say" in score.reason
+    assert "a judge must decide" in score.reason
 
 
 async def test_an_unknown_rule_is_refused_with_the_close_matches():

@@ -136,11 +136,11 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
             "'ruls' is not an evaluator; expected one of rules, consulted, judge:VARIANT",
         ),
         (("--with", "vote(rules"), "a bracket is not closed"),
-        (("--with", "rules)"), "nothing may follow before ')'"),
+        (("--with", "rules)"), "')' is not expected"),
         (("--with", "cascade[3](rules,rules)"), "how many have to agree"),
         (("--with", "unsure(rules)"), "the range of values that say nothing"),
         (("--with", "vote[1,0](rules,rules)"), "a positive weight for each voter"),
-        (("--with", "vote[a](rules)"), "[a] does not hold numbers"),
+        (("--with", "vote[a](rules)"), "[a] must be numbers"),
         (("--with", "reward:nowhere"), "nowhere is not a folder"),
         (("--with", "reward"), "reward names no folder"),
         (("--with", "judge"), "is no language model"),
@@ -179,7 +179,7 @@ def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(
     asked = ["judge", str(run), "--with", "rules", "--against", str(labels)]
 
     assert cli.main(asked) == 3
-    assert "1 of 13 labels are of episodes that this run has not: 'e99'" in capsys.readouterr().err
+    assert "1 of 13 labels are of episodes not in this run: 'e99'" in capsys.readouterr().err
     assert cli.main([*asked, "--ignore-unknown"]) == 0
     assert json.loads((run / "agreement.json").read_text())["ignored_labels"] == 1
 

@@ -271,13 +271,13 @@ class Enforcer:
     def check_start(self) -> None:
         """Raise `GuardError` where the task's first page is not open."""
         if not self._start.is_allowed:
-            raise GuardError(f"the policy closes the task's own page: {self._start.reason}")
+            raise GuardError(f"the guard blocks the task's own page: {self._start.reason}")
 
     def open_further(self, url: str) -> None:
         """Open another start page to the task. Raises `GuardError` where the policy closes it."""
         verdict = self._gate.open_also(url)
         if not verdict.is_allowed:
-            raise GuardError(f"the policy closes a further start page: {verdict.reason}")
+            raise GuardError(f"the guard blocks a further start page: {verdict.reason}")
 
     async def perform(self, action: Action, tabs: Tabs, seen: Observation) -> str:
         """Do the action, or return the reason why it may not be done. Raises `GuardError`."""

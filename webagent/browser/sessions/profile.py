@@ -163,7 +163,7 @@ def add_login(profile: Profile, task: Task, logins: LoginsOf | None) -> Profile:
     storage = logins(task) if logins else None
     if storage is None:
         raise WorldError(
-            f"{task.id} wants to be logged in as {task.login!r}, and no such login is known; save "
+            f"{task.id} needs the login {task.login!r}, which is not saved; save "
             f"one with: webagent login {task.start_url} --site {task.login}"
         )
     both = join_states(profile.storage, storage) if profile.storage is not None else storage

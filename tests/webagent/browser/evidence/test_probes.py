@@ -159,7 +159,7 @@ async def test_a_server_that_never_answers_costs_its_probes_and_no_more(
     assert reasons["silent too"] == f"{silent} gave no answer to the probe before"
     assert "seen" not in reasons
     assert reasons["busy"].startswith("no answer within")
-    assert reasons["too late"] == "the probes before it took all of 2.5 s"
+    assert reasons["too late"] == "earlier probes took all of 2.5 s"
 
 
 async def test_a_page_whose_picture_never_comes_is_taken_as_far_as_it_has_come(
