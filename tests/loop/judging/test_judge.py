@@ -412,4 +412,4 @@ def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(
     (standing,) = json.loads((run / "adversarial.json").read_text())
     assert len(standing["kinds"]["honest"]["passed"]) == 179
     assert cli.main(["judge", str(run), "--adversarial", "--verify"]) == 2
-    assert "there are none" in capsys.readouterr().err
+    assert "none are given" in capsys.readouterr().err
