@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluators.attribution import signs
 from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
-from evaluators.attribution.changes import find_wrong_change
 from evaluators.attribution.episode import FailedEpisode, appears_in
-from evaluators.attribution.signs import find_wrong_value
+from evaluators.attribution.signs import find_wrong_change, find_wrong_value
 from evaluators.judge.pages import list_pages
 from evaluators.steps.judgement import StepJudgement
 from evaluators.steps.model import EpisodeQuestion, StepJudgeSettings, ask_of_episode, format_parts

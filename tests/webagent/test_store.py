@@ -331,7 +331,7 @@ def test_an_image_that_is_missing_or_damaged_is_said(store: Store) -> None:
 
 
 def test_a_reference_cannot_lead_out_of_the_folder(store: Store) -> None:
-    with pytest.raises(StoreError, match="no image reference"):
+    with pytest.raises(StoreError, match="not an image reference"):
         store.images.get("../../etc/passwd")
 
 

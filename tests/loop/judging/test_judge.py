@@ -146,7 +146,7 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
         (("--with", "judge"), "is no language model"),
         (("--with", "consulted"), "is no language model"),
         (("--with", "judge:psychic", "--model", "m"), "unknown judge 'psychic'"),
-        (("--freeze", "--against", "x.csv"), "there are none"),
+        (("--freeze", "--against", "x.csv"), "none are given"),
         (("--with", "rules", "--concurrency", "0"), "above zero"),
         (("--with", "rules", "--annotators", "loudest"), "unknown rule for several annotators"),
         (("--with", "judge", "--model", "m", "--max-cost", "1"), "the price of 'm' is not known"),
@@ -412,4 +412,4 @@ def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(
     (standing,) = json.loads((run / "adversarial.json").read_text())
     assert len(standing["kinds"]["honest"]["passed"]) == 179
     assert cli.main(["judge", str(run), "--adversarial", "--verify"]) == 2
-    assert "there are none" in capsys.readouterr().err
+    assert "none are given" in capsys.readouterr().err
