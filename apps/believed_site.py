@@ -63,7 +63,7 @@ class BelievedSite:
     def submit(self, form: dict[str, str]) -> None:
         """Do what a form asks for. Raises `ValueError` for one that is none of ours."""
         if not secrets.compare_digest(form.get("token", ""), self.token):
-            raise ValueError("this form is not of this page; reload it")
+            raise ValueError("this form belongs to another page; reload it")
         mark, text = int(form.get("mark", "0")), form.get("text", "")
         match form.get("op"):
             case "back":

@@ -25,7 +25,7 @@ def listen(host: str, port: int, first: int = 0) -> socket.socket:
             return made
         except OverflowError as error:
             made.close()
-            raise UsageError(f"--port {port} is no port; expected 0 to 65535") from error
+            raise UsageError(f"--port {port} is not a port; expected 0 to 65535") from error
         except OSError as error:
             made.close()
             is_taken = error.errno == errno.EADDRINUSE

@@ -36,7 +36,7 @@ class SteppedEpisode:
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> list[Decision]:
         """Raises `PolicyError`: outside there is one action at a time."""
-        raise PolicyError("an episode that is moved from outside proposes nothing")
+        raise PolicyError("an episode that is stepped from outside has no policy of its own")
 
     async def next(self) -> Observation | Trajectory:
         """Return the page that waits for an action, or the finished episode."""
@@ -94,10 +94,10 @@ class EpisodeRunner(Generic[Place]):
     async def act(self, action: Action, source: str = "environment") -> Observation | Trajectory:
         """Do the action; return the next page, or the whole episode where that was its end.
 
-        Raises `RuntimeError` when no episode is under way.
+        Raises `RuntimeError` when no episode is in progress.
         """
         if self._episode is None:
-            raise RuntimeError("no episode is under way; call reset first")
+            raise RuntimeError("no episode is in progress; call reset first")
         result = await self._episode.step(action, source)
         if isinstance(result, Trajectory):
             self._episode = None

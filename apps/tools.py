@@ -37,7 +37,7 @@ def langchain_tool(agent: Agent) -> Any:
     try:
         from langchain_core.tools import StructuredTool
     except ImportError as error:
-        raise SetupError(f"{error}; to mend it: pip install langchain-core") from error
+        raise SetupError(f"{error}; to fix it: pip install langchain-core") from error
 
     async def browse(task: str, url: str) -> str:
         return await _browse(agent, BrowserTask(task=task, url=url))
@@ -58,7 +58,7 @@ def openai_agents_tool(agent: Agent) -> Any:
     try:
         from agents import FunctionTool
     except ImportError as error:
-        raise SetupError(f"{error}; to mend it: pip install openai-agents") from error
+        raise SetupError(f"{error}; to fix it: pip install openai-agents") from error
 
     async def invoke(_context: Any, arguments: str) -> str:
         return await _browse(agent, BrowserTask.model_validate_json(arguments))

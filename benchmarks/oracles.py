@@ -126,7 +126,7 @@ class View:
             if action not in taken:
                 return action
             taken.remove(action)
-        raise PolicyError(f"the plan of {len(plan)} actions is done, yet the page goes on")
+        raise PolicyError(f"the plan of {len(plan)} actions is finished, but the task is not over")
 
     def _with(self, nodes: Sequence[Node]) -> "View":
         page = Observation(self.page.goal, self.page.url, self.page.title, tuple(nodes))
@@ -276,12 +276,12 @@ class OraclePolicy:
         if name not in ORACLES and played.parent:
             name = played.parent.rsplit("/", 1)[-1].split("@", 1)[0]
         if name not in ORACLES:
-            raise PolicyError(f"no oracle knows how {name} is done")
+            raise PolicyError(f"no oracle exists for {name}")
         try:
             action = ORACLES[name](View.of(trajectory, observation))
         # A script that takes the next of nothing ends as a RuntimeError, as generators have it.
         except (LookupError, StopIteration, RuntimeError, ValueError) as error:
-            raise PolicyError(f"the oracle of {name} is lost here: {error!r}") from error
+            raise PolicyError(f"the oracle of {name} failed: {error!r}") from error
         return Decision(action, source="demonstration")
 
     async def propose(

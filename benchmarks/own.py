@@ -26,7 +26,7 @@ VERSION = 1
 def suite(options: Options, subset: str = "") -> Suite:
     """Return the tasks of the file that `options.files` names; every seed of one is the same task.
 
-    With an `answer` the episode's answer is held against it; without one only a judge can say.
+    With an `answer` the episode's answer is compared with it; without one only a judge can decide.
     Raises `TasksMissing` where no file is named, `UnreadableTasks` for what makes no task.
     """
     if options.files is None:

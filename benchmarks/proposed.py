@@ -45,7 +45,7 @@ def suite(options: Options, subset: str = "") -> Suite:
     ]
     if not proposals:
         what = "that nobody has tried" if subset else "that passed every filter"
-        raise TasksMissing(f"{path} holds no proposal {what}; propose more, or have more solved")
+        raise TasksMissing(f"{path} contains no proposal {what}; propose or solve more")
     tasks = {each.task.name: each.task for each in proposals}
     groups = defaultdict[str, tuple[str, ...]](tuple)
     for each in proposals:

@@ -59,7 +59,7 @@ def changes_are(found: Json, expected: Json) -> Verdict:
             reason = _find_difference(_rows(there, kind), _rows(wanted, kind), kind)
             if reason:
                 return Verdict(0.0, f"{table}: {reason}")
-    return Verdict(1.0, "all changes are as expected, and there are no others")
+    return Verdict(1.0, "all changes are as expected, with no others")
 
 
 @rule
@@ -90,7 +90,7 @@ def _expected(value: Json) -> tuple[Object, set[str]]:
 
 def _tables(found: Json) -> Object:
     if not isinstance(found, dict):
-        raise TypeError("this is not what has changed in tables")
+        raise TypeError("this is not a record of changes in tables")
     return found
 
 

@@ -174,7 +174,7 @@ def make_suite(
     known: dict[str, Task] = {}
     for task in tasks:
         if known.setdefault(task.name, task) is not task:
-            raise UnreadableTasks(f"{identity}: two tasks are called {task.name!r}; expected one")
+            raise UnreadableTasks(f"{identity}: two tasks have the name {task.name!r}")
     lacking = missing or {}
 
     def make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
@@ -277,7 +277,7 @@ def find_file(published: PublishedFile, given: Path | None = None) -> Path:
         for file in (given / published.name, given / published.inside):
             if file.is_file():
                 return file
-        raise TasksMissing(f"{given} is without {published.name}; expected it there")
+        raise TasksMissing(f"{given} does not contain {published.name}")
     try:
         packaged = files(published.package) if published.package else None
     except PackageNotFoundError:

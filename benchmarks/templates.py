@@ -155,7 +155,7 @@ class TemplateSet(Mapping[str, TaskTemplate]):
         task = self.make(name, seed, settings)
         if split_of(seed) == "train":
             raise UsageError(
-                f"the wordings of {self._paraphrased} are for measuring alone, and seed {seed} is"
+                f"the wordings of {self._paraphrased} are for evaluation only, and seed {seed} is"
                 " for training; give --split development or test, and learn on"
                 f" {self._suite_id.partition('@')[0]}"
             )

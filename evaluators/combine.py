@@ -334,8 +334,8 @@ def cascade(
     """
     if not 1 <= agree <= len(evaluators):
         raise ValueError(
-            f"a cascade needs at least one evaluator, and no more that agree than there are; found"
-            f" {len(evaluators)} of which {agree} are to agree"
+            f"a cascade needs at least one evaluator, and at most that many that agree; found"
+            f" {len(evaluators)}, of which {agree} must agree"
         )
     kind = "cascade" if agree == 1 else f"cascade[{agree} agree]"
 

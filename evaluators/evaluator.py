@@ -47,13 +47,15 @@ class FunctionEvaluator:
     async def __call__(self, trajectory: Trajectory) -> Score:
         """Return the judgement, where there is anything to judge."""
         if trajectory.ending is None:
-            raise ValueError(f"episode {trajectory.id} is under way; only a finished one is scored")
+            raise ValueError(
+                f"episode {trajectory.id} is in progress; only a finished one is scored"
+            )
         if trajectory.ending.is_infrastructure:
             return Score(self.score, None, f"nothing to score: {trajectory.ending}", self.id)
         judged = self.judgement(trajectory)
         value, reason = await judged if isawaitable(judged) else judged
         if value is not None and not 0.0 <= value <= 1.0:
-            raise ValueError(f"{self.id} gave {value}; a score lies between 0 and 1")
+            raise ValueError(f"{self.id} gave {value}; a score must be between 0 and 1")
         return Score(self.score, value, reason, self.id)
 
 

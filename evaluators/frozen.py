@@ -92,7 +92,7 @@ def write_frozen(path: Path, judges: Iterable[FrozenJudge]) -> None:
     """Write the records to a run folder. Raises `SetupError` rather than change what is there."""
     text = json.dumps([asdict(judge) for judge in judges], indent=2) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise SetupError(f"{path} names other frozen judges; a run keeps the ones it began with")
+        raise SetupError(f"{path} names other frozen judges; a run keeps its first ones")
     path.write_text(text, encoding="utf-8")
 
 
@@ -122,4 +122,4 @@ def read_frozen(path: Path) -> tuple[FrozenJudge, ...]:
     try:
         return tuple(FrozenJudge(**judge) for judge in json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise SetupError(f"{path} is no list of frozen judges: {error}") from error
+        raise SetupError(f"{path} is not a list of frozen judges: {error}") from error

@@ -60,7 +60,7 @@ def read_labels(path: Path) -> tuple[Label, ...]:
     if path.is_dir():
         path = path / FILE
         if not path.is_file():
-            raise SetupError(f"{path.parent} holds no labels: nobody has given any there yet")
+            raise SetupError(f"{path.parent} holds no labels: none have been given yet")
     if path.suffix == ".jsonl":
         latest: dict[tuple[str, str, str], Label] = {}
         lines = read_text(path).split("\n")
@@ -102,7 +102,7 @@ def add_label(run_folder: Path, label: Label) -> Label:
     if label.value is not None and not 0.0 <= label.value <= 1.0:
         raise SetupError(f"the label {label.value} of {label.episode} is not between 0 and 1")
     if not label.episode:
-        raise SetupError("a label names no episode")
+        raise SetupError("a label without an episode")
     kept = label if label.time else replace(label, time=datetime.now(UTC).isoformat())
     line = json.dumps(to_json(kept)) + "\n"
     try:
@@ -205,7 +205,7 @@ def _json_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
 
 def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
     if not row["episode"]:
-        raise SetupError(f"{place}: no episode is named")
+        raise SetupError(f"{place}: the episode is missing")
     more = {name: row.get(name, "") for name in ("note", "time", "benchmark", "agent", "task")}
     value = _value(place, "success", row["success"])
     annotator, error = row.get("annotator", ""), row.get("first_error", "")

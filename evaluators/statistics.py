@@ -37,7 +37,7 @@ def wilson(successes: float, n: int, z: float = 1.96) -> tuple[float, float]:
     if not n:
         return 0.0, 1.0
     if not 0 <= successes <= n:
-        raise ValueError(f"{successes} successes of {n} episodes cannot be")
+        raise ValueError(f"{successes} successes in {n} episodes are impossible")
     rate = successes / n
     scale = 1 + z * z / n
     middle = (rate + z * z / (2 * n)) / scale
@@ -51,7 +51,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     One repeat says nothing about the next: its interval is unbounded. Raises `ValueError` for none.
     """
     if not values:
-        raise ValueError("no repeats to take the mean of")
+        raise ValueError("no repeats to average")
     mean, freedom = float(np.mean(values)), len(values) - 1
     if not freedom:
         return Interval(mean, -math.inf, math.inf)
@@ -93,7 +93,7 @@ def cluster_interval(
     the same interval. Raises `ValueError` for no groups, or an empty one.
     """
     if not groups or not all(groups):
-        raise ValueError("an average over groups needs groups with values in them")
+        raise ValueError("an average over groups needs non-empty groups")
     means = np.array([np.mean(group) for group in groups], dtype=np.float64)
     value = float(means.mean())
     if np.ptp(means) == 0.0:

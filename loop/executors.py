@@ -119,7 +119,7 @@ async def open_executor(
 def check_workers(workers: int) -> None:
     """Raise `UsageError` where there would be none."""
     if workers < 1:
-        raise UsageError(f"--workers {workers}: at least 1 is needed")
+        raise UsageError(f"--workers {workers}: must be at least 1")
 
 
 def format_executor(executor: ExecutorName, workers: int) -> str:

@@ -108,6 +108,16 @@ class RunFolder:
     path: Path
 
     @classmethod
+    def begin(cls, config: Any, command: Sequence[str]) -> "RunFolder":
+        """Return the folder that the settings resume, with the program's version recorded, or a new
+        one among their `runs`. Raises `UsageError` and `StoreError`."""
+        if config.resume is None:
+            return cls.create_named(config.runs, config.name, config, command)
+        folder = cls.open(config.resume)
+        folder.note_origin()
+        return folder
+
+    @classmethod
     def create_named(
         cls, runs: Path, name: str, config: Any, command: Sequence[str]
     ) -> "RunFolder":
@@ -146,6 +156,12 @@ class RunFolder:
         if version != VERSION:
             raise StoreError(f"{path} is of version {version}; this program reads {VERSION}")
         return folder
+
+    def begun_by(self, command: str, cls: type[Config]) -> Config:
+        """Return the settings of a run of this command. Raises `StoreError` for another one."""
+        if list(self.settings().get("command", ()))[1:2] != [command]:
+            raise StoreError(f"{self.path} is a run of another command; resume it with that one")
+        return self.config(cls)
 
     def settings(self) -> dict[str, Any]:
         """Return the content of `run.json`: version, command, resolved config and origins."""

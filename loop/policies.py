@@ -1,23 +1,21 @@
 """The policies that a command can play, by name."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.oracles import OraclePolicy
-from loop.folder import choose_judge, read_judge_id
 from loop.own_code import load_own_policy
-from tasks.suite import split_of
 from webagent.agent.actor import builtin_policy, check_place, language_model
 from webagent.agent.asking import Asking
-from webagent.errors import SetupError, UsageError, unknown_name
+from webagent.errors import UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
 from webagent.models.weight_notes import check_role
-from webagent.policy.knowledge import Exemplar, Exemplars, Hints, Knowledge, exemplar_of
+from webagent.policy.knowledge import Knowledge
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
-from webagent.store import ImageFolder, Store
+from webagent.store import ImageFolder
 from webagent.store.database import ImageStore
 
 KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint", "python:FILE.py:NAME")
@@ -160,8 +158,8 @@ class NamedPolicy:
             )
         if self.asking.prompting != PLAIN or self.knowledge:
             raise UsageError(
-                f"--policy {self.policy} is not prompted; --prompting, --exemplars and --hints are"
-                f" for {for_models}"
+                f"--policy {self.policy} is not prompted; --prompting and --site-memory are for"
+                f" {for_models}"
             )
 
 
@@ -193,54 +191,3 @@ class ModelChoice:
         """Return the model as a named policy. Raises `SetupError` for an invalid endpoint file."""
         served = load_endpoint(self.endpoint) if self.endpoint else None
         return NamedPolicy(self.policy, self.model, served, images=images)
-
-
-def load_knowledge(
-    exemplars: Path | None, hints: Path | None, split: str, judge: str, count: int = 2
-) -> tuple[Knowledge, ...]:
-    """Return examples from a run's folder and hints from a folder of Markdown files, where given.
-
-    `count` examples are shown at a time: episodes to which this judge (default: the run's own) gave
-    a success of 1, on seeds of another split than the evaluated one. Raises `SetupError` if a run
-    contains none or a file of hints is invalid, and `StoreError` if the run cannot be read.
-    """
-    found: list[Knowledge] = []
-    if exemplars is not None:
-        with Store.open(exemplars) as store:
-            found.append(Exemplars(_examples(store, split, judge), count=count))
-    if hints is not None:
-        found.append(Hints.read(hints))
-    return tuple(found)
-
-
-def _examples(store: Store, split: str, judge: str) -> list[Exemplar]:
-    given = store.scores()
-    own = choose_judge(read_judge_id(store), given)
-    succeeded = {
-        episode
-        for episode, scores in given.items()
-        if any(
-            (s.name, s.value) == ("success", 1.0)
-            and (s.evaluator == judge if judge else s.evaluator.startswith(own))
-            for s in scores
-        )
-    }
-    usable = list(_usable(store, succeeded, split))
-    if not usable and not split:
-        raise SetupError(
-            f"{store.folder} holds no episode that was judged a success, to show as an example;"
-            f" judge it first: webagent judge {store.folder}"
-        )
-    if not usable:
-        raise SetupError(
-            f"{store.folder} holds {len(succeeded)} episodes that went well, none of them of"
-            f" another split than {split!r}; examples from the measured seeds would give them away."
-            " Play some first, as with webagent benchmark --split train"
-        )
-    return usable
-
-
-def _usable(store: Store, episodes: set[str], split: str) -> Iterator[Exemplar]:
-    for trajectory in store.trajectories():
-        if trajectory.id in episodes and split_of(trajectory.task.seed) != split:
-            yield exemplar_of(trajectory)

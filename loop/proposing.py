@@ -131,7 +131,7 @@ def _lend(
 
     def refuse(task: Task) -> Refusal | None:
         if task.name in session.names:
-            return Refusal("novelty", "a task of the run has its name")
+            return Refusal("novelty", "a task of the run has the same name")
         leak = find_leak(task, held_out)
         return Refusal("held out", leak) if leak else None
 
@@ -226,7 +226,7 @@ def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
     if config.propose < 1 or config.explore_steps < 1:
         raise UsageError(
             f"--propose {config.propose} --explore-steps {config.explore_steps}: at least 1 of each"
-            " is needed; leave --proposer out to have no tasks proposed"
+            " is needed; omit --proposer to propose no tasks"
         )
     places = list_places(suite, names)
     if not places:

@@ -7,47 +7,32 @@ from typing import Literal
 
 from tyro.conf import OmitArgPrefixes
 
-from loop.costs import Caps
 from loop.executors import ExecutorName
 from loop.judging.specification import parse_evaluator
-from loop.measurement.settings import BenchmarkConfig, judging
+from loop.measurement.settings import (
+    BenchmarkConfig,
+    JudgeSettings,
+    PromptSettings,
+    RunSettings,
+    TaskSettings,
+    judging,
+    shared,
+)
 from loop.policies import ModelChoice
 from loop.student import StudentChoice
 from loop.training.settings import WeightSettings
 from loop.worlds import WorldChoice
-from webagent.policy.prompting import Prompting
+from webagent.policy.knowledge.entries import EntryKind
 from webagent.training.language.config import TrainConfig
-
-_PLAYED = (
-    *("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "guard"),
-    *("asked", "observation", "images", "prompting", "prompt", "max_tokens"),
-    *("exemplars", "exemplar_count", "hints", "caps", "taught"),
-    *("judge", "judge_policy", "judge_model", "judge_endpoint", "judge_images"),
-)
-"""Settings with the same meaning as in `webagent benchmark`."""
 
 
 @dataclass(frozen=True)
-class ImproveConfig:
+class ImproveConfig(JudgeSettings, PromptSettings, RunSettings, TaskSettings):
     """Improve an agent on its own experience and compare it with control arms."""
 
     preset: str = ""
     """Preset: `demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `dreamgym`,
     `go-browse`, `early-experience` for published recipes (docs/presets.md)."""
-    name: str = ""
-    """Name of the run's folder under `runs`; derived from the date if empty."""
-    resume: Path | None = None
-    """Folder of a run to resume; its own settings are used."""
-    runs: Path = Path("runs")
-    """Folder in which run folders are created."""
-    benchmark: str = "miniwob"
-    """Benchmark that provides the tasks; `own` for tasks from your own file, `proposed` for tasks
-    from `webagent propose`."""
-    files: Path | None = None
-    """The benchmark's task file or folder, if it needs one."""
-    tasks: tuple[str, ...] = ()
-    """Names of tasks or task groups; `all` for every task. Default: the group `twenty` if the
-    benchmark has one, else all."""
     held_out: float | None = None
     """Share of the tasks, 0 to 1, held out for evaluation and never trained on, as whole templates
     where the benchmark has them. Default: 0 if seeds generate new tasks, else 0.3."""
@@ -75,45 +60,22 @@ class ImproveConfig:
     exploration come with their solution."""
     explore_steps: int = 100
     """Real steps per exploration, in addition to those of the round."""
-    addresses: Path | None = None
-    """TOML file with the addresses of the benchmark's sites (docs/benchmarks.md)."""
-    sites: tuple[Path, ...] = ()
-    """TOML files that describe additional sites (docs/sites.md)."""
-    logins: Path | None = None
-    """Folder with the logins that tasks start with; logins saved by `webagent login` are found
-    without it."""
-    guard: Path | None = None
-    """File with the limits enforced in every episode (docs/guard.md)."""
     violations: float | None = None
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
     run stops. Default: count only. Needs --guard."""
     arms: tuple[str, ...] = ("none", "control", "self")
-    """Arms to run, or `all`: none control self uniform map imagined lookahead rerank best_of_k
-    both judged checked."""
+    """Arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k both
+    judged checked."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
     """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
     whose weights are trained, `endpoint` with --model for one that learns through its prompt."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
-    observation: str = "text"
-    """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
-    `pruned`, `accessibility`, `html` or `markdown`."""
     images: bool = False
     """Show the language model screenshots in addition to the text, and store them."""
-    prompting: Prompting = field(default_factory=Prompting)
-    """How the language model is prompted, one switch per part. Weights trained by webagent are
-    prompted as in training unless a switch is set."""
-    prompt: str = ""
-    """The language model's prompt: `act` or `brief`. Default: the prompt of its training, or
-    `act`."""
-    max_tokens: int = 1024
-    """Maximum tokens in a reply of the language model."""
-    exemplars: Path | None = None
-    """Folder of a run whose successful episodes are shown to the language model as examples."""
-    exemplar_count: int = 2
-    """Number of examples shown at a time."""
-    hints: Path | None = None
-    """Folder of hints on sites, one Markdown file per site, shown to the language model."""
+    entries: tuple[EntryKind, ...] = ("rules", "examples")
+    """What a model behind an endpoint learns of a site, beginning with --site-memory: `rules`,
+    `reflections` and `examples`."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """How the weights of a local language model are trained."""
     train: TrainConfig = field(default_factory=TrainConfig)
@@ -170,12 +132,6 @@ class ImproveConfig:
     measured_by: str = "checks"
     """Judge for evaluation, in the same form: different from --judge, fixed when the run starts,
     never used for training."""
-    judge_policy: str = "endpoint"
-    """The judges' model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
-    judge_model: str = ""
-    """Name of the judges' model at its endpoint."""
-    judge_endpoint: Path | None = None
-    """File whose table [endpoint] describes the judges' server."""
     judge_images: bool = True
     """Store screenshots for judges that query a model, and show them to it."""
     pictures: int = 1000
@@ -212,10 +168,6 @@ class ImproveConfig:
     """Rounds between two evaluations; the last round is always evaluated."""
     split: str = "test"
     """Evaluation seeds: `test`, or `development` for tuning."""
-    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Limits at which the run stops, over all its sessions."""
-    concurrency: int = 4
-    """Browser contexts per process."""
     executor: ExecutorName = "process"
     """Where browsers run: `process` on this machine, in the processes of the arms; `ray` on a
     cluster, one arm after another (docs/howto/cluster.md)."""
@@ -270,7 +222,9 @@ class ImproveConfig:
     @property
     def played(self) -> BenchmarkConfig:
         """Return the settings of an evaluation of the same tasks in the same places."""
-        return BenchmarkConfig(**{name: getattr(self, name) for name in _PLAYED})
+        own = ("asked", "taught", "images", "caps", "judge", "judge_images")
+        named = {name: getattr(self, name) for name in own}
+        return BenchmarkConfig(**shared(self, TaskSettings, JudgeSettings, PromptSettings), **named)
 
     def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> int:
         """Return the number of evaluation seeds per task, or of repeats if seeds generate no new

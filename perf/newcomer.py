@@ -220,14 +220,16 @@ def own_site(place: Place) -> Iterator[Step]:
 
 
 def improved(place: Place) -> Iterator[Step]:
-    """The model measured, taught by hints and measured again; weights taught by what it did."""
+    """The model measured, told what it learnt and measured again; weights taught by what it did."""
     go = place.webagent
     own = go("benchmark", "proposed", *FILES, *SERVED)
     yield timed("own model on own site", [*own, "--name", "own"], place)
     practice = [*own, "--split", "train", "--seeds", "4", "--temperature", "1"]
     yield timed("practice", [*practice, "--name", "practice"], place)
     yield timed("learn", go("learn", "runs/practice", "--model", "small-1"), place)
-    yield timed("with hints", [*own, "--hints", "hints", "--name", "again"], place)
+    yield timed(
+        "with site memory", [*own, "--site-memory", "site-memory", "--name", "again"], place
+    )
     line = ["export", "runs/practice", "--to", "trl", "--what", "sft", "--out", "exported"]
     yield timed("for other trainers", go(*line), place)
     make = "from pathlib import Path; from perf.fakes.tiny_models import causal"

@@ -16,6 +16,7 @@ from loop.failures import COLUMNS, FILE, attribute_failures, format_rows
 from loop.policies import ModelChoice
 from recipes.settings import resolve
 from webagent.errors import StoreError
+from webagent.files import write_whole
 from webagent.models import Model
 from webagent.store import Store
 
@@ -55,11 +56,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         "summary": asdict(summarize(found)),
         "failures": [asdict(one) for one in found],
     }
-    path = config.run / FILE
-    try:
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error}") from error
+    path = write_whole(config.run / FILE, json.dumps(result, indent=1) + "\n")
     _print(summarize(found), scored, path)
     return CommandResult(result)
 

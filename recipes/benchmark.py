@@ -7,6 +7,7 @@ from dataclasses import replace
 from apps.report import write_report
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
+from loop.escalation import describe_escalation
 from loop.executors import format_executor
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
@@ -14,12 +15,11 @@ from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measure
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
-from loop.measurement.worlds import check_environment
+from loop.measurement.worlds import check_environment, check_memory
 from loop.searching import describe_search
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
-from webagent.errors import StoreError
 from webagent.store import Store
 
 
@@ -33,8 +33,9 @@ def main(argv: Sequence[str]) -> CommandResult:
         facts = preview_benchmark(config, chosen)
         print(format_preview(facts))
         return CommandResult({"preview": facts})
+    check_memory(config, chosen)
     check_environment(config, chosen)
-    folder = _folder(config, argv)
+    folder = RunFolder.begin(config, ["webagent", "benchmark", *argv])
     with folder.store() as store:
         work = _within_caps(config, chosen, store)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
@@ -44,9 +45,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         said = describe_lookahead(config.ahead, store.trajectories(phase="evaluate"))
         if config.searched.is_on:
             said = describe_search(store.trajectories(phase="evaluate"))
+        told = describe_escalation(store.trajectories(phase="evaluate"), config.escalated)
     print_summary(summary)
-    if said:
-        print(said)
+    for sentence in filter(None, (said, told)):
+        print(sentence)
     if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)
     print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
@@ -80,23 +82,10 @@ def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
     again, and where its browsers run."""
     if asked.resume is None:
         return asked
-    folder = RunFolder.open(asked.resume)
-    if list(folder.settings().get("command", ()))[1:2] != ["benchmark"]:
-        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
-    begun = folder.config(BenchmarkConfig)
+    begun = RunFolder.open(asked.resume).begun_by("benchmark", BenchmarkConfig)
     caps = begun.caps.raised(asked.caps)
     begun = replace(begun, executor=asked.executor, workers=asked.workers)
     return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
-
-
-def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
-    if config.resume is not None:
-        folder = RunFolder.open(config.resume)
-        folder.note_origin()
-        return folder
-    return RunFolder.create_named(
-        config.runs, config.name, config, ["webagent", "benchmark", *argv]
-    )
 
 
 def _meta(

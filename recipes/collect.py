@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
+from loop.escalation import describe_escalation
 from loop.executors import format_executor
 from loop.folder import RunFolder
 from loop.measurement.collecting import PHASE, CollectConfig
@@ -13,12 +14,11 @@ from loop.measurement.measurement import CostRecorder, Measurement
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import arm_of
-from loop.measurement.worlds import check_environment
+from loop.measurement.worlds import check_environment, check_memory
 from loop.searching import describe_search
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
 from recipes.settings import resolve
-from webagent.errors import StoreError
 from webagent.policy.student import STUDENT
 from webagent.records import Score
 from webagent.rollout import PlannedEpisode
@@ -39,6 +39,8 @@ class Collected:
     """Of the episodes; those that a search took beside them are told in `search`."""
     search: str = ""
     """What searching took, where the policy searched."""
+    expert: str = ""
+    """What the expert took over, where there was one."""
     succeeded: int = 0
     """Episodes that the judge passed."""
     unscored: int = 0
@@ -55,41 +57,22 @@ class Collected:
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Collect episodes; failed if none finished, stopped if a cap was reached first."""
-    config = _begun(resolve(CollectConfig, "collect", argv))
+    config = resolve(CollectConfig, "collect", argv)
+    if config.resume is not None:
+        config = config.resumed(RunFolder.open(config.resume).begun_by("collect", CollectConfig))
     config.check()
-    chosen = _chosen(config)
+    chosen = replace(TaskSelection.of(config.played), phase=PHASE)
     if config.preview:
         facts = preview_benchmark(config.played, chosen) | {"episodes": len(_plan(config, chosen))}
         print(format_preview(facts))
         return CommandResult(Collected(preview=facts))
+    check_memory(config.played, chosen)
     check_environment(config.played, chosen)
-    folder = _folder(config, argv)
+    folder = RunFolder.begin(config, ["webagent", "collect", *argv])
     with folder.store() as store:
         work = _play(config, chosen, store)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
     return _counted(config, chosen, folder)
-
-
-def _begun(asked: CollectConfig) -> CollectConfig:
-    if asked.resume is None:
-        return asked
-    folder = RunFolder.open(asked.resume)
-    if list(folder.settings().get("command", ()))[1:2] != ["collect"]:
-        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
-    return asked.resumed(folder.config(CollectConfig))
-
-
-def _folder(config: CollectConfig, argv: Sequence[str]) -> RunFolder:
-    if config.resume is not None:
-        folder = RunFolder.open(config.resume)
-        folder.note_origin()
-        return folder
-    command = ["webagent", "collect", *argv]
-    return RunFolder.create_named(config.runs, config.name, config, command)
-
-
-def _chosen(config: CollectConfig) -> TaskSelection:
-    return replace(TaskSelection.of(config.played), phase=PHASE)
 
 
 def _plan(config: CollectConfig, chosen: TaskSelection) -> list[PlannedEpisode]:
@@ -115,6 +98,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
         students = summarize_students(store)
+        told = describe_escalation(store.trajectories(phase=PHASE), config.escalated)
         searched = describe_search(store.trajectories(phase=PHASE) if config.searched.is_on else ())
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
@@ -123,6 +107,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         planned=planned,
         steps=sum(entry.steps for entry in entries),
         search=searched,
+        expert=told,
         succeeded=sum(value is not None and value >= 0.5 for value in values),
         unscored=values.count(None),
         failures=attempts - len(entries),
@@ -147,8 +132,8 @@ def _tell(found: Collected, resume: str) -> None:
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
-    if found.search:
-        print(found.search)
+    for said in filter(None, (found.search, found.expert)):
+        print(said)
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")
     if found.stopped:

@@ -146,11 +146,11 @@ _TABLE = (
     ),
     Command(
         "learn",
-        "write hints on sites by comparing failures with successes",
+        "write what a run teaches about its sites",
         "learning",
         settings="recipes.learn:LearnConfig",
         facts="recipes.learn:Learnt",
-        examples=("webagent learn runs/NAME --hints hints --model NAME",),
+        examples=("webagent learn runs/NAME --model NAME",),
     ),
     Command(
         "judge",
@@ -272,7 +272,7 @@ _TABLE = (
         "make a run's agent the current release, unless it got worse",
         "learning",
         settings="recipes.promote:PromoteConfig",
-        facts="recipes.promote:Promotion",
+        facts="loop.releases:Promotion",
         examples=("webagent promote runs/NAME", "webagent promote --back"),
     ),
     Command(

@@ -241,7 +241,7 @@ def run_folder(runs: Path) -> Finding:
         with tempfile.TemporaryFile(dir=place):
             free = shutil.disk_usage(place).free / GIB
     except OSError as error:
-        return Finding(name, False, f"{runs}: {error}", "give --runs a folder you may write to")
+        return Finding(name, False, f"{runs}: {error}", "give --runs a writable folder")
     return Finding(name, free > 1, f"{runs} can be written, {free:.0f} GiB free", "free 1 GiB")
 
 
@@ -293,7 +293,7 @@ async def ask_model(config: DoctorConfig) -> Finding:
         finally:
             await model.close()
     except (SetupError, ModelError) as error:
-        return Finding(name, False, str(error), "docs/models.md says what can be wrong")
+        return Finding(name, False, str(error), "see docs/models.md for possible causes")
     reply, usage = completion.replies[0], completion.usage
     words = shorten(reply.text, 60) or f"nothing ({reply.finish_reason})"
     counted = f"{usage['input_tokens']} tokens read, {usage['output_tokens']} written"

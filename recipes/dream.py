@@ -199,7 +199,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _open_nothing(*given: object) -> OpenWorld:
-    raise RuntimeError("a session that imagines plays no real page")
+    raise RuntimeError("an imagined session has no real page")
 
 
 def _served(config: DreamConfig) -> CommandResult:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.export.examples import select
-from apps.export.files import format_result, refuse_existing, write
-from apps.export.push import push
+from apps.export.files import format_result, push, refuse_existing, write
 from apps.export.request import ExportConfig, complete_request
 from loop.console.output import CommandResult
 from recipes.settings import resolve

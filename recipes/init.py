@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resolve(InitConfig, "init", argv)
     paths = {name: config.folder / target for name, target in NAMES.items()}
     if taken := [str(path) for path in paths.values() if path.exists()]:
-        raise UsageError(f"{', '.join(taken)} there already; give another --folder")
+        raise UsageError(f"{', '.join(taken)} already exists; give another --folder")
     config.folder.mkdir(parents=True, exist_ok=True)
     for name, path in paths.items():
         text = (STARTER / name).read_text(encoding="utf-8")

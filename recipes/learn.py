@@ -1,7 +1,8 @@
-"""`webagent learn`: hints on sites, from comparing failures with successes."""
+"""`webagent learn`: the memory of sites, from a run's failures and successes."""
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,25 +18,37 @@ from loop.policies import ModelChoice
 from loop.summary.comparisons import BELIEVED
 from recipes.settings import resolve
 from tasks.suite import split_of
-from webagent.errors import SetupError
-from webagent.policy.knowledge import Hints, InducedRules, learn_rules
+from webagent.errors import SetupError, UsageError
+from webagent.models import Model
+from webagent.policy.knowledge import (
+    EntryKind,
+    Induced,
+    InductionSettings,
+    SiteFile,
+    learn_entries,
+    read_files,
+)
 from webagent.records import Trajectory
 from webagent.store import Store
 
 
 @dataclass(frozen=True)
 class LearnConfig:
-    """Let a language model write hints on sites from a run's failures and successes."""
+    """Write what a run's failures and successes teach about its sites, one editable file each."""
 
     run: Positional[Path] = Path()
     """The run folder. Default: the current folder. Episodes on evaluation seeds are left out."""
-    hints: Path = Path("hints")
-    """Folder of the hints, one Markdown file per site; new hints are added to it."""
+    site_memory: Path = Path("site-memory")
+    """Folder of the files, SITE.md for each site; new entries are added to them
+    (docs/site-memory.md)."""
+    entries: tuple[EntryKind, ...] = ("rules", "examples")
+    """What is learnt: `rules` of the site and `reflections` on single failures, which a model
+    writes, and `examples`, the successes themselves."""
     judge: str = "checks"
     """Judge whose stored verdicts are used: the tasks' own `checks`, or a judge of `webagent judge
     --with` or `improve --judge`, such as `judge:evidence`."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """The model that writes the hints."""
+    """The model that writes rules and reflections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,39 +60,55 @@ class Learnt:
     compared: int
     """Failures that were paired with a success and sent to the model."""
     refused: list[str]
-    """Rejected hints, with the reason."""
-    books: list[str]
-    """The files that contain hints, one per site."""
+    """Rejected changes, with the reason."""
+    files: list[str]
+    """The files that contain entries, one per site."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Learn, and print what changed."""
     config = resolve(LearnConfig, "learn", argv)
+    settings = InductionSettings(config.entries)
+    if not config.entries:
+        raise UsageError("--entries names nothing to learn; give rules, reflections or examples")
     judged = _judged(config.run, config.judge)
-    learnt = asyncio.run(_learn(config, judged))
+    model = config.asked.contestant().language_model() if settings.asks_a_model else None
+    learnt = asyncio.run(_learn(config, settings, model, judged))
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:
-        print(f"not taken: {reason}")
-    known = Hints.read(config.hints).books if config.hints.is_dir() else {}
-    counts = {site: len(book.rules) for site, book in known.items() if book.rules}
-    print(f"{len(judged)} episodes, {len(learnt)} failures beside a success")
-    for site, count in counts.items():
-        print(f"  {config.hints / site}.md: {count} hint{'s' * (count != 1)}")
-    if not counts:
-        print(f"no hint was learnt, so {config.hints} holds none")
-    books = [config.hints / f"{site}.md" for site in counts]
-    return CommandResult(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
+        print(f"rejected: {reason}")
+    folder = config.site_memory
+    known = read_files(folder) if folder.is_dir() else {}
+    known = {site: file for site, file in known.items() if file.entries}
+    print(f"{len(judged)} episodes, {len(learnt)} failures compared with a success")
+    for site, file in known.items():
+        print(f"  {folder / site}.md: {_describe(file)}")
+    if not known:
+        print(f"nothing was learnt, so {folder} holds no entry")
+    files = [str(folder / f"{site}.md") for site in known]
+    return CommandResult(Learnt(len(judged), len(learnt), refused, files))
+
+
+def _describe(file: SiteFile) -> str:
+    """Return how many entries of each kind are shown, and how many are retired."""
+    shown = Counter(entry.kind for entry in file.entries if not entry.is_retired)
+    retired = sum(entry.is_retired for entry in file.entries)
+    parts = [f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in shown.items()]
+    return ", ".join(parts + [f"{retired} retired"] * bool(retired))
 
 
 async def _learn(
-    config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]
-) -> list[InducedRules]:
-    model = config.asked.contestant().language_model()
+    config: LearnConfig,
+    settings: InductionSettings,
+    model: Model | None,
+    judged: Sequence[tuple[Trajectory, bool]],
+) -> list[Induced]:
     try:
         told = partial(track, name="failures compared")
-        return await learn_rules(model, config.hints, judged, along=told)
+        return await learn_entries(model, config.site_memory, judged, settings, along=told)
     finally:
-        await model.close()
+        if model is not None:
+            await model.close()
 
 
 def _judged(run: Path, judge: str) -> list[tuple[Trajectory, bool]]:

@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         _print_all(store, logins)
         return CommandResult(LoggedIn(str(store.folder), logins))
     if not config.url or not config.site:
-        raise UsageError("expected an address and a name: webagent login URL --site NAME")
+        raise UsageError("expected a URL and a name: webagent login URL --site NAME")
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
     storage = asyncio.run(_log_in(config, profile))
     path = store.save(Login(config.site, config.url, storage, time.time()))
@@ -69,7 +69,7 @@ async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
         await wait_for_enter("Log in in the browser's window, then press Enter here.")
         state: StorageState = await context.storage_state(indexed_db=True)
     if not state["cookies"] and not state["origins"]:
-        raise SetupError(f"{config.url} has left nothing in the browser, so nobody is logged in")
+        raise SetupError(f"{config.url} stored nothing in the browser, so nobody is logged in")
     return state
 
 

@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         memory.learn(transitions(_episodes(store, config), _success(store)))
     if not memory.cases:
         raise StoreError(
-            f"{config.run} holds no real step that could be mapped; collect some first:"
+            f"{config.run} contains no real step to map; collect some first:"
             " webagent collect --random-share 0.3"
         )
     site = build_map(memory.cases, SiteMap.load(config.run))
@@ -98,7 +98,7 @@ def _success(store: Store) -> dict[str, float | None]:
 def _way(site: SiteMap, start: str, words: str) -> list[MapEdge]:
     pages = site.find(words)
     if not pages:
-        raise UsageError(f"no kind of page of {site.site} is known to hold {words!r}")
+        raise UsageError(f"no known page of {site.site} contains {words!r}")
     for page in pages[:5]:
         if way := site.way(start, page.kind):
             return way

@@ -10,6 +10,7 @@ from tyro.conf import Positional
 
 from loop.console.output import CommandResult
 from recipes.settings import resolve
+from recipes.show import find_episode
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError
 from webagent.memory import Memory, MemoryMismatch, explain, scene_of
@@ -68,30 +69,17 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Show or rebuild the memory, and explain an episode with it."""
     config = resolve(MemoryConfig, "memory", argv)
     with Store.look(config.run) as store:
-        episode = _episode(store, config.episode) if config.episode else None
+        episode = find_episode(store, config.episode) if config.episode else None
+        if episode is not None and not episode.steps:
+            raise UsageError(f"episode {episode.id} has no steps to explain")
         folder, memory = _memory(store, config, episode)
         if memory is None:
             memory = _rebuilt(store, folder)
-            print(f"built again from {len(memory.episodes)} episodes: {folder}")
+            print(f"rebuilt from {len(memory.episodes)} episodes: {folder}")
     steps = list(_explained(memory, episode, config.step)) if episode else []
     shown = _facts(folder, memory, steps)
     _print(shown)
     return CommandResult(shown)
-
-
-def _episode(store: Store, name: str) -> Trajectory:
-    """Return the episode whose id starts with `start`. Raises `UsageError` if none or several
-    do."""
-    found = [each for each in store.ids("any") if each.startswith(name)]
-    if len(found) != 1:
-        raise UsageError(
-            f"{len(found)} episodes of {store.folder} have an id that begins with {name!r};"
-            " expected one. webagent view lists them"
-        )
-    episode = store.load(found[0])
-    if episode is None or not episode.steps:
-        raise UsageError(f"episode {found[0]} has no steps to explain")
-    return episode
 
 
 def _memory(
@@ -200,6 +188,6 @@ def _print(shown: Remembered) -> None:
             print(f"  {task}: {n}")
     for each in shown.steps:
         agrees = "the same" if each.taken == each.proposed else "memory would not"
-        print(f"\nstep {each.step}: {each.taken} was done; {agrees}")
+        print(f"\nstep {each.step}: {each.taken} was taken; {agrees}")
         for line in each.why:
             print(f"  {line}")

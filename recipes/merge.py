@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         )
     target = config.runs[0].resolve().parent / config.into
     if target.exists():
-        raise StoreError(f"{target} is there already; choose another --into")
+        raise StoreError(f"{target} already exists; choose another --into")
     parts = [RunFolder.open(path) for path in config.runs]
     whole = check_parts(parts)
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{config.into}-"))
@@ -97,7 +97,7 @@ def _check_alike(first: RunFolder, other: RunFolder) -> None:
         if ours.get(name) != theirs.get(name):
             raise StoreError(
                 f"{first.path} and {other.path} differ in {name}: {ours.get(name)!r:.200} and"
-                f" {theirs.get(name)!r:.200}; merged figures would be of neither"
+                f" {theirs.get(name)!r:.200}; they cannot be merged"
             )
 
 

@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.preview:
         print(_listed(config.plan()))
         return CommandResult({"preview": config.plan()})
-    folder = config.folder(["webagent", "propose", *argv])
+    folder = RunFolder.begin(config, ["webagent", "propose", *argv])
     with folder.store() as store:
         session = ProposalRun(config, folder, store)
         run_until_stopped(session.propose(), "what was made is kept", _resume(folder))

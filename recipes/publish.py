@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Copy the summary, then write the page."""
     config = resolve(PublishConfig, "publish", argv)
     if not config.folder.is_dir():
-        raise StoreError(f"{config.folder} is no folder; name one with --folder")
+        raise StoreError(f"{config.folder} is not a folder; name one with --folder")
     target: Path | None = None
     if config.run is not None:
         read_summary(config.run)

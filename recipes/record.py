@@ -84,9 +84,9 @@ def main(argv: Sequence[str]) -> CommandResult:
     left = len(found) if isinstance(found, list) else int(bool(found))
     print(f"kept {count} steps as {made.id} in {folder.path}")
     if left:
-        print(f"left out: {left}, as said above")
+        print(f"left out: {left}, listed above")
     if not made.goal:
-        print("without a goal it can be replayed, but not be learnt from")
+        print("without a goal it can be replayed, but not used for training")
     kept = Recorded(str(folder.path), made.id, count, made.goal, left)
     if config.into is None:
         folder.write_json("result.json", asdict(kept))
@@ -95,9 +95,11 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 def _check(config: RecordConfig) -> None:
     if not config.url.startswith(("http://", "https://", "file://")):
-        raise UsageError(f"expected an address: webagent record http://…; found {config.url!r}")
+        raise UsageError(f"expected a URL: webagent record http://…; found {config.url!r}")
     if bool(config.profiles) != bool(config.site):
-        raise UsageError("--profiles and --site go together: the file, and which of its tables")
+        raise UsageError(
+            "--profiles and --site go together: the file and the name of a table in it"
+        )
     find_chromium(headless=config.headless)
 
 
@@ -130,7 +132,7 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
 
     with _signals_to(session.done):
         if config.answer:
-            _say("Type the answer here and press Enter when you are done.")
+            _say("When you are done, type the answer here and press Enter.")
             answer_typed(answered)
         else:
             _say("Close the window, or press Ctrl-C here, when you are done.")

@@ -70,9 +70,13 @@ def _read(argv: Sequence[str]) -> ReplayConfig:
     if config.run == Path():
         raise UsageError("expected a run: webagent replay RUN [EPISODE …]")
     if config.url and not config.url.startswith(("http://", "https://", "file://")):
-        raise UsageError(f"--url {config.url!r} is no address; it begins with http:// or https://")
+        raise UsageError(
+            f"--url {config.url!r} is not a URL; it must begin with http:// or https://"
+        )
     if bool(config.profiles) != bool(config.site):
-        raise UsageError("--profiles and --site go together: the file, and which of its tables")
+        raise UsageError(
+            "--profiles and --site go together: the file and the name of a table in it"
+        )
     if config.concurrency < 1:
         raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
     return config

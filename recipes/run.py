@@ -10,6 +10,7 @@ from apps.live.live import Live, facts_of, last_lines, status_of, write_film
 from apps.live.settings import RunConfig, check
 from apps.live.terminal import Terminal
 from loop.console.output import CommandResult, Status, Stopped
+from loop.escalation import describe_escalation
 from loop.folder import RunFolder
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
@@ -32,7 +33,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         except asyncio.CancelledError:
             _close(store)
             number = (live.interrupted or Status.INTERRUPTED) - 128
-            raise Stopped(signal.Signals(number), f"what was done is in {folder.path}") from None
+            raise Stopped(signal.Signals(number), f"finished steps are in {folder.path}") from None
         except WebAgentError:
             _close(store)
             if not store.ids("any"):
@@ -47,8 +48,12 @@ def _told(
 ) -> CommandResult:
     """Show the result, store it with the episode, and return it."""
     display, status = live.display, live.interrupted or status_of(result)
-    if said := describe_lookahead(config.ahead, [result.trajectory]):
-        display.say(said)
+    for said in (
+        describe_lookahead(config.ahead, [result.trajectory]),
+        describe_escalation([result.trajectory], config.escalated),
+    ):
+        if said:
+            display.say(said)
     film = _film(config, store, display, result)
     facts = facts_of(result, folder.path, film)
     folder.write_json("result.json", asdict(facts))
@@ -63,7 +68,7 @@ def _film(config: RunConfig, store: Store, display: Terminal, result: Result) ->
     try:
         pages = write_film(result.trajectory, store.images, config.gif)
     except StoreError as error:
-        display.say(f"no moving picture: {error}")
+        display.say(f"no animation: {error}")
         return ""
     display.say(f"{config.gif}: {pages} pages")
     return str(config.gif)

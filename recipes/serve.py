@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
     if name := find_unscored(config, chosen):
         raise UsageError(
-            f"{name} has no checks, so nobody can give its reward; name a judge with --judge, as"
+            f"{name} has no checks, so it has no reward; name a judge with --judge, as"
             " judge:webvoyager, or give the task an answer"
         )
     with listen(config.host, config.port) as listening:
@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> CommandResult:
                 emit(asdict(served))
                 print(f"{address}  (Ctrl-C ends it)", flush=True)
                 if config.host not in LOOPBACK:
-                    print("whoever has the token can play; nothing is encrypted", flush=True)
+                    print("anyone with the token can play; nothing is encrypted", flush=True)
                 await serve(stage, listening)
 
         run_until_stopped(work(), "nothing is kept of the episodes")

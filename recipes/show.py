@@ -65,14 +65,8 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Print the episode. Raises `UsageError` if none or several match."""
     config = resolve(ShowConfig, "show", argv)
     with Store.look(config.run) as store:
-        found = [each for each in store.ids("any") if each.startswith(config.episode)]
-        if len(found) != 1:
-            raise UsageError(
-                f"{len(found)} episodes of {config.run} have an id that begins with"
-                f" {config.episode!r}; expected one. webagent view lists them"
-            )
-        trajectory, exchanges = store.load(found[0]), store.exchanges(found[0])
-    assert trajectory is not None
+        trajectory = find_episode(store, config.episode)
+        exchanges = store.exchanges(trajectory.id)
     ending = str(trajectory.ending or "under way")
     print(f"{trajectory.id}  {trajectory.goal}")
     steps = []
@@ -84,8 +78,20 @@ def main(argv: Sequence[str]) -> CommandResult:
         raise UsageError(f"--step {config.step}: the episode has {len(trajectory.steps)} steps")
     print(f"{ending}{': ' if trajectory.error else ''}{trajectory.error}")
     if not exchanges:
-        print("This run kept nothing of what a model was sent and said.")
+        print("This run stored no requests to a model.")
     return CommandResult(Shown(trajectory.id, trajectory.goal, ending, trajectory.error, steps))
+
+
+def find_episode(store: Store, start: str) -> Trajectory:
+    """Return the episode whose id begins with `start`. Raises `UsageError` if none or several
+    do."""
+    found = [each for each in store.ids("any") if each.startswith(start)]
+    if len(found) != 1 or (episode := store.load(found[0])) is None:
+        raise UsageError(
+            f"{len(found)} episodes of {store.folder} have an id that begins with {start!r};"
+            " expected one. webagent view lists them"
+        )
+    return episode
 
 
 def _steps(

@@ -126,7 +126,9 @@ def _start(config: SiteConfig) -> CommandResult:
     if isinstance(site, RemoteSite):
         raise SiteError(f"{site.id} is hosted at {site.hosted}; it is started there")
     if note := RunningSite.find(site.id):
-        raise SiteError(f"{site.id} runs already at {note.base}; webagent site stop {site.id}")
+        raise SiteError(
+            f"{site.id} is already running at {note.base}; webagent site stop {site.id}"
+        )
     if config.detach:
         return _detached(config, site.id)
     build = ensure_built(site, first_state)
@@ -202,7 +204,7 @@ def _reset(config: SiteConfig) -> CommandResult:
     site = find_site(config.name, config.files)
     if isinstance(site, RemoteSite):
         if not site.is_reset:
-            raise SiteError(f"{site.id} has no way to be reset; say one in the file it is in")
+            raise SiteError(f"{site.id} cannot be reset; describe how in its file")
         seconds = site.start().reset()
     else:
         seconds = send_command(_running(site), "reset", config.state or FIRST)
@@ -231,7 +233,9 @@ def _stop(config: SiteConfig) -> CommandResult:
 def _running(site: AnySite) -> RunningSite:
     note = RunningSite.find(site.id)
     if note is None:
-        raise SiteError(f"{site.id} does not run; webagent site start {site.id} --detach")
+        raise SiteError(
+            f"{site.id} is not running; start it with webagent site start {site.id} --detach"
+        )
     return note
 
 
@@ -248,11 +252,9 @@ def _check(config: SiteConfig) -> CommandResult:
         print(f"{name.replace('_', ' '):<18} {value}")
     unlike = facts.get("unlike_fresh")
     if unlike:
-        print(
-            f"{site.id} keeps connections or what it has read; set restart_on_reset = true for it"
-        )
+        print(f"{site.id} keeps connections or cached data; set restart_on_reset = true for it")
     elif facts.get("writes") == "":
-        print(f"no form was found by which {site.id} can be written to; try a task of yours twice")
+        print(f"no form that changes {site.id} was found; play one of your tasks twice instead")
     is_good = facts["healthy"] and not facts.get("left_by_reset") and not unlike
     return CommandResult(facts, Status.DONE if is_good else Status.FAILED)
 

@@ -77,12 +77,12 @@ def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Loaded
         name = str(settings.out / FRESH)
         if not Path(name).is_dir():
             if not episodes:
-                raise SetupError("no episodes whose texts a tokenizer could be made from")
+                raise SetupError("no episodes with text to train a tokenizer on")
             from webagent.models.fresh import create_model
 
             texts, seed = _texts(episodes), settings.train.seed
             count = create_model(Path(name), texts, settings.shape, seed=seed)
-            print(f"a model of {count:,} parameters was made from nothing in {name}", flush=True)
+            print(f"a model of {count:,} parameters was created in {name}", flush=True)
     return load_weights(ModelSource(name, dtype="float32"))
 
 

@@ -66,19 +66,22 @@ def main(argv: Sequence[str]) -> CommandResult:
         emit(asdict(served))
         print(f"{address}  (Ctrl-C ends it)", flush=True)
         if config.host not in LOCAL:
-            print("whoever reaches this machine can see the runs: there is no password", flush=True)
+            print(
+                "anyone who can reach this machine can see the runs: there is no password",
+                flush=True,
+            )
         if config.open and _has_desktop():
             webbrowser.open(address)
         serve(archive, config.host, listening, launcher)
     for each in launcher.at_work() if launcher else ():
-        print(f"{each.name} goes on; end it with: kill -INT {each.process.pid}")
+        print(f"{each.name} is still running; end it with: kill -INT {each.process.pid}")
     return CommandResult(served)
 
 
 def _make_launcher(config: ViewConfig) -> "Launcher":
     """Return the launcher of runs in the folder. Raises `UsageError` if it is not allowed."""
     if config.host not in LOCAL:
-        raise UsageError(f"--control is for this machine alone; leave --host {config.host} out")
+        raise UsageError(f"--control only works on this machine; omit --host {config.host}")
     if any((config.run / name).exists() for name in ("run.json", "run.sqlite")):
         raise UsageError(
             f"--control starts runs in a folder of runs, and {config.run} is a run; name the folder"

@@ -37,7 +37,6 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "tensorboard": "tensorboard",
         "trl": "trl",
         "wandb": "wandb",
-        "wsproto": "serve",
     }
 )
 """The extra of webagent-loop that brings a module which the core does without."""

@@ -80,7 +80,7 @@ class Player:
     async def step(self, text: str) -> GymTurn:
         """Do the action. Text that is not one costs a step, and the outcome says why.
 
-        Raises `RuntimeError` when no episode is under way.
+        Raises `RuntimeError` when no episode is in progress.
         """
         source, reason = "environment", ""
         try:
@@ -121,7 +121,7 @@ class Player:
         """Return what is to be seen; where the page is gone, what was seen last."""
         self._page = page = page or self._page
         if page is None:
-            raise RuntimeError("an episode ends before its first page was seen")
+            raise RuntimeError("the episode ended before its first page was observed")
         seen: dict[str, Any] = {
             "goal": page.goal,
             "page": self._variant.write(page, self._max_tokens),

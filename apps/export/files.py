@@ -1,4 +1,4 @@
-"""The files of an export: streamed from the store into a draft that is then put in its place."""
+"""The files of an export: streamed from the store into a draft that replaces its target; pushed."""
 
 import dataclasses
 import json
@@ -61,7 +61,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error}; nothing was left there") from error
+        raise StoreError(f"{target} cannot be written: {error}; nothing was written") from error
 
 
 def refuse_existing(target: Path) -> None:
@@ -70,7 +70,7 @@ def refuse_existing(target: Path) -> None:
         return
     if target.exists() or target.is_symlink():
         raise StoreError(
-            f"{target} is there already and is not overwritten; choose another folder, or remove it"
+            f"{target} already exists and is not overwritten; choose another folder, or remove it"
         )
 
 
@@ -321,3 +321,31 @@ def format_result(
     lines = [f"rows: {tally.rows:,}{dreamt}"]
     lines += [f"{reason}: {count:,}" for reason, count in sorted(counts.items())]
     return lines + [f"episodes {reason}: {count:,}" for reason, count in sorted(left_out.items())]
+
+
+def push(folder: Path, repository: str, *, is_public: bool) -> str:
+    """Send the folder as a data set, made private unless told otherwise; return its address.
+
+    The hub is HF_ENDPOINT's, the key HF_TOKEN or that of `hf auth login`. Raises `SetupError` in
+    the hub's words.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    api = HfApi()
+    try:
+        made = api.create_repo(
+            repository, repo_type="dataset", private=not is_public, exist_ok=True
+        )
+        api.upload_folder(
+            repo_id=made.repo_id,
+            repo_type="dataset",
+            folder_path=folder,
+            commit_message="Written by webagent export",
+        )
+    except (HfHubHTTPError, HFValidationError, OSError) as error:
+        raise SetupError(
+            f"{folder} is written, but the hub did not accept it as {repository}: {error}; push it"
+            f" with: hf upload {repository} {folder} --repo-type dataset"
+        ) from error
+    return str(made)

@@ -84,7 +84,7 @@ def complete_request(asked: ExportConfig) -> ExportRequest:
     if asked.to != PLAIN_FORM and asked.to not in CONSUMERS:
         raise unknown_name("reader", asked.to, [PLAIN_FORM, *CONSUMERS])
     if not 0 <= asked.imagined_share < 1:
-        raise UsageError(f"--imagined-share {asked.imagined_share:g} is no share below 1")
+        raise UsageError(f"--imagined-share {asked.imagined_share:g} must be a share below 1")
     consumer = CONSUMERS.get(asked.to)
     known = list(consumer.forms) if consumer else ["episodes"]
     what = asked.what or known[0]

@@ -28,4 +28,4 @@ def read_picture(path: Path) -> tuple[bytes, str]:
     for beginning, suffix in _PICTURES.items():
         if content.startswith(beginning):
             return content, suffix
-    raise StoreError(f"{path} is no PNG, JPEG or WebP picture; copy it again from its source")
+    raise StoreError(f"{path} is not a PNG, JPEG or WebP image; copy it again from its source")

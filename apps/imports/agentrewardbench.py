@@ -102,7 +102,7 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         recorded = RecordedEpisode.model_validate(read_json(path))
     except ValidationError as error:
         raise StoreError(
-            f"{path} is no cleaned trajectory of AgentRewardBench: {describe_invalid(error)}"
+            f"{path} is not a cleaned trajectory of AgentRewardBench: {describe_invalid(error)}"
         ) from error
     if not recorded.valid:
         raise StoreError(f"{path} is marked as not valid by its source, which leaves it out, too")
@@ -129,7 +129,7 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         try:
             calls = read_calls(step.action)
             if not calls:
-                raise ActionError(f"no call of BrowserGym: {step.action[:80]!r}")
+                raise ActionError(f"not a call of BrowserGym: {step.action[:80]!r}")
             said = [one for call in calls for one in translate(marks.rewritten(call))]
         except ActionError as error:
             problems.append(f"step {number}: {error}")
@@ -178,7 +178,7 @@ def _find_picture(path: Path, named: str) -> Path | None:
     if named in ("", "None"):
         return None
     if Path(named).is_absolute() or ".." in Path(named).parts:
-        raise StoreError(f"{path} names the screenshot {named}, which lies outside its own folders")
+        raise StoreError(f"{path} names the screenshot {named}, which is outside its own folders")
     return next((at for up in path.parents if (at := up / named).is_file()), None)
 
 

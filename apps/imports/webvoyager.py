@@ -69,7 +69,7 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         )
         for each in messages
     ):
-        raise StoreError(f"{path} is no list of messages with role and content")
+        raise StoreError(f"{path} is not a list of messages with role and content")
     said = [each for each in messages if each["role"] != "system"]
     roles = [each["role"] for each in said]
     expected = [("user", "assistant")[index % 2] for index in range(len(roles))]
@@ -92,7 +92,7 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         try:
             found = _REPLY.search(reply)
             if found is None:
-                raise ActionError("it has no Thought and Action")
+                raise ActionError("no Thought and Action")
             thought, action = found.groups()
             steps.append(Step(seen, Decision(read_action(action), thought=thought.strip())))
         except ActionError as error:
@@ -121,7 +121,7 @@ def read_action(text: str) -> Action:
         if found is not None:
             return make(found)
     raise ActionError(
-        f"no action of WebVoyager: {text.strip()[:80]!r}; expected Click [n], Type [n]; text,"
+        f"not an action of WebVoyager: {text.strip()[:80]!r}; expected Click [n], Type [n]; text,"
         " Scroll [n or WINDOW]; up or down, Wait, GoBack, Google or ANSWER; text"
     )
 

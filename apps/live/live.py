@@ -82,7 +82,7 @@ class Live:
                 self.display.say(self._help)
             elif may_ask(config):
                 self.display.say(
-                    "no terminal to ask at: what the guard wants a yes for will be refused"
+                    "no terminal to ask at: actions that need approval will be refused"
                 )
             agent = agent_of(config, self._folder, self._store, approver)
             agent.handover = person if config.headed else None

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
+from loop.escalation import EscalationChoice
 from loop.own_code import load_own, load_own_policy
-from loop.policies import ModelChoice, load_knowledge
+from loop.policies import ModelChoice, NamedPolicy
 from loop.student import BUILTIN, StudentChoice
 from loop.worlds import WorldChoice, check_world
 from webagent.action.custom import names_of
@@ -23,7 +24,7 @@ from webagent.agent.answer_form import check_schema
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint, load_endpoint
-from webagent.policy.knowledge import Knowledge
+from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
 from webagent.store import Store
@@ -45,6 +46,8 @@ class RunConfig:
     policy) are accepted, too."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy; the named folder is where it is stored."""
+    escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
+    """An expensive model that takes over from the policy."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model to consult before acting."""
     headed: bool = False
@@ -68,10 +71,9 @@ class RunConfig:
     """URL of a proxy, such as http://host:3128."""
     cdp: str = ""
     """DevTools address of a running browser, such as http://127.0.0.1:9222."""
-    hints: Path | None = None
-    """Folder of hints on sites, one Markdown file per site, shown to the model."""
-    exemplars: Path | None = None
-    """Folder of a run whose successful episodes are shown to the model as examples."""
+    site_memory: Path | None = None
+    """Folder with a file SITE.md for each site of what is known there, shown to the model
+    (docs/site-memory.md)."""
     actions: tuple[str, ...] = ()
     """Additional actions for the model: FILE.py:NAME of your own functions, decorated with
     `custom_action`, and names of built-in ones, such as `read_file`."""
@@ -115,17 +117,20 @@ def check(config: RunConfig) -> None:
         raise UsageError(str(error).replace("url=", "--url ")) from error
     if not config.asked.is_named:
         raise UsageError(
-            "who is to act? Give --model, as anthropic/NAME or as the server at OPENAI_BASE_URL"
-            " calls it, --endpoint FILE, --policy local:FOLDER for weights in this process, or"
+            "no policy: give --model, as anthropic/NAME or by its name at OPENAI_BASE_URL,"
+            " --endpoint FILE, --policy local:FOLDER for weights in this process, or"
             " --policy python:FILE.py:NAME"
         )
     check_actor(actor_of(config), ModelOptions(vision=config.vision))
     config.taught.check(config.asked.policy, is_kept=True)
     config.caps.check()
     if config.max_steps < 1:
-        raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
+        raise UsageError(f"--max-steps {config.max_steps} must be at least 1")
     check_world(config.ahead)
-    for paid in {name_of(actor_of(config)), config.ahead.paid} - {""} or {""}:
+    config.escalated.check(_prompted(config))
+    for paid in {name_of(actor_of(config)), config.ahead.paid, config.escalated.paid} - {""} or {
+        ""
+    }:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     _check_together(config)
     own_actions(config)
@@ -146,7 +151,7 @@ def check(config: RunConfig) -> None:
 def _check_together(config: RunConfig) -> None:
     """Raise `UsageError` for settings that do not go together."""
     wrong = {
-        "--profiles and --site go together: the file, and which of its tables": (
+        "--profiles and --site go together: the file and the name of a table in it": (
             bool(config.profiles) != bool(config.site)
         ),
         "--profile and --login both name a login to begin with; give one of them": (
@@ -226,6 +231,8 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
     return Agent(
         actor_of(config),
         student=student,
+        expert=config.escalated.acting,
+        escalation=config.escalated.settings,
         guard=config.guard,
         approver=approver,
         login=config.profile or config.login,
@@ -264,6 +271,11 @@ def profile_of(config: RunConfig) -> "Profile":
     return profile
 
 
+def _prompted(config: RunConfig) -> NamedPolicy:
+    """Return the policy by name, with how it is prompted."""
+    return replace(config.asked.contestant(), asking=prompt_settings(config) or Asking())
+
+
 def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:
     """Return the additional actions. Raises `UsageError`."""
     found = [
@@ -274,10 +286,14 @@ def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:
 
 
 def knowledge_of(config: RunConfig) -> tuple[Knowledge, ...]:
-    """Return the hints and examples shown to the model. Raises `SetupError`."""
-    if (config.hints or config.exemplars) and config.asked.policy.startswith(("model:", "python:")):
-        raise UsageError(f"--hints and --exemplars: {config.asked.policy} is not prompted")
-    return load_knowledge(config.exemplars, config.hints, split="", judge="")
+    """Return what is shown to the model. Raises `SetupError`."""
+    if config.site_memory is None:
+        return ()
+    if config.asked.policy.startswith(("model:", "python:")):
+        raise UsageError(f"--site-memory: {config.asked.policy} is not prompted")
+    memory = SiteMemory.read(config.site_memory)
+    memory.check_sites([config.url])
+    return (memory,)
 
 
 def prompt_settings(config: RunConfig) -> Asking | None:

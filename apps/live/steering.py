@@ -126,7 +126,7 @@ class PersonActions:
         watch = SessionWatch(self._world, await self._world.look(), self._translator.hear)
         await watch.begin()
         self.watch, self._watching = watch, asyncio.ensure_future(watch.run())
-        self._say("the page is yours; what you do is kept. Enter hands it back")
+        self._say("you have control; your actions are recorded. Press Enter to hand back")
 
     async def let_go(self, *, is_patient: bool = True) -> None:
         """Take note that the person is done: what is left to tell of is told, then the end of it.

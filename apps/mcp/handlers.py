@@ -235,7 +235,7 @@ class ToolHandlers:
     async def run_task(self, asked: tools.RunTask, call: Caller) -> CallToolResult:
         """Have a whole task done."""
         if self._runner is None:
-            raise CallError("nobody is there to do tasks; the server needs --model for that")
+            raise CallError("there is no model to do tasks; start the server with --model")
         return await self._runner.run(asked, call.who)
 
     def _bound(self, asked: int) -> int:

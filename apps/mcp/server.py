@@ -107,7 +107,7 @@ class Tools:
         """Raises `CallError` for a call that nobody waits with, or for another one."""
         work, before = self._waiting.pop(asked.request_state or "", (None, asked))
         if work is None or (before.name, before.arguments) != (asked.name, asked.arguments):
-            raise CallError("nothing waits for this answer, or no longer; make the call anew")
+            raise CallError("no call is waiting for this answer; make the call again")
         if (question := work.question) is not None:
             approval.answer(question, asked.input_responses)
         return work
@@ -160,8 +160,8 @@ async def serve_stdio(server: Server[Any]) -> None:
         )
     except ValueError as error:
         raise SetupError(
-            "standard input is no pipe: a client starts this command and speaks to it by one;"
-            " docs/mcp.md says how to set it up, and --http 8931 serves by HTTP instead"
+            "standard input is not a pipe; a client starts this command and talks to it by one"
+            " (docs/mcp.md). To serve over HTTP instead, use --http 8931"
         ) from error
     serving = asyncio.ensure_future(_serve_lines(server, stream))
     try:
@@ -204,7 +204,7 @@ async def serve_http(server: Server[Any], config: McpConfig) -> None:
     except OSError as error:
         listening.close()
         raise SetupError(
-            f"{config.host}:{config.http} cannot be listened on ({error.strerror}); name another"
+            f"{config.host}:{config.http} is not available ({error.strerror}); name another"
             " port with --http, or 0 for any free one"
         ) from error
     port = listening.getsockname()[1]

@@ -276,7 +276,7 @@ class Sessions:
         """Take room for one more while the block runs. Raises `CallError` where there is none."""
         most = self._config.max_sessions
         if len(self._open) + self._taken >= most:
-            raise CallError(f"{most} sessions are open, the most there may be; close one first")
+            raise CallError(f"{most} sessions are open, the maximum; close one first")
         self._taken += 1
         try:
             yield
@@ -311,7 +311,7 @@ class Sessions:
         )
         for session, error in zip(sessions, left, strict=True):
             if isinstance(error, WebAgentError | TimeoutError):
-                logger.warning("the session %s did not end in order: %s", session.name, error)
+                logger.warning("the session %s did not end cleanly: %s", session.name, error)
             elif error is not None:
                 raise error
 

@@ -95,7 +95,9 @@ class McpConfig:
                 " which names they call it, as browser.example:8931"
             )
         if bool(self.profiles) != bool(self.site):
-            raise UsageError("--profiles and --site go together: the file, and which of its tables")
+            raise UsageError(
+                "--profiles and --site go together: the file and the name of a table in it"
+            )
 
     @property
     def has_model(self) -> bool:

@@ -191,7 +191,7 @@ class RecordingSession:
             first = await world.reset(task)
             watch = self.watch = SessionWatch(world, first, self._demonstration.hear)
             await watch.begin()
-            self._say("What is done in the window is kept from here on.")
+            self._say("Actions in the window are now recorded.")
             watching = asyncio.ensure_future(watch.run())
             ending = asyncio.ensure_future(self.done.wait())
             await asyncio.wait({watching, ending}, return_when=asyncio.FIRST_COMPLETED)

@@ -172,7 +172,7 @@ class Translator:
         self._hand_on(told.seen)
         key = {" ": "Space"}.get(told.said["key"], told.said["key"])
         if len(key) == 1 and not (key.isascii() and key.isprintable()):
-            self._say(f"the key {key!r} was left out: it has no name here")
+            self._say(f"the key {key!r} was left out: it has no name in the action grammar")
             return
         # Shift is in a letter already.
         held = [each for each in told.said.get("held", ()) if each != "Shift" or len(key) > 1]
@@ -219,8 +219,7 @@ class Translator:
         paths = told.said["paths"]
         if len(paths) != told.said["count"] or not paths:
             self._say(
-                f"files put into {told.said['called']} were left out: where they lie is not"
-                " known any more"
+                f"files put into {told.said['called']} were left out: their location is not known"
             )
             return
         click = self._take_click()
@@ -337,8 +336,6 @@ class Translator:
             before, is_last = draft.seen, place == len(held) - 1
             was = (before.nodes, before.url, before.scroll)
             if draft.is_blind and is_last and was == (after.nodes, after.url, after.scroll):
-                self._say(
-                    f"a click on {draft.called or 'nothing'} was left out: nothing came of it"
-                )
+                self._say(f"a click on {draft.called or 'nothing'} was left out: it had no effect")
             else:
                 self._keep(draft)

@@ -150,13 +150,11 @@ def _make_task(episode: Trajectory, config: ReplayConfig) -> Task:
         suite = _load_suite(task)
         if suite is None:
             raise SetupError(
-                f"{task.id} is of no benchmark that makes tasks from seeds; leave --seed out, and"
-                " set other values with --values"
+                f"{task.id} belongs to no benchmark that makes tasks from seeds; leave --seed out,"
+                " and set other values with --values"
             )
         if not suite.is_seeded:
-            raise SetupError(
-                f"the tasks of {suite.id} are the same whatever the seed; leave it out"
-            )
+            raise SetupError(f"the tasks of {suite.id} are the same for every seed; omit it")
         task = _make_again(suite, task, config.seed)
     elif _is_file_missing(task.start_url) and (suite := _load_suite(task)) is not None:
         task = replace(task, start_url=_make_again(suite, task, task.seed).start_url)

@@ -213,9 +213,7 @@ class ScriptWriter:
             place = next(i for i, each in enumerate(page.nodes) if each is node)
             lists = [each for each in page.nodes[:place] if each.kind == "select"]
             if not lists:
-                raise SetupError(
-                    f"the list of the option {node.name!r} is not on the recorded page"
-                )
+                raise SetupError(f"the list of option {node.name!r} is not on the recorded page")
             return (
                 f"{locator(page, lists[-1], self.values)}.select_option(label={source(node.name)})"
             )
@@ -264,7 +262,7 @@ class ScriptWriter:
         if names and text == f"<secret:{names[0]}>":
             return self._secret(names[0])
         if names:
-            raise SetupError(f"{text!r} holds a secret among other words; type it by itself")
+            raise SetupError(f"{text!r} contains more than a secret; type the secret by itself")
         carried = self.values.carry(text)
         return source(carried.text if carried.how == "given" else text)
 

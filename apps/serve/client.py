@@ -1,27 +1,18 @@
 """A client of `webagent serve` that tells failures of the world from those of the agent."""
 
 import json
-import socket
 from base64 import b64encode
+from contextlib import ExitStack, suppress
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
-from wsproto import ConnectionType, WSConnection
-from wsproto.events import (
-    AcceptConnection,
-    CloseConnection,
-    Event,
-    Ping,
-    RejectConnection,
-    RejectData,
-    Request,
-    TextMessage,
-)
-from wsproto.utilities import RemoteProtocolError
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.sync.client import ClientConnection, connect
 
 from webagent.errors import CallError, SetupError, WorldError
 
 _CONNECT_SECONDS = 10.0
+_CLOSE_SECONDS = 2.0
 _LOST = ("EXECUTION_ERROR", "SESSION_ERROR", "CAPACITY_REACHED", "FACTORY_ERROR")
 
 
@@ -37,14 +28,15 @@ class ServedClient:
         asks for one; an answer may take so many `seconds`. Raises `SetupError` for another."""
         address = urlsplit(url if "//" in url else f"//{url}")
         if address.scheme not in ("", "http", "ws") or not address.hostname:
-            raise SetupError(f"{url!r} is no server's address; expected http://127.0.0.1:8000")
-        self._host, self._port = address.hostname, address.port or 80
-        self._path = f"{address.path.rstrip('/')}/ws"
+            raise SetupError(f"{url!r} is not a server's address; expected http://127.0.0.1:8000")
+        self._host, self._path = (
+            f"{address.hostname}:{address.port or 80}",
+            address.path.rstrip("/"),
+        )
         self._token = unquote(address.password or "")
         self._seconds = seconds
-        self._socket: socket.socket | None = None
-        self._wire = WSConnection(ConnectionType.CLIENT)
-        self._events: list[Event] = []
+        self._connection: ClientConnection | None = None
+        self._undo = ExitStack()
 
     def __enter__(self) -> Self:
         return self
@@ -70,84 +62,44 @@ class ServedClient:
 
     def close(self) -> None:
         """Give the place back. Safe to call twice."""
-        connection, self._socket = self._socket, None
+        connection, self._connection = self._connection, None
         if connection is not None:
-            try:
-                connection.sendall(self._wire.send(TextMessage('{"type": "close"}')))
-            except OSError:  # the server is gone, and so is the place
-                pass
-            finally:
-                connection.close()
+            with suppress(OSError, WebSocketException):  # the server is gone, and so is the place
+                connection.send('{"type": "close"}')
+        self._undo.close()
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return the data of the answer. Raises `CallError` for what the server does not do."""
         try:
-            if self._socket is None:
-                self._connect()
-            self._send(TextMessage(json.dumps(message)))
-            answer = json.loads(self._read_text())
-        except (OSError, RemoteProtocolError) as error:
-            self._drop()
-            where = f"{self._host}:{self._port}"
-            raise WorldError(f"the environment server at {where} is gone: {error}") from error
+            connection = self._connection = self._connection or self._connect()
+            connection.send(json.dumps(message))
+            answer = json.loads(connection.recv(self._seconds))
+        except (OSError, WebSocketException) as error:
+            self.close()
+            raise WorldError(f"the environment server at {self._host} is gone: {error}") from error
         data: dict[str, Any] = answer.get("data", {})
         if answer.get("type") == "error":
             reason, code = str(data.get("message", "")), str(data.get("code", ""))
             raise (WorldError if code in _LOST else CallError)(f"{code}: {reason}")
         return data
 
-    def _connect(self) -> None:
+    def _connect(self) -> ClientConnection:
         """Open the WebSocket. Raises `SetupError` where the server does not let this client in."""
-        self._socket = socket.create_connection((self._host, self._port), _CONNECT_SECONDS)
-        self._socket.settimeout(self._seconds)
-        self._wire, self._events = WSConnection(ConnectionType.CLIENT), []
-        headers = []
-        if self._token:
-            shown = b64encode(f"client:{self._token}".encode())
-            headers = [(b"authorization", b"Basic " + shown)]
-        host = f"{self._host}:{self._port}"
-        self._send(Request(host=host, target=self._path, extra_headers=headers))
-        reason = ""
-        while not isinstance(event := self._next_event(), AcceptConnection):
-            if isinstance(event, RejectConnection):
-                reason = f"it answers {event.status_code}"
-            if isinstance(event, RejectData):
-                reason += f" {bytes(event.data).decode(errors='replace')}"
-            if not getattr(event, "body_finished", not getattr(event, "has_body", False)):
-                continue
-            self._drop()
-            raise SetupError(f"{host} lets this client not in: {reason}; is it webagent serve?")
-
-    def _read_text(self) -> str:
-        parts = []
-        while True:
-            event = self._next_event()
-            if isinstance(event, TextMessage):
-                parts.append(event.data)
-                if event.message_finished:
-                    return "".join(parts)
-            elif isinstance(event, Ping):
-                self._send(event.response())
-            elif isinstance(event, CloseConnection):
-                raise ConnectionResetError(f"it has closed the session ({event.code})")
-
-    def _next_event(self) -> Event:
-        while not self._events:
-            if self._socket is None:
-                raise ConnectionResetError("no connection is open")
-            received = self._socket.recv(1 << 16)
-            if not received:
-                raise ConnectionResetError("it has closed the connection")
-            self._wire.receive_data(received)
-            self._events = list(self._wire.events())
-        return self._events.pop(0)
-
-    def _send(self, event: Event) -> None:
-        if self._socket is None:
-            raise ConnectionResetError("no connection is open")
-        self._socket.sendall(self._wire.send(event))
-
-    def _drop(self) -> None:
-        connection, self._socket = self._socket, None
-        if connection is not None:
-            connection.close()
+        shown = b64encode(f"client:{self._token}".encode()).decode()
+        try:
+            opening = connect(
+                f"ws://{self._host}{self._path}/ws",
+                additional_headers={"Authorization": f"Basic {shown}"} if self._token else None,
+                compression=None,
+                proxy=None,
+                open_timeout=_CONNECT_SECONDS,
+                close_timeout=_CLOSE_SECONDS,
+                ping_interval=None,  # the server answers none while a page loads
+                max_size=None,  # of screenshots
+            )
+            return self._undo.enter_context(opening)
+        except InvalidStatus as error:
+            reason = f"{error.response.status_code} {(error.response.body or b'').decode()}"
+            raise SetupError(
+                f"{self._host} refused this client with {reason}; is it webagent serve?"
+            ) from error

@@ -192,7 +192,7 @@ def configure(stage: Stage) -> uvicorn.Config:
     """Return how uvicorn is to serve."""
     return uvicorn.Config(
         make_app(stage),
-        ws="wsproto",
+        ws="websockets-sansio",
         ws_max_size=_LARGEST_MESSAGE,
         # A client that generates for a minute in the thread of its socket answers no ping; leases
         # end what is left behind.

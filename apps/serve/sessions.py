@@ -72,7 +72,7 @@ class Stage:
         if self.places >= most:
             raise MessageError(
                 ErrorCode.CAPACITY_REACHED,
-                f"{most} sessions play, the most there may be; close one, or start the server with"
+                f"{most} sessions are playing, the maximum; close one, or start the server with"
                 " a higher --max-sessions",
             )
         self.places += 1
@@ -111,7 +111,7 @@ class Stage:
             raise asked
         said = asked.score
         if said.value is None:
-            raise WorldError(f"the judge says nothing of this episode: {said.reason}")
+            raise WorldError(f"the judge abstained on this episode: {said.reason}")
         return said
 
 
@@ -197,12 +197,12 @@ class ServedSession:
     async def step(self, asked: StepData) -> ServedTurn:
         """Do an action; what is not one costs a step, and the outcome says why.
 
-        Raises `MessageError` where no episode is under way, and `WorldError` where it is lost.
+        Raises `MessageError` where no episode is in progress, and `WorldError` where it is lost.
         """
         if self._runner is None or not self._is_playing:
             lost = f"; the last one is lost: {self._lost}" if self._lost else ""
             code = ErrorCode.SESSION_ERROR if self._lost else ErrorCode.VALIDATION_ERROR
-            raise MessageError(code, f"no episode is under way{lost}; reset begins one")
+            raise MessageError(code, f"no episode is in progress{lost}; call reset to start one")
         source, refusal = "client", ""
         try:
             action = read_action(asked)
@@ -219,7 +219,7 @@ class ServedSession:
             raise self._fail(error) from error
         page = result.last or self._page
         if page is None:
-            raise RuntimeError("an episode ends before its first page was seen")
+            raise RuntimeError("the episode ended before its first page was observed")
         turn = self._turn(page, reward=score.value)
         return replace(turn, done=True, ending=str(result.ending), reason=score.reason)
 
@@ -270,7 +270,7 @@ class ServedSession:
         self._page = page
         task, variant = self._task, self._stage.variant
         if task is None:
-            raise RuntimeError("a turn before its reset")
+            raise RuntimeError("a step before the first reset")
         png = self._stage.pictures.get(page.screenshot) if self._has_images else None
         return ServedTurn(
             goal=page.goal,

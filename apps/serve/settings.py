@@ -3,45 +3,28 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop.measurement.settings import BenchmarkConfig, check, judge_of
-from loop.policies import ModelChoice
+from loop.measurement.settings import (
+    BenchmarkConfig,
+    JudgeSettings,
+    TaskSettings,
+    check,
+    judge_of,
+    shared,
+)
 from webagent.errors import SetupError, UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SHORTEST_TOKEN = 16
-_PLAYED = (
-    *("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "har", "guard"),
-    *("observation", "judge", "judge_policy", "judge_model", "judge_endpoint"),
-)
-"""Settings with the same meaning as in `webagent benchmark`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServeConfig:
+@dataclass(frozen=True)
+class ServeConfig(JudgeSettings, TaskSettings):
     """Serve tasks to trainers and evaluators over OpenEnv's protocol (docs/howto/serve.md)."""
 
-    benchmark: str = "miniwob"
-    """Benchmark that provides the tasks; `webagent serve NAME` is the same. `own` for tasks from
-    your own file."""
-    tasks: tuple[str, ...] = ()
-    """Names of tasks or task groups; `all` for every task. Default: `twenty` if the benchmark has
-    that group, else all."""
-    files: Path | None = None
-    """The benchmark's task file or folder; for `own`, a TOML file with a table [tasks.NAME] per
-    task, with `url` and `goal` (docs/collecting.md)."""
     split: str = "train"
     """Seeds to use if a client names none: `train`, `development` or `test`."""
-    addresses: Path | None = None
-    """TOML file with the addresses of the benchmark's sites (docs/benchmarks.md)."""
-    sites: tuple[Path, ...] = ()
-    """TOML files that describe additional sites (docs/sites.md)."""
-    logins: Path | None = None
-    """Folder with the logins that tasks start with; logins saved by `webagent login` are found
-    without it."""
     har: Path | None = None
     """HAR recording of a site's traffic that answers requests instead of the network."""
-    guard: Path | None = None
-    """File with the limits enforced in every episode (docs/guard.md)."""
     observation: str = "text"
     """Form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`, `pruned`, `accessibility`,
     `html` or `markdown`."""
@@ -52,12 +35,6 @@ class ServeConfig:
     judge: str = "rules"
     """Judge that scores an episode at its end: `rules`, the tasks' own checks, or any evaluator of
     `webagent judge --with`. Tasks without checks need one."""
-    judge_policy: str = "endpoint"
-    """The judge's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
-    judge_model: str = ""
-    """Name of the judge's model at its endpoint."""
-    judge_endpoint: Path | None = None
-    """File whose table [endpoint] describes the judge's server."""
     port: int = 8000
     """Port to listen on; 0 for any free one."""
     host: str = "127.0.0.1"
@@ -74,10 +51,11 @@ class ServeConfig:
     @property
     def played(self) -> BenchmarkConfig:
         """Return the same settings as a benchmark, for everything that prepares one."""
-        shared = {name: getattr(self, name) for name in _PLAYED}
         return BenchmarkConfig(
-            **shared,
-            asked=ModelChoice("oracle"),
+            **shared(self, TaskSettings, JudgeSettings),
+            split=self.split,
+            har=self.har,
+            judge=self.judge,
             baselines=False,
             concurrency=self.max_sessions,
             judge_images=self.images,
@@ -92,13 +70,13 @@ class ServeConfig:
                 " above zero"
             )
         if self.max_tokens < 1:
-            raise UsageError(f"--max-tokens {self.max_tokens}: at least 1 is needed")
+            raise UsageError(f"--max-tokens {self.max_tokens}: must be at least 1")
         if not 0 <= self.port <= 65535:
-            raise UsageError(f"--port {self.port} is no port; expected 0 to 65535")
+            raise UsageError(f"--port {self.port} is not a port; expected 0 to 65535")
         if self.host not in LOOPBACK and self.token_file is None:
             raise UsageError(
-                f"--host {self.host} is for others than this machine: name with --token-file a file"
-                " that holds the token which clients have to show"
+                f"--host {self.host} can be reached by other machines: give --token-file"
+                " with the token that clients must send"
             )
         check(self.played)
         self.token()

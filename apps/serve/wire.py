@@ -98,7 +98,7 @@ def read_message(text: str) -> Asked:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise MessageError(ErrorCode.INVALID_JSON, f"this is no JSON: {error}") from error
+        raise MessageError(ErrorCode.INVALID_JSON, f"this is not JSON: {error}") from error
     kind = found.get("type") if isinstance(found, dict) else None
     if kind not in _TYPES:
         raise MessageError(

@@ -76,7 +76,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
         known = [run.name for run in pages.archive.runs()]
         asked = request.query_params
         if len(known) < 2 and not asked.get("b"):
-            raise SetupError("there is one run here; two are needed to compare: name their folder")
+            raise SetupError("only one run was found; to compare, name a folder with two or more")
         first = asked.get("a") or known[0]
         second = asked.get("b") or next(name for name in known if name != first)
         a = _read_side(pages, first, asked.get("arm_a", ""))

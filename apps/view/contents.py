@@ -143,7 +143,9 @@ class Archive:
     def check(self) -> None:
         """Raise `SetupError` where there is nothing to show."""
         if not self.folder.is_dir():
-            raise SetupError(f"{self.folder} is no folder; name a run folder or one that has some")
+            raise SetupError(
+                f"{self.folder} is not a folder; name a run folder or one that has some"
+            )
         if not any(self._find_runs()):
             raise SetupError(
                 f"{self.folder} holds no run, {_DEPTH} levels down; a run folder has a run.sqlite:"

@@ -179,9 +179,7 @@ def _steer(pages: Pages, launcher: Launcher, request: Request, said: dict[str, s
     found = steering_of(pages, request, run)
     allowed = [button.action for button in found.buttons] if found else []
     if action not in allowed:
-        raise SetupError(
-            f"{action!r:.40} cannot be done to {run.title} now; look at its page again"
-        )
+        raise SetupError(f"{action!r:.40} is not possible for {run.title} now; reload its page")
     if action == "resume":
         settings, _ = read_settings(run)
         launcher.resume(command_of(settings), run.title, run.path)
@@ -241,7 +239,7 @@ async def _read_form(launcher: Launcher, request: Request) -> dict[str, str]:
     async with request.form(max_files=0, max_fields=500, max_part_size=_MOST_BYTES) as form:
         said = {name: str(value) for name, value in form.items()}
     if not secrets.compare_digest(said.get("token", "").encode(), launcher.form_token.encode()):
-        raise HTTPException(403, "the viewer was started anew since; open its page again")
+        raise HTTPException(403, "the viewer was restarted; open its page again")
     return said
 
 

@@ -117,9 +117,7 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
     if word not in WORDS:
         close = get_close_matches(word, WORDS, n=1, cutoff=0.5)
         meant = f"did you mean {close[0]}:?" if close else f"there are {_list_names(list(WORDS))}"
-        raise SetupError(
-            f'there is no word {word}: to choose by; {meant} Text with a colon goes in "quotes"'
-        )
+        raise SetupError(f'unknown filter {word}:; {meant} Text with a colon goes in "quotes"')
     if word in _NUMBERS:
         ranges = [_read_range(word, part) for part in value.split(",")]
         return lambda line, found: any(
@@ -127,7 +125,7 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
         )
     parts = [part for part in value.split(",") if part]
     if not parts:
-        raise SetupError(f"{word}: wants a value: {WORDS[word]}")
+        raise SetupError(f"{word}: needs a value: {WORDS[word]}")
     if word in ("task", "id"):
         return _read_names(word, [part.casefold() for part in parts])
     if word == "kind":
@@ -174,7 +172,7 @@ def _choose_known(word: str, parts: Sequence[str], known: Sequence[str]) -> set[
             meant = (
                 f"did you mean {_list_names(close)}?" if close else f"there is {_list_names(known)}"
             )
-            raise SetupError(f"{word}:{part} fits nothing; {meant}")
+            raise SetupError(f"{word}:{part} matches nothing; {meant}")
         chosen.update(fitting)
     return chosen
 
@@ -183,7 +181,7 @@ def _read_range(word: str, part: str) -> tuple[float, float]:
     """Return the least and the greatest number. Raises `SetupError`."""
     read = _RANGE.fullmatch(part.strip())
     if read is None or part.strip() == "..":
-        raise SetupError(f"{word}:{part} is no number; write {WORDS[word]}")
+        raise SetupError(f"{word}:{part} is not a number; write {WORDS[word]}")
     sign, number, first, last = read.groups()
     if number is None:
         return float(first or "-inf"), float(last or "inf")

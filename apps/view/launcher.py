@@ -119,7 +119,7 @@ class Launcher:
         """Begin a run of this name, or one made from the time. Raises `UsageError`."""
         name = name or time.strftime(f"{command}-%Y%m%d-%H%M%S")
         if not _NAME.fullmatch(name):
-            raise UsageError(f"the name {name!r:.80} is none of a folder; use letters and digits")
+            raise UsageError(f"the name {name!r:.80} is not a folder name; use letters and digits")
         if (self._runs / name).exists():
             raise UsageError(f"there is a run {name} already; choose another name")
         return self._begin(name, [command, *words, f"--runs={self._runs}", f"--name={name}"])
@@ -141,7 +141,7 @@ class Launcher:
         with self._lock:
             before = self._started.get(name)
             if before is not None and before.is_at_work:
-                raise SetupError(f"{name} is at work already")
+                raise SetupError(f"{name} is already running")
             log = self._runs / LOGS / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("wb") as output:

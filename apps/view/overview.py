@@ -50,7 +50,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
         chosen, name = pages.run(request), request.path_params["name"]
         found = file_of(chosen, name)
         if found is None:
-            raise SetupError(f"{chosen.title} hands out no file {name!r:.80}")
+            raise SetupError(f"{chosen.title} has no file {name!r:.80}")
         # A page that was downloaded must not be shown as one of the viewer's own.
         kind = "inline" if found.suffix == ".gif" else "attachment"
         return FileResponse(found, filename=found.name, content_disposition_type=kind)

@@ -191,7 +191,7 @@ class _Work:
             with closing(_open_database(self.path)) as database, database:
                 database.executemany("INSERT OR REPLACE INTO causes VALUES (?, ?, ?)", rows)
         except (OSError, sqlite3.Error) as error:
-            logger.info("%s keeps nothing: %s", self.path, error)
+            logger.info("%s cannot be written: %s", self.path, error)
 
 
 def cache_folder() -> Path:
@@ -213,7 +213,7 @@ def _read_kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
             if marks.get(episode) == mark
         }
     except (OSError, sqlite3.Error, ValidationError) as error:
-        logger.info("%s cannot be read and is begun again: %s", path, error)
+        logger.info("%s cannot be read and is rebuilt: %s", path, error)
         path.unlink(missing_ok=True)
         return {}
 

@@ -65,7 +65,7 @@ def key_node_value(found: Json, expected: Json) -> Verdict:
         value = _value(note)
         if not (reference in value if node.get("included", False) else value == reference):
             return Verdict(0.0, f"{value!r} is not {reference!r}")
-        return _is_element(note, node) if "selector" in node else Verdict(1.0, f"{value!r} is it")
+        return _is_element(note, node) if "selector" in node else Verdict(1.0, f"{value!r} matches")
 
     return _any_of(map(fits, _on_site(found, node)))
 
@@ -154,7 +154,7 @@ async def _best_share(
     question: RuleQuestion, node: Mapping[str, Any], texts: Iterable[str]
 ) -> Verdict:
     """Return the highest share that the model gives one of the texts; asked no more after a 1."""
-    best = Verdict(0.0, f"there is no text to hold against {node['reference']!r}")
+    best = Verdict(0.0, f"there is no text to compare with {node['reference']!r}")
     prompt = load_prompt(PROMPT)
     for text in dict.fromkeys(texts):
         slots = {"criterion": str(node["reference"]), "text": fence("text", text)}
@@ -177,7 +177,7 @@ def _any_of(verdicts: Iterable[Verdict]) -> Verdict:
         for verdict in given:
             if verdict.value == value:
                 return verdict
-    return Verdict(0.0, f"none of the {len(given)} elements acted on there is it")
+    return Verdict(0.0, f"none of the {len(given)} elements acted on there matches")
 
 
 def _is_element(note: Mapping[str, Any], node: Mapping[str, Any]) -> Verdict:
@@ -187,7 +187,7 @@ def _is_element(note: Mapping[str, Any], node: Mapping[str, Any]) -> Verdict:
     if not isinstance(outline, str):
         if str(note.get("selector", "")).strip() == selector:
             return Verdict(1.0, f"{selector} was acted on")
-        return Verdict(None, f"what lay around {note.get('selector')!r} was not noted")
+        return Verdict(None, f"the surroundings of {note.get('selector')!r} were not recorded")
     from bs4 import BeautifulSoup
     from soupsieve import SelectorSyntaxError
 

@@ -83,7 +83,7 @@ class _Budget:
             raise UnreadableChanges(f"there are more than {MOST_ROWS} rows")
         if self._characters < 0:
             raise UnreadableChanges(
-                f"the rows to tell have more than {MOST_CHARACTERS} characters of text"
+                f"the changed rows have more than {MOST_CHARACTERS} characters of text"
             )
         return row
 

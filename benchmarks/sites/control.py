@@ -67,12 +67,12 @@ def send_command(note: RunningSite, command: str, state: str = "") -> Any:
         try:
             connection.connect(note.socket)
         except OSError as error:
-            raise ConnectionError(f"nobody listens at {note.socket}") from error
+            raise ConnectionError(f"nothing listens at {note.socket}") from error
         connection.sendall(json.dumps([command, state]).encode() + b"\n")
         with connection.makefile("rb") as replies:
             line = replies.readline()
     if not line:
-        raise SiteError(f"{note.site} went away over {command}")
+        raise SiteError(f"{note.site} closed the connection during {command}")
     reply = json.loads(line)
     if "error" in reply:
         raise SiteError(reply["error"])

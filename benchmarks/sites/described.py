@@ -84,7 +84,7 @@ class CommandSite:
     def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
         """By its form."""
         if self.login is None:
-            raise SiteError(f"{self.id} has accounts and no [login] that says how they log in")
+            raise SiteError(f"{self.id} has accounts, but no [login] that describes how to log in")
         return log_in(base, account, self.login)
 
     def _fill(
@@ -239,7 +239,7 @@ def read_sites(file: Path) -> dict[str, TomlSite]:
 def _site(name: str, value: object, file: Path) -> TomlSite:
     where = f'{file} [sites."{name}"]'
     if not _ID.fullmatch(name):
-        raise SiteError(f"{where}: a site is called as kanboard@1, a name and a version")
+        raise SiteError(f"{where}: a site id is a name and a version, as kanboard@1")
     table = FileEntry.of(value, where, SiteError)
     is_hosted = "hosted" in table.values
     table.allow((*_BOTH, *(_HOSTED if is_hosted else _LOCAL)))
@@ -261,7 +261,7 @@ def _site(name: str, value: object, file: Path) -> TomlSite:
         "passing": {key: passing.texts(key) for key in passing.values},
     }
     if both["accounts"] and login is None:
-        raise SiteError(f"{where} has accounts and no [login] that says how they log in")
+        raise SiteError(f"{where} has accounts, but no [login] that describes how to log in")
     if is_hosted:
         return _hosted(table, both)
     return CommandSite(

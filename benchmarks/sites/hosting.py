@@ -197,7 +197,7 @@ class HostedWorld:
                 if not await asyncio.to_thread(running.is_healthy):
                     await asyncio.sleep(_DYING_SECONDS)
                     running.check()
-                    raise SiteError(f"{task.site} does not answer any more")
+                    raise SiteError(f"{task.site} no longer responds")
             return self._translation.outward(found)
 
     async def prepare(self, task: Task) -> None:
@@ -366,7 +366,7 @@ class Hosting:
             for name in sorted({task.site for task in tasks if task.site}):
                 if not self.is_reset(name):
                     logger.warning(
-                        "%s is never reset: each episode finds what those before it have left", name
+                        "%s is never reset: each episode sees the changes of earlier ones", name
                     )
                 await asyncio.to_thread(self._known, name)
         except SiteError as error:
@@ -389,7 +389,7 @@ class Hosting:
         try:
             return self._known(task.site).login(task.login)
         except SiteError as error:
-            raise WorldError(f"{task.id} wants to be logged in: {error}") from error
+            raise WorldError(f"{task.id} needs a login: {error}") from error
 
     async def lease(self, site: str) -> Lease:
         """Lease a running instance. Raises `SiteError`."""

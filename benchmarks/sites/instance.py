@@ -126,7 +126,7 @@ class Instance:
             else:
                 if not must_restart:
                     logger.warning(
-                        "%s was busy for %g s when it was to be reset; its server was started anew",
+                        "%s was busy for %g s when it was to be reset; its server was restarted",
                         *(self.site.id, _QUIET_SECONDS),
                     )
                 self._end_server()
@@ -205,7 +205,7 @@ class Instance:
         except ConnectionError as error:
             time.sleep(_DYING_SECONDS)
             self.check()
-            raise SiteError(f"{self.site.id} does not listen any more: {error}") from error
+            raise SiteError(f"{self.site.id} no longer responds: {error}") from error
         return self.database is None or _is_idle(self.database, end - time.monotonic())
 
 

@@ -160,7 +160,7 @@ class Pool:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise SiteError(f"no more of {self.name} is lent: its pool has been closed")
+            raise SiteError(f"{self.name} is not available: its pool is closed")
 
     async def _wait_for_room(self) -> None:
         """Wait until there is room for one more on loan, ending loans that nobody uses. Their sites

@@ -81,7 +81,7 @@ def is_in_use(number: int, tables: Collection[Path]) -> bool:
     written. Raises `ConnectionError` when nobody listens there any more."""
     states: set[str] = set().union(*(_states(table, number) for table in tables))
     if tables and _LISTENS not in states:
-        raise ConnectionError(f"nobody listens on port {number} any more")
+        raise ConnectionError(f"nothing listens on port {number} any more")
     return not _OPEN.isdisjoint(states)
 
 

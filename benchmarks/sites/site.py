@@ -4,13 +4,13 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
-from http.client import HTTPException, HTTPResponse
-from http.cookiejar import Cookie, CookieJar
+from http.cookiejar import Cookie
 from pathlib import Path
-from typing import Protocol, cast
-from urllib.parse import urlencode, urljoin, urlsplit
-from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urljoin, urlsplit
+
+if TYPE_CHECKING:
+    from bs4 import Tag
 
 
 class SiteError(Exception):
@@ -130,8 +130,6 @@ def run_command(
 _QUOTED = 2000
 """Characters of output that an error quotes."""
 _SECONDS = 30.0
-_LONGEST = 5_000_000
-"""Characters that are read of a page with a login form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,35 +147,35 @@ class LoginForm:
 def log_in(base: str, account: Account, form: LoginForm) -> list[dict[str, object]]:
     """Return the cookies of a new login, in Playwright's form. Hidden fields are sent as the page
     has them. Raises `SiteError` where there is no such form, or it is shown again afterwards."""
-    jar = CookieJar()
-    opener = build_opener(ProxyHandler({}), HTTPCookieProcessor(jar))
+    from httpx2 import Client, HTTPError, InvalidURL, Response
+
     address = urljoin(f"{base}/", form.path.lstrip("/"))
+    with Client(follow_redirects=True, timeout=_SECONDS, trust_env=False) as client:
 
-    def open_page(request: Request) -> tuple[str, str]:
-        """Return the address that it came to, redirects followed, and its text."""
-        try:
-            with cast(HTTPResponse, opener.open(request, timeout=_SECONDS)) as reply:
-                return reply.geturl(), reply.read(_LONGEST).decode(errors="replace")
-        except (OSError, HTTPException) as error:
+        def open_page(method: str, url: str, **content: Any) -> Response:
+            try:
+                return client.request(method, url, **content).raise_for_status()
+            except (HTTPError, InvalidURL) as error:
+                raise SiteError(
+                    f"{url} cannot be opened to log {account.name} in: {error}"
+                ) from error
+
+        page = open_page("GET", address)
+        found = _find_form(page.text, form)
+        if found is None:
             raise SiteError(
-                f"{request.full_url} cannot be opened to log {account.name} in: {error}"
-            ) from error
-
-    place, page = open_page(Request(address))
-    found = _find_form(page, form)
-    if found is None:
-        raise SiteError(
-            f"{address} has no form with fields called {form.name!r} and {form.password!r}"
-        )
-    values = {**found.values, **form.more}
-    values |= {form.name: account.name, form.password: account.password}
-    data = urlencode(values).encode()
-    target = urljoin(place, found.action or place)
-    _, after = open_page(Request(target, data, headers={"Referer": place}))
-    if _find_form(after, form) is not None:
-        raise SiteError(f"{address} did not take the password of {account.name}: it asks again")
-    host = urlsplit(base).hostname or ""
-    return [_describe_cookie(cookie, host) for cookie in jar]
+                f"{address} has no form with fields called {form.name!r} and {form.password!r}"
+            )
+        values = {**found.values, **form.more}
+        values |= {form.name: account.name, form.password: account.password}
+        target = urljoin(str(page.url), found.action)
+        after = open_page("POST", target, data=values, headers={"Referer": str(page.url)})
+        if _find_form(after.text, form) is not None:
+            raise SiteError(
+                f"{address} did not accept the password of {account.name}: it asks again"
+            )
+        host = urlsplit(base).hostname or ""
+        return [_describe_cookie(cookie, host) for cookie in client.cookies.jar]
 
 
 @dataclass(slots=True)
@@ -194,48 +192,37 @@ class HtmlForm:
     """Name to the type of every field, as `text`, `hidden`, `textarea` or `select`."""
 
 
-class FormReader(HTMLParser):
-    """All forms of a page, and where its links lead."""
+def read_forms(page: str) -> tuple[list[HtmlForm], list[str]]:
+    """Return all forms of a page, and the targets of its links."""
+    from bs4 import BeautifulSoup
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.forms: list[HtmlForm] = []
-        self.links: list[str] = []
-        self._is_inside = False
-        self._select = ""
-        """Name of the list whose choices are being read and that has no value yet."""
+    soup = BeautifulSoup(page, "html.parser")
+    links = [str(link["href"]) for link in soup("a", href=True)]
+    return [_read_form(form) for form in soup("form")], links
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a link, a form, or a field in one."""
-        values = {name: value or "" for name, value in attrs}
-        name, kind = values.get("name", ""), values.get("type", "text").lower()
-        if tag == "a" and "href" in values:
-            self.links.append(values["href"])
-        elif tag == "form":
-            self.forms.append(HtmlForm(values.get("action", ""), values.get("method", "get")))
-            self._is_inside = True
-        elif tag == "option" and self._select and values.get("value"):
-            self.forms[-1].values[self._select], self._select = values["value"], ""
-        elif self._is_inside and name and (kind == "submit" or tag == "button"):
-            self.forms[-1].buttons[name] = values.get("value", "")
-        elif tag in ("input", "textarea", "select") and name and self._is_inside:
-            form = self.forms[-1]
-            form.kinds[name] = kind if tag == "input" else tag
-            self._select = name if tag == "select" else ""
-            is_off = kind in ("checkbox", "radio") and "checked" not in values
-            if kind not in ("submit", "image", "button", "reset", "file") and not is_off:
-                form.values[name] = values.get("value", "on" if kind == "checkbox" else "")
 
-    def handle_endtag(self, tag: str) -> None:
-        """Note a form's end."""
-        self._is_inside = self._is_inside and tag != "form"
+def _read_form(tag: "Tag") -> HtmlForm:
+    form = HtmlForm(str(tag.get("action", "")), str(tag.get("method", "get")))
+    for each in tag(["input", "button", "textarea", "select"]):
+        name, value = str(each.get("name", "")), str(each.get("value", ""))
+        kind = str(each.get("type", "text")).lower() if each.name == "input" else each.name
+        is_off = kind in ("checkbox", "radio") and not each.has_attr("checked")
+        if kind in ("button", "submit") and name:
+            form.buttons[name] = value
+        elif name:
+            form.kinds[name] = kind
+            if kind == "select":
+                options = (str(option["value"]) for option in each("option", value=True))
+                value = next(filter(None, options), "")
+            if kind not in ("image", "reset", "file") and not is_off:
+                is_bare = kind == "checkbox" and not each.has_attr("value")
+                form.values[name] = "on" if is_bare else value
+    return form
 
 
 def _find_form(page: str, form: LoginForm) -> HtmlForm | None:
-    reader = FormReader()
-    reader.feed(page)
     wanted = {form.name, form.password}
-    return next((each for each in reader.forms if wanted <= each.kinds.keys()), None)
+    return next((each for each in read_forms(page)[0] if wanted <= each.kinds.keys()), None)
 
 
 def _describe_cookie(cookie: Cookie, host: str) -> dict[str, object]:

@@ -1,27 +1,23 @@
 """Whether a site takes writes after a reset as a fresh one does, tried by its own forms."""
 
 import hashlib
-import http.client
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from benchmarks.sites.changes import UnreadableChanges, find_changes
 from benchmarks.sites.instance import Instance
-from benchmarks.sites.site import FormReader, HtmlForm
+from benchmarks.sites.site import HtmlForm, read_forms
 from benchmarks.sites.state import Build
 
 _PAGES = 30
 _FORMS = 12
 _REDIRECTS = 5
 _SECONDS = 30.0
-_LONGEST = 5_000_000
 _NO_ANSWER = 599
 """In place of a status; above all that are."""
 _LEAVES = re.compile(r"log.?out|sign.?out|log.?in|sign.?in", re.IGNORECASE)
@@ -69,61 +65,42 @@ class Visitor:
 
     def __init__(self, running: Instance, role: str) -> None:
         """`role` is an account of the site; empty for nobody. Raises `SiteError`."""
-        self._place = urlsplit(running.base)
-        kept = running.login(role)["cookies"] if role else []
-        self._cookies = {str(each["name"]): str(each["value"]) for each in kept}
+        from httpx2 import Client
+
+        # A reset waits for open connections.
+        headers = {"Connection": "close", "Accept": "text/html,*/*"}
+        self._base = urlsplit(running.base)
+        self._client = Client(
+            base_url=running.base, headers=headers, timeout=_SECONDS, trust_env=False
+        )
+        for each in running.login(role)["cookies"] if role else []:
+            self._client.cookies.set(each["name"], each["value"], self._base.hostname or "")
 
     def open(
         self, path: str, form: Mapping[str, str] | None = None, referer: str = "/"
     ) -> PageReply:
         """Return the page at a path, or what comes of sending a form there."""
-        for _ in range(_REDIRECTS):
-            status, location, text = self._ask(path, form, referer)
-            if not (300 <= status < 400 and location) or not self._is_own(urljoin(path, location)):
-                break
-            referer, path, form = path, self._path_of(urljoin(path, location)), None
-        return PageReply(status, path, text)
+        from httpx2 import HTTPError, InvalidURL
 
-    def links(self, reply: PageReply, reader: FormReader) -> Iterator[str]:
-        """Yield paths of the site that a page leads to, but for those that log in or out."""
-        for link in reader.links:
-            whole = urljoin(reply.path, link)
-            if self._is_own(whole) and not _LEAVES.search(whole):
-                yield self._path_of(whole)
-
-    def target(self, page: str, form: HtmlForm) -> str:
-        """Return the path that a form is sent to; empty where that is another site."""
-        whole = urljoin(page, form.action or page)
-        return self._path_of(whole) if self._is_own(whole) else ""
-
-    def _ask(self, path: str, form: Mapping[str, str] | None, referer: str) -> tuple[int, str, str]:
-        base = f"{self._place.scheme}://{self._place.netloc}"
-        pairs = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-        headers = {"Connection": "close", "Referer": base + referer, "Accept": "text/html,*/*"}
-        headers |= {"Cookie": pairs} if pairs else {}
-        if form is not None:
-            headers |= {"Origin": base, "Content-Type": "application/x-www-form-urlencoded"}
-        connection = http.client.HTTPConnection(self._place.netloc, timeout=_SECONDS)
+        base = f"{self._base.scheme}://{self._base.netloc}"
+        headers = {"Referer": base + referer} | ({"Origin": base} if form is not None else {})
         try:
-            body = None if form is None else urlencode(form)
-            connection.request("GET" if form is None else "POST", path, body, headers)
-            reply = connection.getresponse()
-            for line in reply.headers.get_all("Set-Cookie", []):
-                with suppress(CookieError):
-                    self._cookies |= {name: each.value for name, each in SimpleCookie(line).items()}
-            text = reply.read(_LONGEST).decode(errors="replace")
-            return reply.status, reply.headers.get("Location", ""), text
-        except (OSError, http.client.HTTPException):
-            return _NO_ANSWER, "", ""
-        finally:
-            connection.close()
+            method = "GET" if form is None else "POST"
+            reply = self._client.request(method, path, data=form, headers=headers)
+            for _ in range(_REDIRECTS):
+                following = reply.next_request
+                if following is None or not self.own_path(path, str(following.url)):
+                    break
+                reply = self._client.send(following)
+        except (HTTPError, InvalidURL):
+            return PageReply(_NO_ANSWER, path, "")
+        return PageReply(reply.status_code, self.own_path("/", str(reply.url)), reply.text)
 
-    def _is_own(self, url: str) -> bool:
-        parts = urlsplit(url)
-        return parts.scheme in ("", "http") and parts.netloc in ("", self._place.netloc)
-
-    def _path_of(self, url: str) -> str:
-        parts = urlsplit(url)
+    def own_path(self, page: str, link: str) -> str:
+        """Return the path that a link of a page leads to; empty where that is another site."""
+        parts = urlsplit(urljoin(urljoin(self._base.geturl(), page), link))
+        if parts[:2] != self._base[:2]:
+            return ""
         return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
@@ -140,16 +117,19 @@ def find_write(running: Instance) -> FoundForm | None:
             waiting.remove(path)
             kinds[_kind(path)] += 1
             reply = visitor.open(path)
-            reader = _read_forms(reply.text)
-            for form in filter(_can_write, reader.forms[:_FORMS]):
-                found = FoundForm(role, reply.path, visitor.target(reply.path, form))
+            forms, links = read_forms(reply.text)
+            for form in filter(_can_write, forms[:_FORMS]):
+                found = FoundForm(role, reply.path, visitor.own_path(reply.path, form.action))
                 before, tried = read_changes(running), tried + 1
                 outcome = play_write(running, found, _new_words())
                 if found.target and outcome.status < 400 and outcome.changes != before:
                     return found
-            fresh = [path for path in visitor.links(reply, reader) if path not in known]
+            paths = dict.fromkeys(visitor.own_path(reply.path, link) for link in links)
+            fresh = [
+                path for path in paths if path not in {*known, ""} and not _LEAVES.search(path)
+            ]
             known.update(fresh)
-            waiting += dict.fromkeys(fresh)
+            waiting += fresh
     return None
 
 
@@ -157,8 +137,8 @@ def play_write(running: Instance, found: FoundForm, words: str) -> WriteOutcome:
     """Fill the form with these words, send it, and look what came of it. Raises `SiteError`."""
     visitor = Visitor(running, found.role)
     page = reply = visitor.open(found.page)
-    for form in filter(_can_write, _read_forms(page.text).forms):
-        if visitor.target(page.path, form) == found.target:
+    for form in filter(_can_write, read_forms(page.text)[0]):
+        if visitor.own_path(page.path, form.action) == found.target:
             filled = {**form.values, **_press(form), **_fill(form, words)}
             reply = visitor.open(found.target, filled, found.page)
             break
@@ -222,12 +202,6 @@ def _kind(path: str) -> str:
 
 def _new_words() -> str:
     return f"checked{secrets.token_hex(6)}"
-
-
-def _read_forms(page: str) -> FormReader:
-    reader = FormReader()
-    reader.feed(page)
-    return reader
 
 
 def _can_write(form: HtmlForm) -> bool:

@@ -89,7 +89,7 @@ def read(folder: Path, setup: Setup) -> tuple[Task, ...]:
     files = {name: folder / f"test_{name}.raw.json" for name in FILES}
     if missing := [file.name for file in files.values() if not file.is_file()]:
         raise UnreadableTasks(
-            f"{folder} is without {', '.join(missing)}; expected the three VisualWebArena files"
+            f"{folder} lacks {', '.join(missing)}; expected the three VisualWebArena files"
         )
     return tuple(
         task

@@ -124,7 +124,7 @@ def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
     entries = read_list(file)
     known = {_check_entry(entry): entry.values for entry in entries}
     if len(known) != len(entries):
-        raise UnreadableTasks(f"{file} has a task_id twice")
+        raise UnreadableTasks(f"{file} lists a task_id twice")
     return known
 
 

@@ -153,10 +153,10 @@ def _number_given(answer: str, number: Given, reference: str) -> Verdict:
     given = [one for one in quantities(answer) if one.measure in (wanted.measure, "")]
     fitting = [abs(one.amount - wanted.amount) <= number.room for one in given]
     if not any(fitting):
-        return Verdict(0.0, f"the answer has no {reference!r}")
+        return Verdict(0.0, f"the answer does not contain {reference!r}")
     if not all(fitting):
         numbers = ", ".join(one.text for one in given)
-        return Verdict(None, f"of the numbers {numbers} one is {reference!r}; a judge can say")
+        return Verdict(None, f"of the numbers {numbers} one is {reference!r}; a judge must decide")
     return Verdict(1.0, f"the answer has {reference!r}")
 
 

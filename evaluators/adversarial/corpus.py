@@ -57,7 +57,7 @@ def read_cases(path: Path) -> tuple[AdversarialCase, ...]:
     try:
         text = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
-        raise SetupError(f"{path} is no file of cases: {error}") from error
+        raise SetupError(f"{path} is not a file of cases: {error}") from error
     cases = []
     for place, line in enumerate(text.splitlines(), start=1):
         row = loads(line)

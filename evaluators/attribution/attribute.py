@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluators.attribution import signs
 from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
-from evaluators.attribution.changes import find_wrong_change
 from evaluators.attribution.episode import FailedEpisode, appears_in
-from evaluators.attribution.signs import find_wrong_value
+from evaluators.attribution.signs import find_wrong_change, find_wrong_value
 from evaluators.judge.pages import list_pages
 from evaluators.steps.judgement import StepJudgement
 from evaluators.steps.model import EpisodeQuestion, StepJudgeSettings, ask_of_episode, format_parts
@@ -356,15 +355,15 @@ def _read_cause(text: str, parts: dict[str, str], count: int) -> CauseFinding:
     """Return the finding of a reply. Raises `UnusableError`."""
     reply = read_form(text, _CauseReply, strict=True)
     if reply.step is not None and not 1 <= reply.step <= count:
-        raise UnusableError(f"there are steps 1 to {count}, and the reply names step {reply.step}")
+        raise UnusableError(f"the steps are 1 to {count}, but the reply names step {reply.step}")
     if reply.cause != "unknown" and not reply.quotes:
-        raise UnusableError(f"{reply.cause} is named without a quote that shows it")
+        raise UnusableError(f"{reply.cause} is named without a supporting quote")
     for quote in reply.quotes:
         where = quote.where.strip().lower()
         if where not in parts:
             raise UnusableError(f"there is no {quote.where!r}; there are {', '.join(parts)}")
         if not appears_in(quote.quote, parts[where]):
-            raise UnusableError(f"the quote {quote.quote!r} does not stand on {where}")
+            raise UnusableError(f"the quote {quote.quote!r} was not found on {where}")
     evidence = tuple(f"{quote.where}: {quote.quote}" for quote in reply.quotes)
     step = None if reply.step is None else reply.step - 1
     return CauseFinding(Cause(reply.cause), reply.kind, step, reply.reason, evidence)

@@ -81,9 +81,7 @@ def read_feedback(path: Path) -> tuple[Feedback, ...]:
     for line, row in rows:
         place = f"{path}, line {line}"
         if not row["episode"] or not row["feedback"]:
-            raise SetupError(
-                f"{place}: an episode and what was said of it are needed; one is empty"
-            )
+            raise SetupError(f"{place}: the episode or the comment is empty; both are needed")
         sign = row.get("sign", "").lower()
         if sign and sign not in _SIGNS:
             raise SetupError(f"{place}: sign is {row['sign']!r}; expected good, bad or nothing")
@@ -181,7 +179,7 @@ async def ground(model: Model, trajectory: Trajectory, feedback: Feedback) -> Gr
         aspects = []
         for remark in read_form(text, _Remarks).aspects:
             if _plain(remark.feedback) not in _plain(feedback.text):
-                raise UnusableError(f"the comment does not say {remark.feedback!r}; copy its words")
+                raise UnusableError(f"{remark.feedback!r} is not in the comment; copy its words")
             if remark.step > len(trajectory.steps):
                 raise UnusableError(f"there is no step {remark.step}, only {len(trajectory.steps)}")
             aspects.append(

@@ -123,7 +123,7 @@ async def rate_episode(
     def read(text: str) -> tuple[Trait, ...]:
         ratings = read_form(text, _Ratings).ratings
         if sorted(each.measure for each in ratings) != [*range(1, len(metrics) + 1)]:
-            raise UnusableError(f"there has to be one rating for each of {len(metrics)} measures")
+            raise UnusableError(f"expected one rating for each of {len(metrics)} measures")
         return tuple(
             Trait(each.measure - 1, each.rating == "good")
             for each in ratings
@@ -187,7 +187,7 @@ async def _match_remarks(
     def read(text: str) -> list[int | None]:
         found = {each.remark: each.trait for each in read_form(text, _Matches).matches}
         if sorted(found) != [*range(1, len(aspects) + 1)]:
-            raise UnusableError(f"there has to be one entry for each of {len(aspects)} remarks")
+            raise UnusableError(f"expected one entry for each of {len(aspects)} remarks")
         if max(found.values()) > len(traits):
             raise UnusableError(f"there is no trait {max(found.values())}, only {len(traits)}")
         return [found[n] - 1 if found[n] else None for n in sorted(found)]

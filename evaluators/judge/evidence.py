@@ -149,7 +149,7 @@ def read_comparisons(
         raise UnusableError(f"the points compared are {sorted(given)}; expected {sorted(asked)}")
     for number, each in given.items():
         if each.agreement == "agrees" and not appears_in(each.stated, answer):
-            raise UnusableError(f"point {number}: {each.stated!r} does not stand in the answer")
+            raise UnusableError(f"point {number}: {each.stated!r} was not found in the answer")
     return tuple(
         replace(point, agreement=given[number].agreement, stated=given[number].stated)
         if number in given
@@ -190,7 +190,7 @@ def _look_up(found: PointFinding, number: int, evidence: Evidence) -> PointFindi
     stands = appears_in(found.quote, text)
     if kind != "screenshot" and not stands:
         raise UnusableError(
-            f"point {number}: the quote {found.quote!r} does not stand on {found.where}"
+            f"point {number}: the quote {found.quote!r} was not found on {found.where}"
         )
     found = replace(found, where=place, is_looked_up=stands)
     return _refuse(found, _find_refusal(found, kind, text, evidence.page_claims))

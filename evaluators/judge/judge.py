@@ -109,7 +109,9 @@ class ModelJudge:
         failure of the agent. Raises `ValueError` when the episode is under way.
         """
         if trajectory.ending is None:
-            raise ValueError(f"episode {trajectory.id} is under way; only a finished one is judged")
+            raise ValueError(
+                f"episode {trajectory.id} is in progress; only a finished one is judged"
+            )
         session = JudgeSession(self.context, seed_of(trajectory.id))
         try:
             if trajectory.ending.is_infrastructure:

@@ -81,7 +81,7 @@ def checks_hold(score: str = "success", means: Means | None = None) -> FunctionE
     async def judge(trajectory: Trajectory) -> Verdict:
         checks = [check for check in trajectory.task.checks if check.score == score]
         if not checks:
-            return Verdict(None, f"the task has no check for {score!r}; a judge can say")
+            return Verdict(None, f"the task has no check for {score!r}; a judge must decide")
         evidence = {**trajectory.evidence, **_of_episode(trajectory)}
         goal = trajectory.goal or trajectory.task.goal
         verdicts = [await _check(check, evidence, goal, at_hand) for check in checks]
@@ -116,7 +116,7 @@ def share_of_checks(trajectory: Trajectory) -> Verdict:
     told = [said for check, said in run_each_check(trajectory) if check.score == "success"]
     values = [0.0 if said.value is None else said.value for said in told]
     if not values:
-        return Verdict(None, "the task has no check for 'success'; a judge can say")
+        return Verdict(None, "the task has no check for 'success'; a judge must decide")
     return Verdict(sum(values) / len(values), "; ".join(said.reason for said in told))
 
 
@@ -417,7 +417,7 @@ def _judge_amounts(found: Json, expected: Json, holds: Callable[[float], bool]) 
     outcomes = {outcome for _, outcome in fitting}
     numbers = ", ".join(text for text, _ in fitting)
     if len(outcomes) > 1:
-        return Verdict(None, f"of {numbers} some fit and some do not; a judge can say which counts")
+        return Verdict(None, f"only some of {numbers} match; a judge must decide")
     [outcome] = outcomes
     return Verdict(float(outcome), f"{numbers} {'fits' if outcome else 'does not fit'}")
 

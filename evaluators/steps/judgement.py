@@ -233,7 +233,7 @@ async def _measure(value: Value, trajectory: Trajectory, name: str) -> float | N
     found = value(trajectory)
     likelihood = await found if isawaitable(found) else found
     if likelihood is not None and not 0.0 <= likelihood <= 1.0:
-        raise ValueError(f"{name} gave {likelihood}; a likelihood lies between 0 and 1")
+        raise ValueError(f"{name} gave {likelihood}; a likelihood must be between 0 and 1")
     return likelihood
 
 

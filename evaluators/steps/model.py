@@ -262,7 +262,7 @@ async def ask_of_episode(
 def _find_nothing_to_judge(trajectory: Trajectory, most_steps: int) -> str:
     """Return why there is nothing to ask of this episode."""
     if trajectory.ending is None:
-        raise ValueError(f"episode {trajectory.id} is under way; only a finished one is judged")
+        raise ValueError(f"episode {trajectory.id} is in progress; only a finished one is judged")
     if trajectory.ending.is_infrastructure:
         return f"nothing to judge: {trajectory.ending}"
     count = len(trajectory.steps)

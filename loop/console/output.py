@@ -181,7 +181,7 @@ async def wait_for_enter(request: str) -> None:
     try:
         await asyncio.to_thread(input)
     except EOFError as error:
-        raise SetupError("this needs a person at a terminal to press Enter") from error
+        raise SetupError("this needs someone at a terminal to press Enter") from error
 
 
 if TYPE_CHECKING:

@@ -409,6 +409,6 @@ def _unknown_labels_error(
         else f"the run's are such as {next(iter(known), 'none')!r}"
     )
     return SetupError(
-        f"{len(unknown)} of {total} labels are of episodes that this run has not: {shown}; {hint}"
+        f"{len(unknown)} of {total} labels are of episodes not in this run: {shown}; {hint}"
         " (--ignore-unknown leaves them out where others fit)"
     )

@@ -126,8 +126,8 @@ class ScoringRun:
         )
         if self.in_a_row[name_evaluator(each)] >= OUTAGE:
             raise ModelError(
-                f"the last {OUTAGE} judgements of {each.id} failed, the latest: {said.reason}; what"
-                " was judged before is kept, and the same command goes on where this one stopped"
+                f"the last {OUTAGE} judgements of {each.id} failed, the latest: {said.reason};"
+                " earlier judgements are kept; run the same command again to continue"
             )
 
 

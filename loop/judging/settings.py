@@ -75,11 +75,11 @@ class JudgeConfig:
                 " --induce, or --verify"
             )
         if any(size < 1 for size in self.metrics):
-            raise UsageError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
+            raise UsageError(f"--metrics {' '.join(map(str, self.metrics))}: must be at least 1")
         if self.adversarial and not self.evaluators:
-            raise UsageError("--adversarial tries what --with names; there are none")
+            raise UsageError("--adversarial tests the evaluators of --with; none are given")
         if self.freeze and not self.evaluators:
-            raise UsageError("--freeze fixes the evaluators that --with names; there are none")
+            raise UsageError("--freeze freezes the evaluators of --with; none are given")
         if self.annotators not in RULES:
             raise unknown_name("rule for several annotators", self.annotators, RULES)
         if self.concurrency < 1 or not self.seconds > 0:

@@ -134,7 +134,7 @@ def parse_evaluator(text: str) -> EvaluatorSpec:
     """The evaluator that a text asks for. Raises `SetupError` saying what is wrong with it."""
     spec, rest = _parse(text, text)
     if rest.strip():
-        raise UsageError(f"in the evaluator {text!r} nothing may follow before {rest.strip()!r}")
+        raise UsageError(f"in the evaluator {text!r} {rest.strip()!r} is not expected")
     return spec
 
 
@@ -148,7 +148,7 @@ def _parse(text: str, whole: str) -> tuple[EvaluatorSpec, str]:
     kind, _, argument = said.partition(":")
     if kind not in _ATOMS:
         raise UsageError(
-            f"in {whole!r}: {said!r} is no evaluator; expected one of {', '.join(FORMS)}"
+            f"in {whole!r}: {said!r} is not an evaluator; expected one of {', '.join(FORMS)}"
         )
     if kind in _LEARNED and not argument:
         raise UsageError(f"in {whole!r}: {kind} names no folder; give it as {kind}:FOLDER")
@@ -190,13 +190,13 @@ def _parse_numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
     except ValueError:
-        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
+        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] must be numbers") from None
 
 
 def _load_reward(folder: Path) -> "RewardModel | LanguageReward":
     """The learned reward model in a folder, built-in or a language model."""
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder; name one that reward weights were saved to")
+        raise UsageError(f"{folder} is not a folder; name one that reward weights were saved to")
     roles = ("reward", "judge")
     check_role(folder, roles, f"reward:{folder}")
     if (folder / "tokenizer_config.json").is_file():

@@ -47,7 +47,13 @@ def check_learner(config: ImproveConfig) -> None:
         )
     config.taught.check(config.asked.policy)
     if kind == "builtin":
+        if config.site_memory is not None:
+            raise UsageError(
+                "--site-memory is for language models; the built-in policy has a memory of its own"
+            )
         return
+    if not config.entries:
+        raise UsageError("--entries names nothing to learn; give rules, reflections or examples")
     contestant(config.played).check()
     config.how.check()
     objective = config.how.objective

@@ -2,10 +2,13 @@
 
 import json
 import shutil
+import time
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import TypeAlias
 
 from loop.folder import TRAINING
 from loop.learners.state import ArmState, Purpose
@@ -16,34 +19,36 @@ from tasks.task import Task
 from webagent.errors import StoreError
 from webagent.models.spending import MeteredModel
 from webagent.policy.knowledge import (
-    Exemplars,
-    Hints,
-    Knowledge,
-    RuleBook,
-    exemplar_of,
-    learn_rules,
-    read_book,
+    InductionSettings,
+    SiteEntry,
+    SiteFile,
+    SiteMemory,
+    learn_entries,
+    read_files,
     site_of,
-    write_book,
+    write_file,
 )
 from webagent.policy.policy import Policy
 from webagent.rollout import PlannedEpisode
 
-KEPT, BOOKS = "kept.json", "hints"
-EXEMPLARS = "exemplars"
-"""What the item of examples is called; the others are `rules on SITE`."""
-_RULES = "rules on "
+TRIALS, FILES = "trials.json", "site-memory"
 _FIRST_TRIED = 900_000
 """Training seeds from here on are those of trials; none is drawn to learn from."""
 _APART = 10_000
 """Between the indices of one variant's trials and of the next one's."""
 _MOST_SITES = 4
-"""New rules that are tried in a round, of the sites that have most of them: each takes episodes."""
+"""Sites whose new entries are tried in a round, those that have most of them: each takes
+episodes."""
+_EXAMPLES = "examples"
+Files: TypeAlias = dict[str, SiteFile]
+"""By site."""
+Key: TypeAlias = tuple[str, str]
+"""An entry: its site and its number there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a model did with an item and without it, on the same tasks."""
+    """What a model did with an item, which is some entries, and without it, on the same tasks."""
 
     item: str
     was_kept: bool
@@ -70,71 +75,59 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class KeptKnowledge:
-    """What a model is told after a round."""
+    """What a model has learnt after a round, and the trials of that round."""
 
-    items: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-    """Ids of the successes that examples are chosen from."""
+    files: Files
     trials: tuple[Trial, ...] = ()
-    """By which items were kept or not in that round."""
 
     @classmethod
     def load(cls, folder: Path) -> "KeptKnowledge":
-        """Return what lies in a folder. Raises `StoreError`."""
+        """Return what lies in a folder. Raises `StoreError`, and `SetupError` for a file of a site
+        that makes no sense."""
         from pydantic import TypeAdapter, ValidationError
 
         try:
-            return TypeAdapter(cls).validate_json((folder / KEPT).read_bytes())
+            read = TypeAdapter(tuple[Trial, ...]).validate_json((folder / TRIALS).read_bytes())
         except (OSError, ValidationError) as error:
             raise StoreError(f"{folder} does not hold what was learnt: {error}") from error
+        return cls(_read(folder / FILES), read)
 
-
-@dataclass(frozen=True, slots=True)
-class UsedKnowledge:
-    """What there is to be told, kept or not."""
-
-    examples: Exemplars
-    books: dict[str, RuleBook]
-    """By site."""
-
-    def knowledge(self, items: Sequence[str], count: int) -> tuple[Knowledge, ...]:
-        """Return these items, as a policy is told them."""
-        sites = {item.removeprefix(_RULES) for item in items if item != EXEMPLARS}
-        told: list[Knowledge] = []
-        if EXEMPLARS in items:
-            told.append(Exemplars(self.examples.exemplars, count=count))
-        if sites:
-            told.append(Hints({site: self.books[site] for site in sites if site in self.books}))
-        return tuple(told)
+    def save(self, folder: Path) -> None:
+        """Write both."""
+        text = json.dumps([asdict(trial) for trial in self.trials], indent=1)
+        (folder / TRIALS).write_text(text + "\n", encoding="utf-8")
+        for file in self.files.values():
+            write_file(folder / FILES, file)
 
 
 class KnowledgeLearner:
-    """Shows a model examples of what went well and rules on sites, each only while it does better
-    with it on tasks that nothing was learnt from."""
+    """Keeps a memory of sites and shows a model its entries, each only while it does better with
+    them on tasks that nothing was learnt from.
+
+    It begins with the run's `--site-memory`. Entries of one kind on one site are tried together,
+    new ones apart from those that are kept; examples, which are shown on any site, all together.
+    What a trial gave is written into the entries, and those that do not help are retired.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._named = contestant(session.config.played)
+        self._named = contestant(session.config.played, knows=False)
         self._model = MeteredModel(self._named.language_model(), session.ledger)
-        self._kept = KeptKnowledge()
-        self._learnt = UsedKnowledge(Exemplars(()), {})
+        given = session.config.site_memory
+        self._files: Files = read_files(given) if given is not None else {}
 
     async def learn(self, state: ArmState, arm: str, round: int) -> None:
-        """Write rules from what failed beside what succeeded, try every item, keep what helps."""
+        """Take in the round's episodes, try every item, keep what helps."""
         session = self._session
         folder = session.folder.weights(arm, session.repeat, round, "policy")
         if not folder.is_dir():
-            books = await self._write_rules(state, arm, round)
-            good = [t for t in state.experience if state.succeeded(t)]
-            examples = tuple(t.id for t in (*state.demonstrations, *good) if t.steps)
-            learnt = UsedKnowledge(self._read_examples(examples), books)
-            kept = await self._try_items(state, learnt, examples, arm, round)
-            session.folder.save(_Saved(kept, books), arm, session.repeat, round, "policy")
+            files = await self._write_entries(state, arm, round)
+            learnt = await self._try_items(state, files, arm, round)
+            session.folder.save(learnt, arm, session.repeat, round, "policy")
             shutil.rmtree(self._draft(arm, round), ignore_errors=True)
-        self._kept = KeptKnowledge.load(folder)
-        books = _read_books(folder / BOOKS)
-        self._learnt = UsedKnowledge(self._read_examples(self._kept.examples), books)
-        if told := "; ".join(trial.describe() for trial in self._kept.trials):
+        learnt = KeptKnowledge.load(folder)
+        self._files = learnt.files
+        if told := "; ".join(trial.describe() for trial in learnt.trials):
             key = f"{TRAINING}:{arm}:{session.repeat}"
             session.store.put_state(key, f"round {round}: {told}")
             session.say("knowledge", 1.0, told)
@@ -142,83 +135,85 @@ class KnowledgeLearner:
     def policy(self, purpose: Purpose) -> Policy:
         """Return the model with what it is told; it samples except when it is measured."""
         temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.config.temperature)
-        return self._told(self._learnt, self._kept.items, temperature)
+        kept = frozenset[Key]().union(*_list_items(self._files, new=False).values())
+        return self._told(self._files, kept, temperature)
 
     async def close(self) -> None:
         """Give back what the model holds."""
         await self._model.close()
 
-    def _told(self, learnt: UsedKnowledge, items: Sequence[str], temperature: float) -> Policy:
-        config = self._session.config
+    def _told(self, files: Files, told: AbstractSet[Key], temperature: float) -> Policy:
+        """The model with these entries and those that a person wrote."""
+        shown = {
+            site: file.without(
+                *(e.id for e in file.entries if e.is_learnt and (site, e.id) not in told)
+            )
+            for site, file in files.items()
+        }
         return self._named.asking.policy(
             self._model,
             self._session.store.images if self._named.images else None,
-            (*self._named.knowledge, *learnt.knowledge(items, config.exemplar_count)),
+            (SiteMemory(shown),),
             temperature=temperature,
             max_tokens=self._named.max_tokens,
         )
 
-    def _read_examples(self, episodes: Sequence[str]) -> Exemplars:
-        found = (self._session.store.load(episode) for episode in episodes)
-        return Exemplars(exemplar_of(each) for each in found if each is not None)
-
-    async def _write_rules(self, state: ArmState, arm: str, round: int) -> dict[str, RuleBook]:
-        """The books after this round's episodes; those that a killed session had finished are
-        taken as they are."""
-        if not round or self._session.arm.learns_from != "experience":
-            return self._learnt.books
+    async def _write_entries(self, state: ArmState, arm: str, round: int) -> Files:
+        """The files after this round's episodes, the demonstrations at first; those that a killed
+        session had finished are taken as they are."""
+        if round and self._session.arm.learns_from != "experience":
+            return self._files
         draft = self._draft(arm, round)
         finished = draft / "finished"
         if not finished.exists():
             shutil.rmtree(draft, ignore_errors=True)
-            for book in self._learnt.books.values():
-                write_book(draft / BOOKS, book)
+            for file in self._files.values():
+                write_file(draft / FILES, file)
             judged = [
                 (t, state.succeeded(t))
                 for t in state.experience
                 if t.provenance.round == round and state.success.get(t.id) is not None
             ]
-            await learn_rules(self._model, draft / BOOKS, judged)
+            if not round:
+                judged = [(t, True) for t in state.demonstrations]
+            settings = InductionSettings(self._session.config.entries)
+            await learn_entries(self._model, draft / FILES, judged, settings)
             draft.mkdir(parents=True, exist_ok=True)
             finished.touch()
-        return _read_books(draft / BOOKS)
+        return _read(draft / FILES)
 
     async def _try_items(
-        self,
-        state: ArmState,
-        learnt: UsedKnowledge,
-        examples: tuple[str, ...],
-        arm: str,
-        round: int,
+        self, state: ArmState, files: Files, arm: str, round: int
     ) -> KeptKnowledge:
         """Try what is kept without it, then what is new beside what is kept."""
-        items, trials = list(self._kept.items), list[Trial]()
-        sizes = {f"{_RULES}{site}": len(book.rules) for site, book in learnt.books.items()}
-        new = [item for item in sizes if item not in items and sizes[item]]
-        new = sorted(new, key=lambda item: -sizes[item])[:_MOST_SITES]
-        if examples and EXEMPLARS not in items:
-            new.insert(0, EXEMPLARS)
-        played: dict[tuple[tuple[str, ...], str], list[float | None]] = {}
-        for item in (*items, *new):
-            others = [each for each in items if each != item]
-            site = "" if item == EXEMPLARS else item.removeprefix(_RULES)
+        items, trials = _list_items(files, new=False), list[Trial]()
+        new = _list_items(files, new=True)
+        order = sorted(new, key=lambda item: (item != f"new {_EXAMPLES}", -len(new[item])))
+        tried = {name: (True, items[name]) for name in items}
+        tried |= {name: (False, new[name]) for name in order[: _MOST_SITES + 1]}
+        told = set[Key]().union(*items.values())
+        played: dict[tuple[tuple[Key, ...], str], list[float | None]] = {}
+        for item, (was_kept, keys) in tried.items():
+            site = item.partition(" on ")[2]
             tasks = _list_tried(self._session, site)
             sides = []
-            for told in ((*others, item), tuple(others)):
-                key = tuple(sorted(told)), site
+            for shown in (told | keys, told - keys):
+                key = tuple(sorted(shown)), site
                 if key not in played:
-                    policy, first = self._told(learnt, told, 0.0), len(played) * _APART
+                    policy, first = self._told(files, shown, 0.0), len(played) * _APART
                     played[key] = await self._play(state, tasks, policy, arm, round, first)
                 sides.append(played[key])
             pairs = [(a, b) for a, b in zip(*sides, strict=True) if a is not None and b is not None]
-            better = fmean(a for a, _ in pairs) if pairs else 0.0
-            worse = fmean(b for _, b in pairs) if pairs else 0.0
-            was_kept = item in items
+            if not pairs:
+                continue  # nothing was decided, or nothing is played on that site: as it was
+            better, worse = fmean(a for a, _ in pairs), fmean(b for _, b in pairs)
             # What is kept stays where nothing speaks against it; what is new has to help.
             is_kept = better >= worse if was_kept else better > worse
-            trials.append(Trial(item, was_kept, is_kept, len(pairs), better, worse))
-            items = [*others, item] if is_kept else others
-        return KeptKnowledge(tuple(items), examples, tuple(trials))
+            trial = Trial(item.removeprefix("new "), was_kept, is_kept, len(pairs), better, worse)
+            trials.append(trial)
+            told = told | keys if is_kept else told - keys
+            files = _note(files, keys, trial)
+        return KeptKnowledge(files, tuple(trials))
 
     async def _play(
         self,
@@ -246,24 +241,39 @@ class KnowledgeLearner:
         return session.folder.path / "training" / f"{arm}-{session.repeat}" / str(round)
 
 
-@dataclass(frozen=True, slots=True)
-class _Saved:
-    """What is kept, with everything that was learnt of sites."""
-
-    kept: KeptKnowledge
-    books: dict[str, RuleBook]
-
-    def save(self, folder: Path) -> None:
-        """Write both."""
-        text = json.dumps(asdict(self.kept), indent=1)
-        (folder / KEPT).write_text(text + "\n", encoding="utf-8")
-        for book in self.books.values():
-            write_book(folder / BOOKS, book)
+def _read(folder: Path) -> Files:
+    return read_files(folder) if folder.is_dir() else {}
 
 
-def _read_books(folder: Path) -> dict[str, RuleBook]:
-    files = sorted(folder.glob("*.md")) if folder.is_dir() else []
-    return {file.stem: read_book(folder, file.stem) for file in files}
+def _list_items(files: Files, *, new: bool) -> dict[str, frozenset[Key]]:
+    """The entries that are tried together: those without a trial so far, or those that have been
+    kept."""
+    items: dict[str, set[Key]] = {}
+    for site, file in files.items():
+        for entry in file.entries:
+            if entry.is_learnt and not entry.is_retired and (entry.gain is None) is new:
+                name = _EXAMPLES if entry.kind == _EXAMPLES else f"{entry.kind} on {site}"
+                items.setdefault("new " * new + name, set()).add((site, entry.id))
+    return {name: frozenset(keys) for name, keys in items.items()}
+
+
+def _note(files: Files, keys: AbstractSet[Key], trial: Trial) -> Files:
+    """The files with what a trial gave in each of its entries."""
+
+    def noted(entry: SiteEntry) -> SiteEntry:
+        return entry.changed(
+            gain=round(trial.with_it - trial.without_it, 2),
+            trials=trial.tasks,
+            tried=time.strftime("%Y-%m-%d"),
+            is_retired=not trial.is_kept,
+        )
+
+    changed = dict(files)
+    for site, id in sorted(keys):
+        entry = changed[site].entry(id)
+        assert entry is not None
+        changed[site] = changed[site].changed(noted(entry))
+    return changed
 
 
 def _list_tried(session: Session, site: str) -> list[Task]:

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from benchmarks.catalogue import AddressError, Options, TasksMissing, find_benchmark
 from benchmarks.miniwob import tasks as miniwob
-from loop.measurement.settings import BenchmarkConfig, arm_of
+from loop.measurement.settings import BenchmarkConfig
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
 from webagent.errors import SetupError, UsageError
@@ -91,11 +91,6 @@ class TaskSelection:
             return f"{self.split} {first.seed} to {last.seed}"
         times = f"{self.seeds} repeat{'s' * (self.seeds != 1)}"
         return f"{times} of each task: its tasks are the same whatever the seed"
-
-
-def plan_benchmark(config: BenchmarkConfig) -> list[PlannedEpisode]:
-    """What the settings ask to be measured."""
-    return TaskSelection.of(config).plan(arm_of(config))
 
 
 def list_page_folders(tasks: list[Task]) -> list[Path]:

@@ -1,17 +1,18 @@
 """Settings of `webagent benchmark`."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tyro.conf import OmitArgPrefixes
 
 from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
+from loop.escalation import EscalationChoice
 from loop.executors import ExecutorName, check_workers
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
-from loop.measurement.scoring import HEADLINE
-from loop.policies import PLAIN, ModelChoice, NamedPolicy, load_knowledge
+from loop.policies import PLAIN, ModelChoice, NamedPolicy
 from loop.searching import SearchChoice
 from loop.student import StudentChoice
 from loop.worlds import WorldChoice
@@ -19,82 +20,140 @@ from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
-from webagent.policy.knowledge import Knowledge
+from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.prompting import Prompting
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
-class BenchmarkConfig:
-    """Evaluate one policy on held-out seeds."""
+class TaskSettings:
+    """Settings of the commands that play tasks of a benchmark."""
 
     benchmark: str = "miniwob"
-    """Benchmark to evaluate on; `webagent benchmark NAME` is the same."""
+    """Benchmark that provides the tasks: `own` for tasks from your own file, `proposed` for tasks
+    from `webagent propose`. `webagent benchmark`, `collect` and `serve` also accept its name as
+    their first argument."""
     tasks: tuple[str, ...] = ()
     """Names of tasks or task groups, such as `twenty` for twenty common tasks of MiniWoB++; `all`
     for every task. Default: `twenty` if the benchmark has that group, else all."""
-    seeds: int | None = None
-    """Seeds per task. Default: 10, or 1 if the task is the same for every seed; larger values are
-    then repeats."""
-    first_seed: int = 0
-    """Number of the first seed in the split; another value evaluates on seeds not seen before."""
-    samples: int = 1
-    """Episodes per task and seed, for groups that are compared."""
-    split: str = "test"
-    """Seeds to use: `test`, `development` or `train`."""
     files: Path | None = None
-    """The benchmark's task file or folder, if it is not found automatically."""
+    """The benchmark's task file or folder, if it is not found automatically; for `own`, a TOML file
+    with a table [tasks.NAME] per task, with `url` and `goal` (docs/collecting.md)."""
     addresses: Path | None = None
     """TOML file with the addresses of the benchmark's sites, for example `shopping =
     "http://localhost:7770"` (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
     """TOML files that describe additional sites (docs/sites.md)."""
-    corrected: bool = False
-    """Use corrected rules instead of the published ones, where they exist."""
     logins: Path | None = None
     """Folder with the logins that tasks start with: `NAME.json`, a storage state saved by
     Playwright. Logins saved by `webagent login` are found without it."""
-    har: Path | None = None
-    """HAR recording of a site's traffic that answers requests instead of the network."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
-    """The policy to evaluate. Besides language models, --policy accepts `oracle`, `model:FOLDER`
-    for saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
-    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
-    """A student in front of the policy."""
-    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
-    """World model that the policy consults before acting."""
-    searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
-    """Search before acting."""
+    guard: Path | None = None
+    """File with the limits enforced in every episode (docs/guard.md). Default: no limits."""
     observation: str = "text"
     """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
     `pruned`, `accessibility`, `html` or `markdown`."""
-    images: bool = False
-    """Show the language model screenshots, and the images of a goal, in addition to the text."""
-    prompting: Prompting = field(default_factory=Prompting)
-    """How the language model is prompted, one switch per part. Weights from `webagent train` are
-    prompted as in training unless a switch is set here."""
-    prompt: str = ""
-    """The language model's prompt: `act` or `brief`. Default: the prompt of its training, or
-    `act`."""
-    temperature: float = 0.0
-    """Sampling temperature of the language model."""
-    max_tokens: int = 1024
-    """Maximum tokens in a reply of the language model."""
-    exemplars: Path | None = None
-    """Folder of a run whose successful episodes, from another split, are shown as examples."""
-    exemplar_count: int = 2
-    """Number of examples shown at a time."""
-    hints: Path | None = None
-    """Folder of hints on sites, one Markdown file per site, shown to the language model."""
-    judge: str = "rules"
-    """Judge that scores the episodes: `rules`, the tasks' own checks, or any evaluator of `webagent
-    judge --with`, such as `judge:webvoyager` or `cascade(rules, judge:evidence)`. Tasks without
-    checks need one."""
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """Settings of the model that a judge queries."""
+
     judge_policy: str = "endpoint"
     """The judge's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
     judge_model: str = ""
     """Name of the judge's model at its endpoint."""
     judge_endpoint: Path | None = None
     """File whose table [endpoint] describes the judge's server."""
+
+
+@dataclass(frozen=True)
+class PromptSettings:
+    """Settings of what a language model is told and how much it replies."""
+
+    prompting: Prompting = field(default_factory=Prompting)
+    """How the language model is prompted, one switch per part. Weights from `webagent train` are
+    prompted as in training unless a switch is set here."""
+    prompt: str = ""
+    """The language model's prompt: `act` or `brief`. Default: the prompt of its training, or
+    `act`."""
+    max_tokens: int = 1024
+    """Maximum tokens in a reply of the language model."""
+    site_memory: Path | None = None
+    """Folder with a file SITE.md for each site of what is known there, shown to the language model;
+    `webagent learn` writes them (docs/site-memory.md)."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Settings of a run's folder, limits and browsers."""
+
+    name: str = ""
+    """Name of the run's folder under `runs`; derived from the date if empty."""
+    runs: Path = Path("runs")
+    """Folder in which run folders are created."""
+    resume: Path | None = None
+    """Folder of a run to resume; its own settings are used, except for caps given again."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Limits at which the run stops, over all its sessions."""
+    concurrency: int = 4
+    """Browser contexts per worker."""
+    executor: ExecutorName = "process"
+    """Where browsers run: `process` on this machine, `ray` on a cluster (docs/howto/cluster.md)."""
+    workers: int = 1
+    """Parallel browsers, each in its own process, or on the cluster."""
+
+
+@dataclass(frozen=True)
+class PlaySettings(RunSettings, TaskSettings):
+    """Settings of `webagent benchmark` and `webagent collect`, which play one policy."""
+
+    samples: int = 1
+    """Episodes per task and seed, for groups or objectives that compare episodes."""
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
+    """The policy to play. Besides language models, --policy accepts `oracle`, `model:FOLDER` for
+    saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
+    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
+    """A student in front of the policy."""
+    escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
+    """An expensive model that takes over from the policy."""
+    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
+    """World model that the policy consults before acting."""
+    searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
+    """Search before acting."""
+    images: bool = False
+    """Show the language model screenshots, and the images of a goal, in addition to the text."""
+    preview: bool = False
+    """Print what would be played, without playing it."""
+
+
+def shared(config: "DataclassInstance", *bases: type[Any]) -> dict[str, Any]:
+    """Return the settings that a command has in common with others, by name."""
+    return {each.name: getattr(config, each.name) for base in bases for each in fields(base)}
+
+
+@dataclass(frozen=True)
+class BenchmarkConfig(JudgeSettings, PromptSettings, PlaySettings):
+    """Evaluate one policy on held-out seeds."""
+
+    seeds: int | None = None
+    """Seeds per task. Default: 10, or 1 if the task is the same for every seed; larger values are
+    then repeats."""
+    first_seed: int = 0
+    """Number of the first seed in the split; another value evaluates on seeds not seen before."""
+    split: str = "test"
+    """Seeds to use: `test`, `development` or `train`."""
+    corrected: bool = False
+    """Use corrected rules instead of the published ones, where they exist."""
+    har: Path | None = None
+    """HAR recording of a site's traffic that answers requests instead of the network."""
+    temperature: float = 0.0
+    """Sampling temperature of the language model."""
+    judge: str = "rules"
+    """Judge that scores the episodes: `rules`, the tasks' own checks, or any evaluator of `webagent
+    judge --with`, such as `judge:webvoyager` or `cascade(rules, judge:evidence)`. Tasks without
+    checks need one."""
     judge_images: bool = True
     """Store screenshots for a judge that queries a model, and show them to it."""
     pictures: int = 1000
@@ -108,24 +167,6 @@ class BenchmarkConfig:
     replay: Path | None = None
     """Folder of a run whose successes are replayed. Default: the scripted solutions of the
     tasks."""
-    guard: Path | None = None
-    """File with the limits enforced in every episode (docs/guard.md). Default: no limits."""
-    concurrency: int = 4
-    """Browser contexts per worker."""
-    executor: ExecutorName = "process"
-    """Where browsers run: `process` on this machine, `ray` on a cluster (docs/howto/cluster.md)."""
-    workers: int = 1
-    """Parallel browsers, each in its own process, or on the cluster."""
-    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
-    """Limits at which the run stops, over all its sessions."""
-    name: str = ""
-    """Name of the run's folder under `runs`; derived from the date if empty."""
-    runs: Path = Path("runs")
-    """Folder in which run folders are created."""
-    resume: Path | None = None
-    """Folder of a run to resume; its own settings are used."""
-    preview: bool = False
-    """Print what would be played, without playing it."""
 
 
 def check(config: BenchmarkConfig) -> None:
@@ -149,17 +190,18 @@ def check(config: BenchmarkConfig) -> None:
     check_workers(config.workers)
     contestant(config).check()
     config.taught.check(config.asked.policy)
+    config.escalated.check(contestant(config, knows=False))
     config.ahead.check()
     if config.searched.is_on and config.asked.policy == "oracle":
         raise UsageError(
-            "--policy oracle knows what is right and has nothing to search for; name another"
+            "--policy oracle knows the right actions, so a search is pointless; name another"
         )
     if config.ahead.looks_ahead and config.asked.policy == "oracle":
         raise UsageError(
-            "--policy oracle knows what is right and has nothing to look ahead for; name another"
+            "--policy oracle knows the right actions, so a world model is pointless; name another"
         )
     config.caps.check()
-    for paid in {config.asked.paid, config.ahead.paid} - {""} or {""}:
+    for paid in {config.asked.paid, config.ahead.paid, config.escalated.paid} - {""} or {""}:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     if judge_of(config).asks_a_model:
         judging(config).check()
@@ -186,18 +228,18 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 
 def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
-    examples = [f"exemplars={config.exemplar_count}"] * bool(config.exemplars)
-    told = [*examples, *["hints"] * bool(config.hints), *["student"] * bool(config.taught.student)]
+    told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
+    told += config.escalated.label()
     told += config.searched.label() or config.ahead.label()
     return contestant(config, knows=False).label(*told)
 
 
 def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
     """Return the policy to evaluate, prompted as in training unless the settings say otherwise."""
-    found, judge, count = config.asked.contestant(), HEADLINE.id, config.exemplar_count
+    found = config.asked.contestant()
     knowledge: tuple[Knowledge, ...] = ()
-    if knows:
-        knowledge = load_knowledge(config.exemplars, config.hints, config.split, judge, count)
+    if knows and config.site_memory is not None:
+        knowledge = (SiteMemory.read(config.site_memory),)
     trained = Asking.load(Path(found.place)) if found.kind == "local" else None
     asking = trained or Asking()
     asking = replace(

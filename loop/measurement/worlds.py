@@ -20,6 +20,7 @@ from webagent.guard import Guard
 from webagent.guard.decide import decide_request
 from webagent.models import EndpointModel
 from webagent.observation.variants import ObservationVariant
+from webagent.policy.knowledge import SiteMemory
 from webagent.records import Observation
 from webagent.rollout import OpenWorld, PreparingWorld, World
 from webagent.store import Store
@@ -111,6 +112,13 @@ async def open_worlds(
         )
 
 
+def check_memory(config: BenchmarkConfig, chosen: TaskSelection) -> None:
+    """Raise `SetupError` where the site memory is about other sites than the tasks."""
+    for knowledge in contestant(config).knowledge:
+        if isinstance(knowledge, SiteMemory):
+            knowledge.check_sites([task.start_url for task in chosen.tasks(1)])
+
+
 def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
     """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
     chosen.check()
@@ -139,7 +147,7 @@ def load_guard(config: BenchmarkConfig, chosen: TaskSelection) -> Guard | None:
     if config.guard is None:
         return None
     if config.har is not None:
-        raise UsageError("--har answers in place of the network; leave --guard out")
+        raise UsageError("--har replaces the network; leave out --guard")
     return Guard.read(config.guard).opening(*list_page_folders(chosen.tasks(1)))
 
 

@@ -128,7 +128,7 @@ async def explore(
         played = [episode for episode in episodes if episode is not None and episode.steps]
         if not played:
             if not found.episodes:
-                raise WorldError(f"no episode of exploring could be played: {player.error}")
+                raise WorldError(f"no exploration episode could be played: {player.error}")
             break
         for episode in played:
             _record_episode(found, episode, territory, surprise)

@@ -224,7 +224,7 @@ class ProposalFilter:
 def keep_proven_checks(proposal: TaskProposal, proof: SolveResult | None) -> TaskProposal:
     """Return the proposal with its solution, and with its checks where they were proven.
 
-    Checks that did not tell the solution from doing nothing go; then only a judge can say.
+    Checks that did not tell the solution from doing nothing go; then only a judge can decide.
     """
     if proof is None or not proof.is_solved:
         return proposal

@@ -358,16 +358,14 @@ def _parse_reply(text: str, story: CompletedActions) -> WrittenGoal | None:
     try:
         entry = json.loads(re.sub(r"^```(?:json)?\s*|\s*```$", "", text))
     except json.JSONDecodeError:
-        raise UnusableError("it is not one JSON object") from None
+        raise UnusableError("it is not a single JSON object") from None
     if not isinstance(entry, dict) or entry.keys() != {"task"}:
         raise UnusableError("expected an object with the key task and no other")
     goal = entry["task"]
     if goal is None:
         return None
     if not isinstance(goal, str) or not 0 < len(goal.strip()) <= _LONGEST_GOAL:
-        raise UnusableError(
-            f"the task has to be a text of 1 to {_LONGEST_GOAL} characters, or null"
-        )
+        raise UnusableError(f"the task must be a text of 1 to {_LONGEST_GOAL} characters, or null")
     last = story.page_actions[-1]
     if isinstance(last, PageFact):
         answer, required = last.value, [last.subject]
@@ -377,7 +375,7 @@ def _parse_reply(text: str, story: CompletedActions) -> WrittenGoal | None:
         typed = [field.value for field in fields if field.kind in ("textbox", "combobox")]
         answer, required = "", [*typed, *(form.subject for form in forms)]
     if answer and is_mentioned(answer, goal):
-        raise UnusableError("the question gives its answer away")
+        raise UnusableError("the question contains its answer")
     # An empty text is in every goal.
     missing = [value for value in required if not is_mentioned(value, goal)]
     if missing:

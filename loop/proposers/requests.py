@@ -61,6 +61,22 @@ FILTER = Path(__file__).parent / "prompts" / "filter.md"
 
 
 @dataclass(frozen=True, slots=True)
+class ShownItem:
+    """Something that tasks may be made from, as a model is shown it."""
+
+    text: str
+    origin: str
+    """Its name, as `the page http://fossil.test/`."""
+    parent: str = ""
+    """Id of the task that it is; empty for what is no task."""
+    direction: str = ""
+    """How a task made from it is to differ: `easier`, `harder` or `sideways`; empty where it may
+    differ as it likes."""
+    image: str = ""
+    """Reference to a screenshot."""
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRequest:
     """One question to a model: a section of the prompt with what fills it."""
 
@@ -70,16 +86,8 @@ class TaskRequest:
     count: int
     """How many tasks are asked for."""
     slots: Mapping[str, str]
-    material: Mapping[str, str] = field(default_factory=dict)
-    """Slots whose text comes from outside, to be fenced."""
-    images: tuple[str, ...] = ()
-    """References to screenshots, in the order of what is shown."""
-    origins: tuple[str, ...] = ()
-    """By number from 1, what a task may be made from: the name of a page, a chapter or a task."""
-    parents: tuple[str, ...] = ()
-    """By the same numbers, the ids of tasks; empty where what is shown are no tasks."""
-    directions: tuple[str, ...] = ()
-    """By the same numbers, how a task may differ; empty where it may be as it likes."""
+    shown: tuple[ShownItem, ...] = ()
+    """By number from 1, what a task may be made from; empty where only the site is named."""
 
 
 def fill_system_slots(scope: SiteScope, section_of: Mapping[str, str]) -> dict[str, str]:
@@ -106,22 +114,6 @@ def fill_common_slots(scope: SiteScope, count: int, known: Sequence[Task]) -> di
     }
 
 
-@dataclass(frozen=True, slots=True)
-class ShownItem:
-    """Something that tasks may be made from, as a model is shown it."""
-
-    text: str
-    origin: str
-    """Its name, as `the page http://fossil.test/`."""
-    parent: str = ""
-    """Id of the task that it is; empty for what is no task."""
-    direction: str = ""
-    """How a task made from it is to differ: `easier`, `harder` or `sideways`; empty where it may
-    differ as it likes."""
-    image: str = ""
-    """Reference to a screenshot."""
-
-
 _SLOTS = {
     "pages": "pages",
     "demonstrations": "demonstrations",
@@ -140,25 +132,12 @@ def divide_requests(
     at_once: int = 4,
 ) -> list[TaskRequest]:
     """Return a request for each group of `at_once` things that are shown, `count` tasks in all."""
-    groups = [shown[start : start + at_once] for start in range(0, len(shown), at_once)]
+    groups = [tuple(shown[start : start + at_once]) for start in range(0, len(shown), at_once)]
     requests = []
     for place, group in enumerate(groups):
-        share = count // len(groups) + (place < count % len(groups))
-        if share:
-            text = "\n\n".join(f"{number}. {item.text}" for number, item in enumerate(group, 1))
-            requests.append(
-                TaskRequest(
-                    source,
-                    source,
-                    share,
-                    fill_common_slots(scope, share, known),
-                    {_SLOTS[source]: text},
-                    tuple(item.image for item in group if item.image),
-                    tuple(item.origin for item in group),
-                    tuple(item.parent for item in group if item.parent),
-                    tuple(item.direction for item in group if item.direction),
-                )
-            )
+        if share := count // len(groups) + (place < count % len(groups)):
+            slots = fill_common_slots(scope, share, known)
+            requests.append(TaskRequest(source, source, share, slots, group))
     return requests
 
 
@@ -234,9 +213,9 @@ def build_proposals(
             continue
         reason, number, parent = entry["why"].strip(), entry.get("from", 0), ""
         if number:
-            direction = f", {entry.get('direction', '')}" if request.directions else ""
-            reason += f" (from {request.origins[number - 1]}{direction})"
-            parent = request.parents[number - 1] if request.parents else ""
+            item = request.shown[number - 1]
+            direction = f", {entry.get('direction', '')}" if item.direction else ""
+            reason, parent = f"{reason} (from {item.origin}{direction})", item.parent
         task = build_task(entry, scope, request.source, parent)
         proposal = TaskProposal(task, request.source, reason)
         records.append(ProposalRecord(proposal, steps=entry["steps"]))
@@ -244,14 +223,14 @@ def build_proposals(
 
 
 def _find_misplaced(entry: Mapping[str, Any], request: TaskRequest) -> str:
-    shown, number = len(request.origins), entry.get("from", 0)
+    shown, number = request.shown, entry.get("from", 0)
     goal = f"{entry['goal'][:60]!r}"
-    if number > shown:
-        return f"{goal} is from number {number}; {shown or 'none'} were shown"
-    if request.directions and not number:
-        return f"{goal} does not say which task it is made from"
-    wanted = request.directions[number - 1] if request.directions else ""
-    found = entry.get("direction", "")
+    if number > len(shown):
+        return f"{goal} is from number {number}; {len(shown) or 'none'} were shown"
+    if not number:
+        is_directed = any(item.direction for item in shown)
+        return f"{goal} does not say which task it is made from" if is_directed else ""
+    wanted, found = shown[number - 1].direction, entry.get("direction", "")
     if wanted and found != wanted:
         return f"{goal} was to be {wanted}; its direction is {found or 'none'}"
     return ""
@@ -292,7 +271,7 @@ class ExchangeLog:
             try:
                 exchange = AskedQuestion(**json.loads(line))
             except (ValueError, TypeError) as error:
-                raise StoreError(f"{path}, line {number}: not what was asked: {error}") from error
+                raise StoreError(f"{path}, line {number}: not as requested: {error}") from error
             found[exchange.key] = exchange
         return cls(path, found)
 
@@ -331,11 +310,15 @@ class ProposerModel:
         """
         prompt = load_prompt(PROPOSE)
         system = prompt.fill("system", **fill_system_slots(scope, prompt.sections))
-        material = {name: fence(name, text) for name, text in request.material.items()}
+        material: dict[str, str] = {}
+        if request.shown:
+            name = _SLOTS[request.section]
+            text = "\n\n".join(f"{n}. {item.text}" for n, item in enumerate(request.shown, 1))
+            material = {name: fence(name, text)}
         user = prompt.fill(request.section, **request.slots, **material)
         images: tuple[bytes, ...] = ()
         if self.images is not None and self.model.capabilities.images:
-            images = tuple(map(self.images, request.images))
+            images = tuple(self.images(item.image) for item in request.shown if item.image)
         messages = [Message("system", system), Message("user", user, images)]
         used = await self.reply(messages, prompt, number)
         entries, problems = _read_tasks(used.reply)

@@ -17,7 +17,7 @@ from loop.proposers.records import FILE, ProposalRecord, SolveResult, read_recor
 from loop.proposers.requests import ExchangeLog, ProposerModel, Sampling
 from loop.proposers.settings import NOBODY, ProposeConfig
 from loop.proposers.site import ProposalSite, open_site, read_guard
-from loop.proposers.sources import ASKING, Material
+from loop.proposers.sources import Material, propose_from
 from loop.proposers.verification import EpisodePlayer, ProposalSolver
 from tasks.task import Refusal, Task, TaskProposal
 from webagent.errors import UsageError
@@ -140,19 +140,8 @@ class ProposalRun:
             elif asker is None:
                 raise UsageError(f"--source {source} asks a model; name it with --model")
             else:
-                material = Material(
-                    site.scope,
-                    site.start,
-                    site.open_world,
-                    known,
-                    config.run,
-                    self.borrowed.judged if self.borrowed else None,
-                    config.manual,
-                    config.pages,
-                    config.way,
-                    seed=config.seed,
-                )
-                found = await ASKING[source](material, asker, config.count)
+                judged = self.borrowed.judged if self.borrowed else None
+                found = await propose_from(source, Material(config, site, known, judged), asker)
             write_records(path, found.lines)
             stored = {"requests": found.requests, "unreadable": list(found.unreadable)}
             self.store.put_state(f"made:{source}", stored)

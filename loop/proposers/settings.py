@@ -1,6 +1,5 @@
 """Settings of `webagent propose`."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,11 @@ from loop.costs import Caps, check_cost_cap, load_prices
 from loop.folder import RunFolder
 from loop.judging.specification import parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
-from loop.proposers.sources import ASKING
 from tasks.task import SOURCES
-from webagent.errors import StoreError, UsageError, unknown_name
+from webagent.errors import UsageError, unknown_name
 
+ASKING = ("pages", "demonstrations", "manual", "failures")
+"""Sources for which a model is asked."""
 WAYS = ("examples", "screens")
 WRITERS = ("grammar", "model")
 NOBODY = "nobody"
@@ -115,7 +115,7 @@ class ProposeConfig:
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
         if not self.site:
-            raise UsageError("for which site? name it with --site: fossil, oscar, a URL or a TOML")
+            raise UsageError("name a site with --site: fossil, oscar, a URL or a TOML")
         for source in self.source:
             if source not in SOURCES:
                 raise unknown_name("source", source, SOURCES)
@@ -124,7 +124,7 @@ class ProposeConfig:
         if min(self.count, self.tries, self.concurrency, self.max_steps) < 1 or self.pages < 0:
             raise UsageError("--count, --tries, --concurrency and --max-steps must be 1 or more")
         if not 0 < self.alike <= 1:
-            raise UsageError(f"--alike {self.alike:g}: a likeness is above 0 and at most 1")
+            raise UsageError(f"--alike {self.alike:g}: must be above 0 and at most 1")
         if {"demonstrations", "failures"} & set(self.source) and not self.run:
             raise UsageError("--source demonstrations and failures are made from runs; name --run")
         if "manual" in self.source and not self.manual:
@@ -153,14 +153,6 @@ class ProposeConfig:
             "spending at most": str(self.caps),
         }
 
-    def folder(self, command: Sequence[str]) -> RunFolder:
-        """Return the run's folder: a new one, or the one that is resumed. Raises `StoreError`."""
-        if self.resume is not None:
-            found = RunFolder.open(self.resume)
-            found.note_origin()
-            return found
-        return RunFolder.create_named(self.runs, self.name, self, command)
-
 
 def resume_config(asked: ProposeConfig) -> ProposeConfig:
     """Return what was asked for, or the settings that a resumed run was begun with.
@@ -169,9 +161,6 @@ def resume_config(asked: ProposeConfig) -> ProposeConfig:
     """
     if asked.resume is None:
         return asked
-    folder = RunFolder.open(asked.resume)
-    if list(folder.settings().get("command", ()))[1:2] != ["propose"]:
-        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
-    begun = folder.config(ProposeConfig)
+    begun = RunFolder.open(asked.resume).begun_by("propose", ProposeConfig)
     caps = begun.caps.raised(asked.caps)
     return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)

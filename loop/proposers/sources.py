@@ -1,7 +1,7 @@
 """The sources that ask a model: pages, demonstrations, manuals and failures."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from loop.proposers.material import (
     Chapter,
-    OpenWorld,
     SolvedTask,
     VisitedPage,
     chapters,
@@ -28,6 +27,8 @@ from loop.proposers.requests import (
     divide_requests,
     fill_common_slots,
 )
+from loop.proposers.settings import ProposeConfig
+from loop.proposers.site import ProposalSite
 from tasks.task import Task
 from tasks.variants import TriedTask
 from webagent.errors import SetupError
@@ -55,8 +56,11 @@ def from_pages(
     return divide_requests(scope, "pages", shown, count, known)
 
 
+_MOST_ACTIONS = 30
+
+
 def from_examples(
-    scope: SiteScope, demonstrations: Sequence[SolvedTask], count: int, known: Sequence[Task] = ()
+    scope: SiteScope, demonstrations: Sequence[SolvedTask], count: int, known: Sequence[Task]
 ) -> list[TaskRequest]:
     """Return requests that show solved tasks with what was done, as in WebRL."""
     shown = []
@@ -68,32 +72,6 @@ def from_examples(
         origin = f"the demonstration {each.episode or each.task.id}"
         shown.append(ShownItem(text, origin, each.task.id))
     return divide_requests(scope, "demonstrations", shown, count, known)
-
-
-_MOST_ACTIONS = 30
-
-
-def from_screens(
-    scope: SiteScope, demonstrations: Sequence[SolvedTask], count: int, known: Sequence[Task] = ()
-) -> list[TaskRequest]:
-    """Return requests that show the pages of demonstrations and not what for, as in PAE."""
-    seen: dict[str, VisitedPage] = {}
-    for demonstration in demonstrations:
-        for page in demonstration.pages:
-            seen.setdefault(page.url, page)
-    requests = from_pages(scope, list(seen.values()), count, known)
-    return [replace(request, source="demonstrations") for request in requests]
-
-
-def from_chapters(
-    scope: SiteScope, chosen: Sequence[Chapter], count: int, known: Sequence[Task] = ()
-) -> list[TaskRequest]:
-    """Return requests that show some chapters each, `count` tasks in all."""
-    shown = [
-        ShownItem(f"{each.title}\n{each.text}", f"{each.title!r} of {each.place or 'the manual'}")
-        for each in chosen
-    ]
-    return divide_requests(scope, "manual", shown, count, known, at_once=2)
 
 
 EASIER_UNTIL, HARDER_FROM = 0.25, 0.75
@@ -151,102 +129,96 @@ def from_seeds(
     return divide_requests(scope, "failures", shown, count, known)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Material:
     """What the sources of a run may draw on."""
 
-    scope: SiteScope
-    start: Task
-    """A task that begins where visits do, without a goal."""
-    open_world: OpenWorld | None = None
-    """None: no page can be visited."""
-    known: list[Task] = field(default_factory=list)
-    """Tasks there are already; the same list that the filters keep."""
-    runs: Sequence[Path] = ()
+    config: ProposeConfig
+    site: ProposalSite
+    known: Sequence[Task]
+    """Tasks there are already."""
     judged: Sequence[tuple[Trajectory, bool]] | None = None
     """Episodes with whether each succeeded, in place of those of runs."""
-    manuals: Sequence[str] = ()
-    """Files, or addresses of pages."""
-    pages: int = 8
-    """How many are visited; 0: the name of the site is all that is told."""
-    way: str = "examples"
-    """How demonstrations are shown: `examples` (WebRL) or `screens` (PAE)."""
-    at_once: int = 10
-    """Tasks that one request asks for at most where nothing else divides them."""
-    seed: int = 0
 
     def read_episodes(self) -> list[tuple[Trajectory, bool]]:
-        """Return the judged episodes of the runs. Raises `SetupError` where there are no runs."""
+        """Return the judged episodes of the runs. Raises `SetupError`."""
         if self.judged is not None:
             return list(self.judged)
-        if not self.runs:
-            raise SetupError(
-                "--source demonstrations and failures are made from runs; name --run RUN"
-            )
-        return [each for run in self.runs for each in read_judged_episodes(run, self.scope)]
-
-    def require_world(self) -> OpenWorld:
-        """Return what opens worlds. Raises `SetupError` where no page can be visited."""
-        if self.open_world is None:
-            raise SetupError(
-                "pages can be visited only with a browser; give --pages 0 for the name"
-            )
-        return self.open_world
+        scope = self.site.scope
+        return [each for run in self.config.run for each in read_judged_episodes(run, scope)]
 
 
-Propose = Callable[[Material, ProposerModel, int], Awaitable[SourceResult]]
-"""Material, who is asked, how many tasks."""
+async def propose_from(source: str, material: Material, asker: ProposerModel) -> SourceResult:
+    """Return what a model proposes for a source. Raises `SetupError`, `WorldError`, `ModelError`.
+
+    Everything shown is put in an order that follows from the seed.
+    """
+    config, site, scope = material.config, material.site, material.site.scope
+    more = (config.count, material.known)
+    if source == "pages" and not config.pages:
+        return await _propose_from_name(material, asker)
+    if source == "pages":
+        seen = await visit_pages(site.open_world, site.start, scope, config.pages, config.seed)
+        requests = from_pages(scope, seen, *more)
+    elif source == "demonstrations":
+        requests = _show_demonstrations(material)
+    elif source == "failures":
+        rng = np.random.default_rng([config.seed, 1])
+        attempts = count_attempts(material.read_episodes())
+        requests = from_seeds(scope, choose_seeds(attempts, config.count, rng), *more)
+    else:
+        found = await _read_manuals(material)
+        rng = np.random.default_rng([config.seed, 2])
+        shown = [
+            ShownItem(f"{each.title}\n{each.text}", f"{each.title!r} of {each.place}")
+            for each in (found[int(i)] for i in rng.permutation(len(found)))
+        ]
+        requests = divide_requests(scope, "manual", shown, *more, at_once=2)
+    asked = [await asker.tasks(each, scope, number) for number, each in enumerate(requests)]
+    return _join_results(asked)
 
 
-async def propose_from_pages(material: Material, asker: ProposerModel, count: int) -> SourceResult:
-    """Propose from the site's name alone, or from pages visited now. Raises `WorldError`."""
-    scope = material.scope
-    if material.pages:
-        seen = await visit_pages(
-            material.require_world(), material.start, scope, material.pages, material.seed
-        )
-        return await _ask_all(material, asker, from_pages(scope, seen, count, material.known))
-    known, results = list(material.known), []
-    for number, start in enumerate(range(0, count, material.at_once)):
-        for request in from_name(scope, min(material.at_once, count - start), known):
-            results.append(await asker.tasks(request, scope, number))
+async def _propose_from_name(material: Material, asker: ProposerModel) -> SourceResult:
+    known, results, count = list(material.known), [], material.config.count
+    for number, start in enumerate(range(0, count, _AT_ONCE)):
+        for request in from_name(material.site.scope, min(_AT_ONCE, count - start), known):
+            results.append(await asker.tasks(request, material.site.scope, number))
             known += [each.proposal.task for each in results[-1].lines]
     return _join_results(results)
 
 
-async def propose_from_demonstrations(
-    material: Material, asker: ProposerModel, count: int
-) -> SourceResult:
-    """Propose from what was solved in the runs. Raises `SetupError` where nothing was."""
+_AT_ONCE = 10
+"""Tasks that one request asks for at most where nothing else divides them."""
+
+
+def _show_demonstrations(material: Material) -> list[TaskRequest]:
+    """Return requests that show what was solved in the runs, or with `--way screens` only the pages
+    of it, as in PAE. Raises `SetupError` where nothing was solved."""
+    config, scope, known = material.config, material.site.scope, material.known
     solved = find_solved_tasks(material.read_episodes())
     if not solved:
         raise SetupError(
-            f"no episode in {', '.join(map(str, material.runs))} was a success; there is nothing to"
+            f"no episode in {', '.join(map(str, config.run))} was a success; there is nothing to"
             " show as a demonstration"
         )
-    rng = np.random.default_rng(material.seed)
-    shown = [solved[int(i)] for i in rng.permutation(len(solved))]
-    show = from_screens if material.way == "screens" else from_examples
-    return await _ask_all(material, asker, show(material.scope, shown, count, material.known))
+    order = np.random.default_rng(config.seed).permutation(len(solved))
+    shown = [solved[int(i)] for i in order]
+    if config.way != "screens":
+        return from_examples(scope, shown, config.count, known)
+    seen: dict[str, VisitedPage] = {}
+    for page in (page for each in shown for page in each.pages):
+        seen.setdefault(page.url, page)
+    requests = from_pages(scope, list(seen.values()), config.count, known)
+    return [replace(request, source="demonstrations") for request in requests]
 
 
-async def propose_from_failures(
-    material: Material, asker: ProposerModel, count: int
-) -> SourceResult:
-    """Propose from what was tried in the runs, by how often it was solved. Raises `SetupError`."""
-    rng = np.random.default_rng([material.seed, 1])
-    chosen = choose_seeds(count_attempts(material.read_episodes()), count, rng)
-    requests = from_seeds(material.scope, chosen, count, material.known)
-    return await _ask_all(material, asker, requests)
-
-
-async def propose_from_manual(material: Material, asker: ProposerModel, count: int) -> SourceResult:
-    """Propose from manuals and help pages. Raises `SetupError` where they say nothing."""
+async def _read_manuals(material: Material) -> list[Chapter]:
+    """Return the chapters of manuals and help pages. Raises `SetupError` where there are none."""
     found: list[Chapter] = []
-    for manual in material.manuals:
+    for manual in material.config.manual:
         if urlsplit(manual).scheme in ("http", "https"):
-            start = replace(material.start, start_url=manual)
-            found += await visit_manual(material.require_world(), start)
+            start = replace(material.site.start, start_url=manual)
+            found += await visit_manual(material.site.open_world, start)
             continue
         try:
             found += chapters(Path(manual).read_text(encoding="utf-8"), manual)
@@ -254,33 +226,10 @@ async def propose_from_manual(material: Material, asker: ProposerModel, count: i
             raise SetupError(f"the manual {manual} cannot be read: {error}") from error
     if not found:
         raise SetupError(
-            "no chapter to go by: name a manual with --manual, a file (Markdown, HTML, text) or the"
+            "no chapter found: name a manual with --manual, a file (Markdown, HTML, text) or the"
             " address of a page, that has more than a few words under its headings"
         )
-    rng = np.random.default_rng([material.seed, 2])
-    shown = [found[int(i)] for i in rng.permutation(len(found))]
-    requests = from_chapters(material.scope, shown, count, material.known)
-    return await _ask_all(material, asker, requests)
-
-
-ASKING: Mapping[str, Propose] = {
-    "pages": propose_from_pages,
-    "demonstrations": propose_from_demonstrations,
-    "manual": propose_from_manual,
-    "failures": propose_from_failures,
-}
-"""By the name of the source."""
-
-
-async def _ask_all(
-    material: Material, asker: ProposerModel, requests: Sequence[TaskRequest]
-) -> SourceResult:
-    return _join_results(
-        [
-            await asker.tasks(request, material.scope, number)
-            for number, request in enumerate(requests)
-        ]
-    )
+    return found
 
 
 def _join_results(results: Sequence[SourceResult]) -> SourceResult:

@@ -132,7 +132,7 @@ class Proof:
         solved = sum(trial.is_pass for trial in plays)
         if not solved:
             reason = plays[0].reason if plays else "nobody knows a solution"
-            return (Refusal("feasibility", f"its solution does not pass: {reason}"),)
+            return (Refusal("feasibility", f"its solution fails: {reason}"),)
         if solved < len(plays):
             passed = f"its solution passes {solved} of {len(plays)} times"
             return (Refusal("feasibility", passed),)

@@ -409,7 +409,7 @@ def read_summary_file(path: Path) -> Summary:
         raise StoreError(f"{path} cannot be read: {error}") from error
     missing = sorted(Summary.__required_keys__ - found.keys()) if isinstance(found, dict) else ["?"]
     if missing:
-        raise StoreError(f"{path} is no summary of this version; it lacks {', '.join(missing)}")
+        raise StoreError(f"{path} is not a summary of this version; it lacks {', '.join(missing)}")
     return cast(Summary, found)
 
 

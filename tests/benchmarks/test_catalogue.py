@@ -297,7 +297,7 @@ def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
     file.write_text(f"{json.dumps(game)}\n{json.dumps(game)}")
 
-    with pytest.raises(UnreadableTasks, match="two tasks are called 'a'"):
+    with pytest.raises(UnreadableTasks, match="two tasks have the name 'a'"):
         find_benchmark("webgames").load(Options(files=file))
 
 

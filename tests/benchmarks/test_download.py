@@ -113,7 +113,7 @@ def test_what_is_given_is_taken_as_it_is(repository: Site, tmp_path: Path) -> No
 def test_a_given_path_without_the_file_is_named(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(TasksMissing, match=r"there is no .*nowhere; expected tasks\.json"):
         find_file(FILE, tmp_path / "nowhere")
-    with pytest.raises(TasksMissing, match=r"is without tasks\.json; expected it there"):
+    with pytest.raises(TasksMissing, match=r"does not contain tasks\.json"):
         find_file(FILE, tmp_path)
 
 

@@ -128,7 +128,7 @@ def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(TasksMissing, match="cannot be read"):
         suite(Options(tmp_path), "")
     (tmp_path / "proposals.jsonl").write_text("")
-    with pytest.raises(TasksMissing, match="holds no proposal that passed"):
+    with pytest.raises(TasksMissing, match="contains no proposal that passed"):
         suite(Options(tmp_path), "")
 
 

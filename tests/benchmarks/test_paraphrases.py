@@ -51,5 +51,5 @@ def test_a_paraphrased_task_differs_in_its_goal_alone(site: str) -> None:
 @pytest.mark.parametrize("site", SITES)
 def test_nothing_is_learnt_from_the_wordings_for_measuring(site: str) -> None:
     suite = find_benchmark(f"{site}-paraphrased").load()
-    with pytest.raises(UsageError, match="for measuring alone"):
+    with pytest.raises(UsageError, match="for evaluation only"):
         suite.task(suite.names[0], 0, "train")

@@ -120,11 +120,11 @@ PLAYED: dict[str, Play] = {
     "webagent learn runs/practice --model NAME": Play(
         says=(
             "12 episodes",
-            "failures beside a success",
+            "failures compared with a success",
             "notes.test.md",
         )
     ),
-    f"{OWN} {SERVED} --hints hints --name again": Play(says=("66.7 % of 3",)),
+    f"{OWN} {SERVED} --site-memory site-memory --name again": Play(says=("66.7 % of 3",)),
     f"{OWN} {SERVED} --seeds 3 --name measured": Play(says=("do nothing", "66.7 % of 9")),
     f"{ONE} --policy endpoint --model NAME": Play(says=("100.0 % of 1",)),
     f"{ONE} --policy endpoint --endpoint server.toml": Play(says=("100.0 % of 1",)),
@@ -185,6 +185,20 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent train --runs runs/practice --model FOLDER --lora 16 --out trained",
         "webagent improve --arms none control self --seed $SLURM_ARRAY_TASK_ID --workers 1"
         " --runs runs --name repeat-$SLURM_ARRAY_TASK_ID",
+    ),
+    "a pair of models; tests/recipes/test_expert.py plays one": (
+        "webagent benchmark --policy endpoint --model CHEAP --expert EXPENSIVE",
+        "webagent run What does the blue kayak cost? --url https://shop.example/ --model CHEAP"
+        " --expert EXPENSIVE",
+        "webagent collect --policy endpoint --model CHEAP --expert EXPENSIVE --stalled 2",
+    ),
+    "a run before it; tests/recipes/test_improve_endpoint.py plays them in small": (
+        "webagent benchmark --policy endpoint --model NAME --split train --seeds 4 --temperature 1"
+        " --name practice",
+        "webagent learn runs/practice --model NAME --entries rules reflections examples",
+        "webagent benchmark --policy endpoint --model NAME --site-memory site-memory",
+        "webagent improve --policy endpoint --model NAME --site-memory site-memory"
+        " --entries rules reflections examples --trials 20",
     ),
     "a cluster; tests/loop/test_ray_workers.py has one of three nodes": (
         "webagent benchmark fossil --executor ray --workers 16",

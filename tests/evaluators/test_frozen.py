@@ -95,7 +95,7 @@ def test_the_records_of_a_run_are_read_back_and_not_replaced(folder, tmp_path):
     write_frozen(path, frozen)
 
     assert read_frozen(path) == frozen
-    with pytest.raises(SetupError, match="keeps the ones it began with"):
+    with pytest.raises(SetupError, match="keeps its first ones"):
         write_frozen(path, frozen[:1])
     assert read_frozen(path) == frozen
 
@@ -105,5 +105,5 @@ def test_a_damaged_record_is_said_plainly(tmp_path, text):
     path = tmp_path / "frozen.json"
     path.write_text(text)
 
-    with pytest.raises(SetupError, match="no list of frozen judges"):
+    with pytest.raises(SetupError, match="not a list of frozen judges"):
         read_frozen(path)

@@ -60,7 +60,7 @@ def test_what_spreadsheets_write_is_read(written, content):
         ("episode,success\ne1,1\ne2,perhaps\n", "line 3: success is 'perhaps'; expected 1 or 0"),
         ("episode,success\ne1,2\n", "line 2: success is '2'"),
         ("episode,success\ne1,nan\n", "line 2: success is 'nan'"),
-        ("episode,success\n,1\n", "line 2: no episode is named"),
+        ("episode,success\n,1\n", "line 2: the episode is missing"),
         ("episode,success\ne1,1\ne2,1\ne1,0\n", "lines 2 and 4 are both on e1 by one annotator"),
         ("episode,success\ne1,1,extra\n", "line 2: not the 2 fields of the header"),
         ("episode,success\ne1\n", "line 2: not the 2 fields of the header"),
@@ -135,11 +135,11 @@ def test_a_line_that_a_kill_cut_short_is_not_a_label_and_does_not_spoil_the_next
 def test_a_label_that_cannot_be_kept_or_read_is_refused(tmp_path):
     with pytest.raises(SetupError, match="not between 0 and 1"):
         add_label(tmp_path, Label("e1", 1.5))
-    with pytest.raises(SetupError, match="names no episode"):
+    with pytest.raises(SetupError, match="a label without an episode"):
         add_label(tmp_path, Label("", 1.0))
     with pytest.raises(StoreError, match="cannot be kept"):
         add_label(tmp_path / "nowhere", Label("e1", 1.0))
-    with pytest.raises(SetupError, match="nobody has given any there yet"):
+    with pytest.raises(SetupError, match="none have been given yet"):
         read_labels(tmp_path)
     (tmp_path / "labels.jsonl").write_text('{"episode": "e1", "colour": 1}\n')
     with pytest.raises(SetupError, match="line 1: "):

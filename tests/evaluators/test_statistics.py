@@ -215,7 +215,7 @@ def test_groups_that_all_agree_do_not_promise_certainty() -> None:
     assert cluster_interval([[1.0] * 100] * 8) == (1.0, *wilson(8, 8))
     assert cluster_interval([[0.5, 0.5]]) == (0.5, *wilson(0.5, 1))
     for nothing in ([], [[1.0], []]):
-        with pytest.raises(ValueError, match="groups with values"):
+        with pytest.raises(ValueError, match="non-empty groups"):
             cluster_interval(nothing)
 
 

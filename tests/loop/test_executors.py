@@ -134,5 +134,5 @@ async def test_a_call_that_takes_too_long_is_cancelled_in_the_worker() -> None:
 
 
 def test_no_workers_are_a_wrong_command_line() -> None:
-    with pytest.raises(UsageError, match="--workers 0: at least 1"):
+    with pytest.raises(UsageError, match="--workers 0: must be at least 1"):
         check_workers(0)

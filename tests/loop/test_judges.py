@@ -179,10 +179,10 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"judge": "jury"}, "'jury' is no evaluator"),
+        ({"judge": "jury"}, "'jury' is not an evaluator"),
         ({"judge": "judge:evidence"}, "asks a model; name it with --judge-model"),
         ({"judge": "reward:{world}"}, "trained to be a world; expected a reward or a judge"),
-        ({"judge": "reward:nowhere"}, "nowhere is no folder"),
+        ({"judge": "reward:nowhere"}, "nowhere is not a folder"),
         ({"judge": "reward:{reward}", "measured_by": "reward:{reward}"}, "--measured-by"),
     ],
 )

@@ -6,18 +6,17 @@ from pathlib import Path
 import pytest
 
 from loop.folder import RunFolder
-from loop.measurement.scoring import HEADLINE
 from loop.measurement.settings import BenchmarkConfig, arm_of
-from loop.policies import ModelChoice, NamedPolicy, load_knowledge
+from loop.policies import ModelChoice, NamedPolicy
 from perf.fakes.run import episode
 from perf.fakes.world import FakeWorld, fake_task
 from recipes import cli
 from tasks.suite import seed_of
 from webagent.agent.asking import Asking
-from webagent.errors import SetupError, StoreError
-from webagent.policy.knowledge import Exemplars
+from webagent.errors import SetupError
+from webagent.policy.knowledge import InductionSettings, SiteMemory, add_example, new_file
 from webagent.policy.prompting import Prompting
-from webagent.records import Provenance, Score
+from webagent.records import Provenance
 from webagent.rollout import run_episode
 from webagent.store import Store
 
@@ -31,16 +30,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def a_run(folder: Path, *played: tuple[str, int, bool], judge: str = HEADLINE.id) -> Path:
-    """A run with episodes of these splits and indices that went well or badly."""
-    with Store.open(folder / "run", create=True) as store:
-        for split, index, success in played:
-            whole = episode(Provenance(index=index), "enter-text", seed_of(split, index), success)
-            store.add(whole)
-            store.score(whole.id, Score("success", float(success), "seen", judge))
-    return folder / "run"
-
-
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
@@ -48,8 +37,8 @@ def a_run(folder: Path, *played: tuple[str, int, bool], judge: str = HEADLINE.id
         ((*ASKED, "--prompting.screenshots", "3"), "m looks at no images"),
         ((*ASKED, "--prompting.constrained"), "does not hold its replies to a constraint"),
         ((*ASKED, "--prompting.pages", "-1"), "pages is -1; expected at least 0"),
-        ((*ASKED, "--exemplars", "nowhere"), "nowhere"),
-        ((*ASKED, "--hints", "nowhere"), "nowhere is no folder"),
+        ((*ASKED, "--site-memory", "nowhere"), "nowhere is not a folder"),
+        ((*ASKED, "--site-memory", "."), ". holds no entry on any site; write some first"),
     ],
 )
 def test_a_switch_that_cannot_be_served_is_named_before_anything_is_played(
@@ -60,10 +49,16 @@ def test_a_switch_that_cannot_be_served_is_named_before_anything_is_played(
     assert not (folder / "runs").exists()
 
 
-def test_a_broken_file_of_hints_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "shop.md").write_text("- r1: x (used often)")
-    assert cli.main(["benchmark", *ASKED, "--hints", "."]) != 0
-    assert "shop.md, line 1: (used often) is no count" in capsys.readouterr().err
+def test_a_broken_file_of_a_site_and_one_of_another_site_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "shop.md").write_text("\n- r1: x (used often)")
+    assert cli.main(["benchmark", *ASKED, "--site-memory", "."]) != 0
+    assert "shop.md, line 2: 'used often' is not a fact of an entry" in capsys.readouterr().err
+    (folder / "shop.md").write_text("- Search first.")
+    assert cli.main(["benchmark", *ASKED, "--site-memory", "."]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the site memory knows shop, and the tasks are on click-test-2; a file is named" in said
 
 
 def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
@@ -80,29 +75,9 @@ def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
 def test_every_switch_has_its_own_name_in_tables() -> None:
     assert NamedPolicy("endpoint", "m").label() == "m"
     assert NamedPolicy("model:runs/x").label() == "model"
-    assert NamedPolicy("local:runs/x/small").label("hints") == "small +hints"
-    config = BenchmarkConfig(asked=ModelChoice(model="m"), hints=Path("h"), exemplars=Path("e"))
-    assert arm_of(config) == "m +exemplars=2 +hints"
-
-
-def test_examples_are_successes_of_other_splits(folder: Path) -> None:
-    run = a_run(folder, ("train", 1, True), ("train", 2, False), ("test", 3, True))
-
-    (memory,) = load_knowledge(run, None, "test", HEADLINE.id)
-
-    assert isinstance(memory, Exemplars)
-    assert [each.seed for each in memory.exemplars] == [seed_of("train", 1)]
-    assert load_knowledge(None, None, "test", HEADLINE.id) == ()
-
-
-def test_a_run_without_usable_examples_is_named(folder: Path) -> None:
-    run = a_run(folder, ("test", 3, True))
-    with pytest.raises(SetupError, match="holds 1 episodes that went well, none of them"):
-        load_knowledge(run, None, "test", HEADLINE.id)
-    with pytest.raises(SetupError, match="holds 0 episodes"):
-        load_knowledge(run, None, "train", "another judge")
-    with pytest.raises(StoreError):
-        load_knowledge(folder / "nowhere", None, "test", HEADLINE.id)
+    assert NamedPolicy("local:runs/x/small").label("student") == "small +student"
+    config = BenchmarkConfig(asked=ModelChoice(model="m"), site_memory=Path("h"))
+    assert arm_of(config) == "m +site memory"
 
 
 def test_a_model_that_looks_may_be_shown_several_screenshots() -> None:
@@ -121,9 +96,11 @@ async def test_an_episode_is_played_with_everything_switched_on(
     switches = Prompting(
         form="conversation", plan=True, critique=True, loops="end", pages=2, replay=2
     )
-    known = load_knowledge(a_run(folder, ("train", 1, True)), None, "test", HEADLINE.id)
+    shown = episode(Provenance(), "enter-text", seed_of("train", 1), True)
+    file = add_example(new_file("any"), shown, InductionSettings())
+    known = SiteMemory({"any": file})
 
-    asked = NamedPolicy("endpoint", "m", asking=Asking(prompting=switches), knowledge=known)
+    asked = NamedPolicy("endpoint", "m", asking=Asking(prompting=switches), knowledge=(known,))
     async with asked.ready(None) as policy:
         played = await run_episode(fake_task(seed_of("test", 0)), policy, FakeWorld())
 

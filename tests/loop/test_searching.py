@@ -27,7 +27,7 @@ NOTHING = WorldChoice()
             False,
             "nothing to check in a dream",
         ),
-        (SearchChoice("mcts", "luck"), NOTHING, False, "'luck' is no evaluator"),
+        (SearchChoice("mcts", "luck"), NOTHING, False, "'luck' is not an evaluator"),
     ],
 )
 def test_what_does_not_go_together_is_said(

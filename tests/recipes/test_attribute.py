@@ -120,4 +120,4 @@ def test_judgements_that_were_kept_name_the_step(tmp_path: Path) -> None:
 
 def test_what_is_no_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["attribute", str(tmp_path)]) == 3
-    assert "is no run folder" in capsys.readouterr().err
+    assert "is not a run folder" in capsys.readouterr().err

@@ -23,7 +23,6 @@ from loop.console.output import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
 from loop.folder import RunFolder
 from loop.measurement.selection import TaskSelection
-from loop.measurement.selection import plan_benchmark as _plan
 from loop.measurement.settings import BenchmarkConfig
 from loop.summary import read_summary
 from perf.fakes.run import episode, page
@@ -186,24 +185,27 @@ def test_a_run_of_another_recipe_is_not_resumed(
 ) -> None:
     RunFolder.create(folder / "other", BenchmarkConfig(), ["webagent", "improve"])
     assert cli.main(["benchmark", "--resume", "other"]) == 3
-    assert "holds another kind of run" in capsys.readouterr().err
+    assert "is a run of another command" in capsys.readouterr().err
 
 
 def test_every_task_is_played_once_before_any_is_played_again() -> None:
-    plan = _plan(BenchmarkConfig(tasks=("twenty",), seeds=2))
+    plan = TaskSelection.of(BenchmarkConfig(tasks=("twenty",), seeds=2)).plan("oracle")
     assert [entry.task.name for entry in plan] == [*miniwob.FIRST_TWENTY] * 2
     assert {entry.task.seed for entry in plan[:20]} == {2_000_000}
 
 
 def test_seeds_that_nobody_has_looked_at_begin_where_they_are_told_to() -> None:
     config = BenchmarkConfig(tasks=("click-test",), seeds=2, first_seed=500)
-    assert [entry.task.seed for entry in _plan(config)] == [2_000_500, 2_000_501]
+    assert [entry.task.seed for entry in TaskSelection.of(config).plan("oracle")] == [
+        2_000_500,
+        2_000_501,
+    ]
     assert TaskSelection.of(config).seeds_told() == "test 2000500 to 2000501"
 
 
 async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
     whole = episode(Provenance(), "no-such-task", 0, True)
-    with pytest.raises(PolicyError, match="no oracle knows how no-such-task"):
+    with pytest.raises(PolicyError, match="no oracle exists for no-such-task"):
         await OraclePolicy().act(replace(whole, steps=()), page("goal", ""))
 
 

@@ -76,9 +76,9 @@ def test_tasks_of_a_file_of_ones_own_are_played_and_their_answers_checked(
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--split", "test"], "--split test is for measuring"),
-        (["--count", "0"], "--count 0 leaves nothing to play"),
-        (["--workers", "0"], "--workers 0: at least 1 is needed"),
+        (["--split", "test"], "--split test is for evaluation"),
+        (["--count", "0"], "--count 0 must be 1 or more"),
+        (["--workers", "0"], "--workers 0: must be at least 1"),
         (["--tasks", "clik-test"], "did you mean click-test"),
     ],
 )
@@ -95,7 +95,7 @@ def test_a_run_of_another_kind_is_not_resumed(
 ) -> None:
     RunFolder.create(folder / "b", BenchmarkConfig(), ["webagent", "benchmark"])
     assert cli.main(["collect", "--resume", "b"]) == Status.SETUP
-    assert "another kind of run" in capsys.readouterr().err
+    assert "a run of another command" in capsys.readouterr().err
 
 
 WRONG_FIRST = """

@@ -15,6 +15,7 @@ from perf.fakes.chat_server import ChatHandler, completion, counted
 from perf.fakes.roles import play_roles
 from recipes import cli
 from tests.recipes.test_improve import OWN, PAGES, finished
+from webagent.policy.knowledge import SiteEntry, new_file, read_file, write_file
 from webagent.store import Store
 
 SMALL = shlex.split(
@@ -47,19 +48,99 @@ def test_what_helps_on_tasks_apart_is_told_from_then_on(
     chat_server.will(needs_examples)
     assert cli.main(improve(tmp_path)) == 0
     run = tmp_path / "run"
-    kept = KeptKnowledge.load(run / "weights" / "none-0" / "0" / "policy")
-    assert kept.items == ("exemplars",) and kept.trials[0].is_kept
-    assert (kept.trials[0].with_it, kept.trials[0].without_it) == (1.0, 0.0)
+    policy = run / "weights" / "none-0" / "0" / "policy"
+    [trial] = KeptKnowledge.load(policy).trials
+    assert trial.item == "examples" and trial.is_kept and not trial.was_kept
+    assert (trial.with_it, trial.without_it) == (1.0, 0.0)
+    [entry] = read_file(policy / "site-memory", "click-test").entries
+    assert (entry.gain, entry.trials, entry.is_retired) == (1.0, 2, False)
     summary = json.loads((run / "summary.json").read_text())
     assert {arm["name"]: arm["rounds"][-1]["success"] for arm in summary["arms"]} == {
         "none": 1.0,
         "self": 1.0,
     }
-    assert any("exemplars taken up: on 2 tasks apart 100% with" in n for n in summary["notes"])
+    assert any("examples taken up: on 2 tasks apart 100% with" in n for n in summary["notes"])
     assert summary["spent"]["asked"][0]["requests"] > 0
     trials = [t for t in finished(run).values() if t.provenance.phase == "trial"]
     learnt = [t for t in finished(run).values() if t.provenance.phase in ("collect", "demonstrate")]
     assert not {t.task.seed for t in trials} & {t.task.seed for t in learnt}
+
+
+def is_misled(handler: ChatHandler, body: dict[str, Any]) -> None:
+    """A model that knows what to do unless it is told the rule."""
+    text = "\n".join(str(message["content"]) for message in body["messages"])
+    _, _, shown = text.rpartition("The page now")
+    button = re.search(r"\[(\d+)\] button", shown)
+    said = "answer()" if "Nothing is to be pressed" in text or not button else f"click({button[1]})"
+    handler.send(completion([f"Thought: so.\nAction: {said}"], prompt_tokens=counted(body)))
+
+
+@pytest.mark.browser
+@pytest.mark.very_slow
+@pytest.mark.timeout(900)
+def test_another_process_is_helped_by_what_one_has_learnt_and_retires_what_no_longer_helps(
+    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(needs_examples)
+    collect = ["collect", "--tasks", "click-test", "--seeds", "1", "--runs", str(tmp_path)]
+    assert cli.main([*collect, "--name", "shown"]) == 0
+    memory = ["--site-memory", str(tmp_path / "memory")]
+    assert cli.main(["learn", str(tmp_path / "shown"), *memory, "--entries", "examples"]) == 0
+    measure = ["benchmark", "--tasks", "click-test", "--seeds", "2", "--no-baselines"]
+    measure += ["--policy", "endpoint", "--model", "served", "--runs", str(tmp_path), "--json"]
+    rates = {}
+    for name, told in (("without", []), ("with", memory)):
+        capsys.readouterr()
+        assert cli.main([*measure, "--name", name, *told]) == 0
+        [arm] = json.loads(capsys.readouterr().out)["arms"]
+        rates[arm["name"]] = arm["rounds"][-1]["success"]
+    assert rates == {"served": 0.0, "served +site memory": 1.0}
+
+    chat_server.will(is_misled)
+    tried = {"gain": 1.0, "trials": 2, "tried": "2026-11-24"}
+    rule = SiteEntry("r", "Nothing is to be pressed.", **tried)  # type: ignore[arg-type]
+    write_file(tmp_path / "old", new_file("click-test").added(rule))
+    old = ["--demonstrations", "0", "--arms", "none", "--site-memory", str(tmp_path / "old")]
+    assert cli.main(improve(tmp_path, *old)) == 0
+    now = tmp_path / "run" / "weights" / "none-0" / "0" / "policy" / "site-memory"
+    [entry] = read_file(now, "click-test").entries
+    assert (entry.gain, entry.trials, entry.is_retired) == (-1.0, 2, True)
+    assert "rules on click-test retired: on 2 tasks apart 0% with" in capsys.readouterr().out
+
+
+def reflects(handler: ChatHandler, body: dict[str, Any]) -> None:
+    """A model that is right at every other episode, and always where it is told its reflection."""
+    text = "\n".join(str(message["content"]) for message in body["messages"])
+    _, _, shown = text.rpartition("The page now")
+    button = re.search(r"\[(\d+)\] button", shown)
+    if "The episode that failed" in text:
+        said = "REFLECT: The failed one answered at once; press first."
+    elif button and ("press first" in text or body["seed"] % 2):
+        said = f"Thought: so.\nAction: click({button[1]})"
+    else:
+        said = 'Thought: so.\nAction: answer("done")'
+    handler.send(completion([said], prompt_tokens=counted(body)))
+
+
+@pytest.mark.browser
+@pytest.mark.very_slow
+@pytest.mark.timeout(900)
+def test_a_reflection_is_written_tried_against_the_same_tasks_without_it_and_kept(
+    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(reflects)
+    more = ["--demonstrations", "0", "--entries", "reflections", "--trials", "6", "--steps", "60"]
+    assert cli.main(improve(tmp_path, *more)) == 0
+    policy = tmp_path / "run" / "weights" / "self-0" / "1" / "policy"
+    [trial] = KeptKnowledge.load(policy).trials
+    assert trial.item == "reflections on click-test" and trial.is_kept
+    assert trial.with_it == 1.0 > trial.without_it > 0.0 and trial.tasks == 6
+    entries = read_file(policy / "site-memory", "click-test").entries
+    assert entries and all(entry.kind == "reflections" for entry in entries)
+    assert entries[0].lines == ("The failed one answered at once; press first.",)
+    assert entries[0].gain == pytest.approx(trial.with_it - trial.without_it, abs=0.01)
 
 
 @pytest.mark.browser
@@ -125,6 +206,8 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
         (["--lora", "4"], "--policy endpoint has no weights to train"),
         (["--model", ""], "asks a server for a model by name"),
         (["--trials", "0"], "at least 1 of each is needed"),
+        (["--entries"], "--entries names nothing to learn"),
+        (["--policy", "builtin", "--site-memory", "."], "--site-memory is for language models"),
         (["--max-cost", "1"], "--max-cost 1 cannot be kept"),
         (["--arms", "both"], "with --policy endpoint there are none, control"),
         (["--proposer", "endpoint"], "pages that give their own goals"),

@@ -45,7 +45,7 @@ def test_nothing_is_overwritten(
 ) -> None:
     Path("tasks.toml").write_text("mine")
     assert begin() == 2
-    assert "tasks.toml there already" in capsys.readouterr().err
+    assert "tasks.toml already exists" in capsys.readouterr().err
     assert [path.name for path in Path().iterdir()] == ["tasks.toml"]
 
 

@@ -1,4 +1,4 @@
-"""Hints are written from a run, through the real entry point."""
+"""A memory of sites is written from a run, through the real entry point."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from loop.measurement.scoring import HEADLINE
 from perf.fakes.run import episode
 from recipes import cli
 from tasks.suite import seed_of
-from webagent.policy.knowledge import Hints, read_book
+from webagent.policy.knowledge import SiteMemory, read_file
 from webagent.records import Provenance, Score
 from webagent.store import Store
 
@@ -27,34 +27,53 @@ def a_run(folder: Path, split: str = "train") -> Path:
 @pytest.fixture
 def learn(
     tmp_path: Path, chat_server, behave, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], Path]:
-    """Learns hints of a run from a model with this reply; returns their folder."""
+) -> Callable[..., Path]:
+    """Learns of a run from a model with this reply; returns the folder of the memory."""
 
-    def learn_from(reply: str) -> Path:
+    def learn_from(reply: str, *more: str) -> Path:
         monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
         chat_server.will(behave.reply(reply))
-        hints = tmp_path / "hints"
-        assert cli.main(["learn", str(a_run(tmp_path)), "--hints", str(hints), "--model", "m"]) == 0
-        return hints
+        memory = tmp_path / "memory"
+        words = ["--site-memory", str(memory), "--model", "m", *more]
+        assert cli.main(["learn", str(a_run(tmp_path)), *words]) == 0
+        return memory
 
     return learn_from
 
 
-def test_a_run_becomes_hints_that_a_benchmark_shows(learn, capsys) -> None:
-    hints = learn("ADD: Submit sends the form, Cancel does not.")
-    assert "2 episodes, 1 failures beside a success" in capsys.readouterr().out
-    [file] = hints.glob("*.md")
-    assert [rule.text for rule in read_book(hints, file.stem).rules] == [
-        "Submit sends the form, Cancel does not."
-    ]
-    assert Hints.read(hints)
-
-
-def test_no_file_is_announced_where_no_hint_was_learnt(learn, capsys) -> None:
-    hints = learn("There is nothing to learn here.")
+def test_a_run_becomes_entries_that_a_benchmark_shows(learn, capsys) -> None:
+    memory = learn("ADD: Submit sends the form, Cancel does not.")
     told = capsys.readouterr().out
-    assert "no hint was learnt" in told and ".md" not in told
-    assert not list(hints.glob("*.md"))
+    assert (
+        "2 episodes, 1 failures compared with a success" in told and ": 1 rule, 1 example\n" in told
+    )
+    [file] = memory.glob("*.md")
+    rule, example = read_file(memory, file.stem).entries
+    assert rule.text == "Submit sends the form, Cancel does not." and rule.learnt
+    assert example.kind == "examples" and "Action:" in " ".join(example.lines)
+    assert SiteMemory.read(memory)
+
+
+def test_no_file_is_announced_where_nothing_was_learnt(learn, capsys) -> None:
+    memory = learn("There is nothing to learn here.", "--entries", "rules")
+    told = capsys.readouterr().out
+    assert "nothing was learnt" in told and ".md" not in told
+    assert not list(memory.glob("*.md"))
+
+
+def test_reflections_are_written_where_they_are_asked_for(learn, capsys) -> None:
+    said = "It pressed Cancel before the text was there."
+    memory = learn(f"REFLECT: {said}", "--entries", "reflections")
+    assert ": 1 reflection\n" in capsys.readouterr().out
+    [file] = memory.glob("*.md")
+    assert f"\n      {said}" in file.read_text()
+
+
+def test_examples_alone_need_no_model(tmp_path: Path, capsys) -> None:
+    words = ["--site-memory", str(tmp_path / "m"), "--entries", "examples"]
+    assert cli.main(["learn", str(a_run(tmp_path)), *words]) == 0
+    assert "0 failures compared with a success" in (told := capsys.readouterr().out)
+    assert ": 1 example\n" in told
 
 
 def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_checks(
@@ -66,9 +85,9 @@ def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_chec
     with Store.open(run) as store:
         for each in store.trajectories():
             store.score(each.id, Score("believed", 1.0, "so it looks", "pae[judge; votes=1]@1#a"))
-    words = ["learn", str(run), "--hints", str(tmp_path / "h"), "--model", "m", "--judge"]
+    words = ["learn", str(run), "--site-memory", str(tmp_path / "h"), "--model", "m", "--judge"]
     assert cli.main([*words, "judge:pae"]) == 0
-    assert "2 episodes, 0 failures beside a success" in capsys.readouterr().out
+    assert "2 episodes, 0 failures compared with a success" in capsys.readouterr().out
     assert cli.main([*words, "judge:webvoyager"]) != 0
     said = " ".join(capsys.readouterr().err.split())
     assert "no episode that webvoyager has scored" in said and ": checks_hold, pae" in said
@@ -90,5 +109,5 @@ def test_what_cannot_be_learnt_from_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = a_run(tmp_path, split)
-    assert cli.main(["learn", str(run), "--hints", str(tmp_path / "h"), *flags]) != 0
+    assert cli.main(["learn", str(run), "--site-memory", str(tmp_path / "h"), *flags]) != 0
     assert complaint in " ".join(capsys.readouterr().err.split())

@@ -51,7 +51,7 @@ async def test_a_login_is_saved_listed_and_refused_when_there_is_none(
     assert await login(f"{site.address}/none", "--site", "other", "--headless") == 3
     assert "nobody is logged in" in capsys.readouterr().err
     assert await login(f"{site.address}/", "--site", "x", "--headless", pressed="") == 3
-    assert "needs a person at a terminal" in capsys.readouterr().err
+    assert "needs someone at a terminal" in capsys.readouterr().err
     assert LoginStore.default().sites() == ("shop",)
 
 

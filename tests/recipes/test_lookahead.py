@@ -88,7 +88,7 @@ def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_pla
         (["--world", "endpoint"], "--world-model"),
         (["--world", "endpoint", "--world-model", "w", "--depth", "0"], "--depth 0"),
         (["--lookahead-by", "judge:evidence"], "asks a language model"),
-        (["--policy", "oracle", "--lookahead-by", "rules"], "nothing to look ahead for"),
+        (["--policy", "oracle", "--lookahead-by", "rules"], "a world model is pointless"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_played(

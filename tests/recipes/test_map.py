@@ -33,7 +33,7 @@ def test_words_that_stand_on_no_page_are_an_error(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["map", str(run), "--to", "zebra crossing"]) == 2
-    assert "is known to hold 'zebra crossing'" in capsys.readouterr().err
+    assert "contains 'zebra crossing'" in capsys.readouterr().err
 
 
 def test_a_run_without_steps_says_how_to_collect_some(

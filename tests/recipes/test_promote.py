@@ -10,10 +10,11 @@ from loop.console.output import Status
 from loop.folder import JUDGE, RunFolder, read_origin
 from loop.measurement.settings import BenchmarkConfig
 from loop.policies import ModelChoice
+from loop.releases import Promotion
 from loop.summary import RunMeta, summarize, write_summary
 from perf.fakes.run import measure
 from recipes import cli
-from recipes.promote import Promotion, main
+from recipes.promote import main
 from webagent.errors import UsageError
 from webagent.records import Provenance
 
@@ -71,7 +72,7 @@ def test_a_candidate_that_was_made_worse_on_one_family_is_refused_however_good_i
     found, status = promote(worse, releases)
     assert (found.promoted, found.current, status) == (False, "1", Status.FAILED)
     assert "worse than release 1 on enter: 60.0%, was 90.0% (69.9% to 97.2%)" in found.reason
-    assert "in use is still release 1" in capsys.readouterr().out
+    assert "still in use is release 1" in capsys.readouterr().out
     assert words(releases) == "first"
     assert not (releases / "2").exists()
 
@@ -142,13 +143,13 @@ def test_a_suite_of_one_task_is_refused(
     assert not releases.exists()
 
 
-def test_hints_of_a_served_model_are_released(tmp_path: Path, releases: Path) -> None:
+def test_the_site_memory_of_a_served_model_is_released(tmp_path: Path, releases: Path) -> None:
     run = made_run(tmp_path / "h", {"click": 9, "enter": 9})
-    hints = tmp_path / "hints"
-    hints.mkdir()
-    (hints / "shop.md").write_text("- Search first.", encoding="utf-8")
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    (memory / "shop.md").write_text("- Search first.", encoding="utf-8")
     settings = RunFolder.open(run).settings()
-    settings["config"] |= {"policy": "endpoint", "hints": str(hints)}
+    settings["config"] |= {"policy": "endpoint", "site_memory": str(memory)}
     RunFolder.open(run).write_json("run.json", settings)
     assert promote(run, releases)[0].promoted
-    assert (releases / "current" / "hints" / "shop.md").is_file()
+    assert (releases / "current" / "site-memory" / "shop.md").is_file()

@@ -52,6 +52,6 @@ def test_one_arm_alone_shows_its_intervals(tmp_path: Path) -> None:
 def test_what_is_no_run_or_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="holds no summary: `benchmark`"):
         main([str(tmp_path), "--folder", str(tmp_path)])
-    with pytest.raises(StoreError, match="is no folder"):
+    with pytest.raises(StoreError, match="is not a folder"):
         main(["--folder", str(tmp_path / "nowhere")])
     assert not (tmp_path / "README.md").exists()

@@ -240,7 +240,7 @@ def test_a_folder_that_is_no_run_gets_no_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["report", str(tmp_path)]) == 3
-    assert "no run folder" in capsys.readouterr().err
+    assert "is not a run folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -112,7 +112,7 @@ async def test_a_run_of_an_earlier_version_has_none_and_gets_a_place_for_them(
     with Store.look(tmp_path) as store:
         assert store.exchanges(played.id) == {}
     assert cli.main(["show", str(tmp_path)]) == 0
-    assert "kept nothing" in capsys.readouterr().out
+    assert "stored no requests" in capsys.readouterr().out
     with Store.open(tmp_path) as store:
         store.add_exchanges(played.id, 0, ())
         assert store.exchanges(played.id) == {}

@@ -125,7 +125,7 @@ def test_a_started_site_is_found_reset_kept_and_stopped(started, capsys):
     assert main(["site", "list"]) == 0
     assert f"running at {facts['base']}" in capsys.readouterr().out
     assert main(["site", "start", "diary"]) == 3
-    assert "runs already" in capsys.readouterr().err
+    assert "is already running" in capsys.readouterr().err
     assert main(["site", "snapshot", "diary", "--state", "kept"]) == 0
     assert main(["site", "reset", "diary", "--state", "kept"]) == 0
     assert "diary@1 is reset, in " in capsys.readouterr().out
@@ -134,7 +134,10 @@ def test_a_started_site_is_found_reset_kept_and_stopped(started, capsys):
     assert main(["site", "stop", "diary"]) == 0
     assert process.wait(10) == 0
     assert main(["site", "stop", "diary"]) == 3
-    assert "diary@1 does not run; webagent site start diary@1" in capsys.readouterr().err
+    assert (
+        "diary@1 is not running; start it with webagent site start diary@1"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_interrupt_ends_a_started_site_and_its_note(started):
@@ -163,7 +166,7 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
         (["site", "start", "dairy"], Status.USAGE, "no site is called 'dairy'; there is diary@1"),
         (["site", "snapshot", "diary"], Status.USAGE, "expected a name for the state"),
         (["site", "start", "shopping", "--files", more], Status.SETUP, "is started there"),
-        (["site", "reset", "shopping", "--files", more], Status.SETUP, "no way to be reset"),
+        (["site", "reset", "shopping", "--files", more], Status.SETUP, "cannot be reset"),
     ):
         assert main(argv) == status
         assert why in capsys.readouterr().err

@@ -197,9 +197,9 @@ def test_a_finished_episode_cannot_be_written_over(store: Store) -> None:
     store.add(whole)
     with pytest.raises(StoreError, match="already in"):
         store.begin(begun(whole))
-    with pytest.raises(StoreError, match="not under way"):
+    with pytest.raises(StoreError, match="not in progress"):
         store.add_step(whole.id, 2, whole.steps[0])
-    with pytest.raises(StoreError, match="not under way"):
+    with pytest.raises(StoreError, match="not in progress"):
         store.finish(replace(whole, error="changed my mind"))
     assert store.load(whole.id) == whole
 
@@ -331,7 +331,7 @@ def test_an_image_that_is_missing_or_damaged_is_said(store: Store) -> None:
 
 
 def test_a_reference_cannot_lead_out_of_the_folder(store: Store) -> None:
-    with pytest.raises(StoreError, match="no image reference"):
+    with pytest.raises(StoreError, match="not an image reference"):
         store.images.get("../../etc/passwd")
 
 

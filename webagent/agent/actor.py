@@ -107,14 +107,15 @@ class Actor:
     policy: Policy | None
     manner: ModelOptions
 
-    def policy_of(self, ledger: Ledger, images: ImageStore) -> Policy:
-        """Return the policy of one task, whose requests the ledger books. Raises `SetupError`."""
+    def policy_of(self, ledger: Ledger, images: ImageStore, role: str = "policy") -> Policy:
+        """Return the policy of one task, whose requests the ledger books under a role. Raises
+        `SetupError`."""
         if self.model is None:
             assert self.policy is not None
             return self.policy
         manner = self.manner
         return default_asking(manner).policy(
-            cast(Model, MeteredModel(self.model, ledger)),
+            cast(Model, MeteredModel(self.model, ledger, role)),
             images if manner.vision else None,
             manner.knowledge,
             temperature=manner.temperature,

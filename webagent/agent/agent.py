@@ -37,6 +37,7 @@ from webagent.agent.stop import Stop
 from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
 from webagent.models.spending import Ledger, Prices, SpendingLimits, default_prices, read_prices
+from webagent.policy.escalation import EscalatingPolicy, Escalation
 from webagent.policy.policy import Knowledge, Policy, WrapPolicy
 from webagent.records import Provenance
 from webagent.rollout.episode import run_episode
@@ -66,6 +67,7 @@ class AgentResources:
     profile: "Profile"
     logins: "Logins"
     student: "Student | None"
+    expert: Actor | None
     numbers: Iterator[int]
     """Places of its episodes, each once."""
     page: "BrowserWorld | None" = None
@@ -131,7 +133,7 @@ class Agent:
     asking: Asking | None = None
     """How the model is asked: prompt, switches, form of the page."""
     knowledge: tuple[Knowledge, ...] = ()
-    """What the model is told of earlier episodes: exemplars, hints."""
+    """What the model is told of earlier episodes, such as `SiteMemory.read(folder)`."""
     actions: Sequence[Callable[..., Any] | str] = ()
     """Functions of one's own, decorated with `custom_action`, that the model may call."""
     student: "Student | Path | str | None" = None
@@ -139,6 +141,11 @@ class Agent:
     folder in which it is kept, made where there is none (docs/howto/student.md)."""
     lookahead: WrapPolicy | None = None
     """Has a world model asked before acting: `LookAhead(world)` (docs/worldmodel.md)."""
+    expert: Acting | None = None
+    """Who takes over where the model is stuck, gives up or replies with no action; asked as the
+    model is."""
+    escalation: Escalation = field(default_factory=Escalation)
+    """When the expert takes over, and for how long."""
     temperature: float = 0.0
     max_tokens: int = 1024
     """Of a reply, at most."""
@@ -160,6 +167,9 @@ class Agent:
     def __post_init__(self) -> None:
         check_actor(self.model, self._manner())
         check_price(self.model, self._prices(), self.max_cost)
+        if self.expert is not None:
+            check_actor(self.expert, self._manner())
+            check_price(self.expert, self._prices(), self.max_cost)
         for name in ("max_steps", "max_cost", "max_tokens_total", "max_minutes"):
             value = getattr(self, name)
             if value is not None and not value > 0:
@@ -178,6 +188,9 @@ class Agent:
             raise UsageError("this agent is open already; use one `async with` for all its tasks")
         async with AsyncExitStack() as undo:
             actor = await undo.enter_async_context(actor_of(self.model, self._manner()))
+            expert = None
+            if self.expert is not None:
+                expert = await undo.enter_async_context(actor_of(self.expert, self._manner()))
             browser = self.browser
             if browser is None:
                 browser = await undo.enter_async_context(self._own_browser())
@@ -193,7 +206,7 @@ class Agent:
                 from webagent.policy.student import Student
 
                 student = Student.at(Path(student))
-            self._held = AgentResources(actor, browser, profile, logins, student, numbers)
+            self._held = AgentResources(actor, browser, profile, logins, student, expert, numbers)
             self._held.undo = undo.pop_all()
         return self
 
@@ -300,6 +313,9 @@ class Agent:
         if past and past[-1].images is not None:
             images = past[-1].images
         policy = held.actor.policy_of(ledger, images)
+        if held.expert is not None:
+            expert = held.expert.policy_of(ledger, images, "expert")
+            policy = EscalatingPolicy(policy, expert, self.escalation)
         if self.lookahead is not None:
             policy = self.lookahead(policy, ledger)
         if held.student is not None:

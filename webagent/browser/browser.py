@@ -96,7 +96,7 @@ class Browser:
         `http://127.0.0.1:9222`: worlds get contexts of their own in it, and it stays open. A guard
         needs a browser of its own. Raises `SetupError`."""
         if connect and guard:
-            raise SetupError("a guard cannot hold a browser that runs already; leave connect out")
+            raise SetupError("a guard cannot limit a browser that is already running; omit connect")
         self.headless = headless
         self.connect = connect
         self.guard = guard
@@ -152,7 +152,9 @@ class Browser:
                 dialer_for(profile.proxy)
             if profile.har_replay:
                 if self.guard:
-                    raise SetupError("a frozen site reaches nothing; replay it without a guard")
+                    raise SetupError(
+                        "a replayed HAR file reaches nothing; replay it without a guard"
+                    )
                 read_replay(profile.har_replay)
             if profile.video:
                 check_video_encoder()

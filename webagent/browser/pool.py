@@ -152,7 +152,7 @@ class BrowserPool:
                     engine = await self._start()
                 except SetupError as error:  # as when one is killed while it starts
                     engine = await self._start()
-                    logger.warning("%s; it did when it was tried again", error)
+                    logger.warning("%s; the second try succeeded", error)
             except SetupError as error:
                 if self.launches:
                     raise WorldError(f"no other browser can be started: {error}") from error

@@ -77,6 +77,9 @@ class SessionGuard(Protocol):
     async def perform(self, action: Action, tabs: "Tabs", seen: Observation) -> str:
         """Do the action if it may be done, else return the reason. Raises `GuardError`."""
 
+    def check_outcome(self, action: Action, seen: Observation, led_to: Observation) -> str:
+        """Return which contracts an action has broken. Raises `GuardError` to end the episode."""
+
     def take_notes(self) -> list[str]:
         """Return what was refused since the last call. Raises `GuardError` to end the episode."""
 

@@ -129,6 +129,10 @@ class BrowserWorld:
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
                 after = await self._past_captcha(task, tabs, after)
+                if tabs.guard and not reason:
+                    broken = tabs.guard.check_outcome(action, before, after)
+                    said = "; ".join(filter(None, (after.outcome, broken)))
+                    after = replace(after, outcome=said)
             except DialogOpen:
                 after = _facing_dialog(tabs, before)
         same = replace(after, outcome=before.outcome)

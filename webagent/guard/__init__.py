@@ -4,6 +4,7 @@ from webagent.guard.address import SitePattern, parse_site
 from webagent.guard.decide import Approve, Guard, GuardRefusal, GuardVerdict
 from webagent.guard.policy import (
     ActionRule,
+    Contract,
     DownloadLimits,
     GuardPolicy,
     Secret,
@@ -15,6 +16,7 @@ from webagent.guard.policy import (
 __all__ = [
     "ActionRule",
     "Approve",
+    "Contract",
     "DownloadLimits",
     "Guard",
     "GuardPolicy",

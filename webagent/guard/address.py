@@ -55,7 +55,7 @@ def parse_url(url: str) -> ParsedUrl:
     text = re.sub(r"[\t\r\n]", "", url.strip("".join(map(chr, range(0x21)))))
     scheme, colon, rest = text.partition(":")
     if not colon or not _SCHEME.fullmatch(scheme):
-        raise ValueError(f"{url[:100]!r} is not a whole address, such as https://example.com/")
+        raise ValueError(f"{url[:100]!r} is not a complete address, such as https://example.com/")
     scheme = scheme.lower()
     if scheme not in WEB_PORTS:
         return ParsedUrl(scheme, path=rest)
@@ -78,7 +78,7 @@ def parse_host(text: str) -> str:
         if not text.endswith("]"):
             raise ValueError(f"{text!r} lacks its closing bracket")
         if "%" in text:
-            raise ValueError(f"{text[:60]!r} names a zone, which no URL may")
+            raise ValueError(f"{text[:60]!r} contains a zone, which is not allowed in a URL")
         return str(IPv6Address(text[1:-1]))
     written = unquote(text, errors="strict")
     folded = unicodedata.normalize("NFKC", written.lower()).lower().replace("。", ".")
@@ -88,7 +88,7 @@ def parse_host(text: str) -> str:
     )
     host = ".".join(labels).removesuffix(".")
     if not host or _NOT_IN_HOSTS.search(host) or len(host) > 253:
-        raise ValueError(f"{text[:100]!r} is not the name of a host")
+        raise ValueError(f"{text[:100]!r} is not a host name")
     last = host.rpartition(".")[2]
     return str(_ipv4(host)) if last.isdigit() or _NUMBER.fullmatch(last) else host
 
@@ -111,7 +111,7 @@ def _ipv4(host: str) -> IPv4Address:
 
     parts = host.split(".")
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        raise ValueError(f"{host[:60]!r} ends in a number and is no IPv4 address")
+        raise ValueError(f"{host[:60]!r} ends in a number and is not an IPv4 address")
     *heads, tail = map(read, parts)
     if any(head > 0xFF for head in heads) or tail >= 256 ** (4 - len(heads)):
         raise ValueError(f"{host[:60]!r} has a number that is too large for IPv4")
@@ -158,7 +158,7 @@ def check_network(name: str) -> None:
             ip_network(name)
         except ValueError as error:
             raise ValueError(
-                f"{name!r} is no network; use {', '.join(KINDS)} or one such as 10.1.0.0/16"
+                f"{name!r} is not a network; use {', '.join(KINDS)} or one such as 10.1.0.0/16"
             ) from error
 
 

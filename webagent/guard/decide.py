@@ -24,7 +24,7 @@ from webagent.guard.address import (
     parse_ip,
     parse_url,
 )
-from webagent.guard.policy import GuardPolicy, SiteRule, read_policy
+from webagent.guard.policy import ActionRule, Contract, GuardPolicy, SiteRule, read_policy
 from webagent.guard.secret import Secrets, find_placeholders, read_secret
 from webagent.records import Node, Observation
 from webagent.timing import uncounted
@@ -210,7 +210,39 @@ def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Gua
         return verdict
     nodes = elements_of(action, seen) or (None,)
     verdicts = [_decide_by_rules(policy, action, seen.url, node) for node in nodes]
+    verdicts += _broken_contracts(policy, action, seen, seen, "before")
     return min(verdicts, key=lambda each: _STRICTEST.index(each.outcome))
+
+
+def decide_outcome(
+    policy: GuardPolicy, action: Action, seen: Observation, led_to: Observation
+) -> list[GuardVerdict]:
+    """Return a refusal for every contract that an action, done on the page as seen, has broken by
+    the page that it led to."""
+    return _broken_contracts(policy, action, seen, led_to, "after")
+
+
+def _broken_contracts(
+    policy: GuardPolicy,
+    action: Action,
+    seen: Observation,
+    page: Observation,
+    part: Literal["before", "after"],
+) -> list[GuardVerdict]:
+    """Return a refusal for every contract on this action whose part the page does not fulfil."""
+    call = format_action(action).partition("(")[0]
+    nodes = elements_of(action, seen) or (None,)
+    text = "\n".join(" ".join(filter(None, (n.name, n.value))) for n in page.nodes)
+    facts = {"url": page.url, "title": page.title, "text": text}
+    broken = []
+    for contract in policy.contracts:
+        schema = contract.before if part == "before" else contract.after
+        if not schema or not any(_speaks_of(contract, action, seen.url, node) for node in nodes):
+            continue
+        if not _compile(json.dumps(schema, sort_keys=True)).is_valid(facts):
+            reason = contract.reason or f"the contract's `{part}` does not hold"
+            broken.append(refuse(reason, f"contracts: {call if contract.actions else 'all'}"))
+    return broken
 
 
 def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
@@ -284,22 +316,28 @@ def _decide_by_rules(
     policy: GuardPolicy, action: Action, url: str, node: Node | None
 ) -> GuardVerdict:
     """Return what the first rule says that applies to an action on this element."""
-    call = format_action(action).partition("(")[0]
-    facts = {**asdict(action), "action": call, "url": url}
-    if node is not None:
-        about = {"role": node.role, "name": node.name, "value": node.value, "kind": node.kind}
-        facts |= about | {"states": list(node.states)}
     for rule in sorted(policy.actions, key=lambda each: -each.priority):
-        if rule.actions and call not in rule.actions:
+        if not _speaks_of(rule, action, url, node):
             continue
-        if rule.sites and not is_on(url, rule.sites):
-            continue
-        if rule.when and not _compile(json.dumps(rule.when, sort_keys=True)).is_valid(facts):
-            continue
+        call = format_action(action).partition("(")[0]
         named = f"actions: {call}" if rule.actions else "actions: all"
         reason = rule.reason or f"the policy says {rule.verdict}"
         return GuardVerdict(rule.verdict, reason, named)
     return ALLOWED
+
+
+def _speaks_of(rule: ActionRule | Contract, action: Action, url: str, node: Node | None) -> bool:
+    """Whether a rule or contract is about an action on this element."""
+    call = format_action(action).partition("(")[0]
+    if rule.actions and call not in rule.actions:
+        return False
+    if rule.sites and not is_on(url, rule.sites):
+        return False
+    facts = {**asdict(action), "action": call, "url": url}
+    if node is not None:
+        about = {"role": node.role, "name": node.name, "value": node.value, "kind": node.kind}
+        facts |= about | {"states": list(node.states)}
+    return not rule.when or _compile(json.dumps(rule.when, sort_keys=True)).is_valid(facts)
 
 
 @lru_cache(maxsize=256)

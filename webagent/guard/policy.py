@@ -39,7 +39,7 @@ class SiteRule:
     def __post_init__(self) -> None:
         for method in self.methods:
             if not method.isalpha() or not method.isupper():
-                raise ValueError(f"{method!r} is no HTTP method; write GET, POST, ...")
+                raise ValueError(f"{method!r} is not an HTTP method; write GET, POST, ...")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,36 @@ class ActionRule:
         for name in self.actions:
             if name not in ACTIONS:
                 raise ValueError(f"no action called {name!r}; known: {', '.join(ACTIONS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Says what must hold of the page before some actions are done, and after.
+
+    Pre- and postconditions as in "Applying Design by Contract" (Meyer 1992), for agents after
+    "Agent Behavioral Contracts" (Bhardwaj 2026, arXiv 2602.22302). There a contract also has
+    invariants and recovers; here it refuses, tells and counts.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
+    actions: tuple[str, ...] = ()
+    """Names such as `click`; empty for every action."""
+    sites: tuple[SitePattern, ...] = ()
+    """Pages the contract speaks of; empty for every page."""
+    when: Mapping[str, object] = field(default_factory=dict)
+    """JSON Schema (2020-12) on the action's arguments and its element; empty: always."""
+    before: Mapping[str, object] = field(default_factory=dict)
+    """JSON Schema on the page's `url`, `title` and `text`; where it fails the action is refused."""
+    after: Mapping[str, object] = field(default_factory=dict)
+    """The same on the page that the action led to; where it fails, the contract is broken."""
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        for name in self.actions:
+            if name not in ACTIONS:
+                raise ValueError(f"no action called {name!r}; known: {', '.join(ACTIONS)}")
+        if not self.before and not self.after:
+            raise ValueError("a contract needs `before` or `after`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +143,9 @@ class GuardPolicy:
     __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
     on_refusal: Literal["tell", "end"] = "tell"
     """`tell` goes on and says so in the outcome; `end` ends the episode as *guard refused*."""
+    max_refusals: int | None = None
+    """Refused actions and broken contracts of an episode, at most; one more ends it as *guard
+    refused*. None: any number."""
     other_sites: Literal["allow", "deny"] = "deny"
     """What holds for sites that no rule names."""
     sites: tuple[SiteRule, ...] = ()
@@ -125,6 +158,7 @@ class GuardPolicy:
     downloads: DownloadLimits = DownloadLimits()
     uploads: UploadLimits = UploadLimits()
     actions: tuple[ActionRule, ...] = ()
+    contracts: tuple[Contract, ...] = ()
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     unsearchable: Literal["allow", "deny"] = "deny"
     """What holds for requests and messages to other sites than a secret's own that cannot be
@@ -137,6 +171,8 @@ class GuardPolicy:
     """How long a person may take to answer before the answer is no."""
 
     def __post_init__(self) -> None:
+        if self.max_refusals is not None and self.max_refusals < 0:
+            raise ValueError(f"max_refusals is {self.max_refusals}; expected 0 or more")
         for network in self.open_networks:
             check_network(network)
         for host, ip in self.hosts.items():
@@ -177,6 +213,7 @@ def _served_at(policy: GuardPolicy, name: str, address: ParsedUrl) -> GuardPolic
         policy,
         sites=tuple(replace(rule, match=served((rule.match,))[0]) for rule in policy.sites),
         actions=tuple(replace(rule, sites=served(rule.sites)) for rule in policy.actions),
+        contracts=tuple(replace(each, sites=served(each.sites)) for each in policy.contracts),
         secrets={
             key: replace(secret, sites=served(secret.sites))
             for key, secret in policy.secrets.items()
@@ -190,6 +227,7 @@ if TYPE_CHECKING:
 _TABLES: dict[str, type[Any]] = {
     "sites": SiteRule,
     "actions": ActionRule,
+    "contracts": Contract,
     "downloads": DownloadLimits,
     "uploads": UploadLimits,
     "secrets": Secret,
@@ -214,12 +252,15 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
         policy = TypeAdapter(GuardPolicy).validate_python(table)
     except ValidationError as error:
         raise _explain(error.errors(), source) from error
-    for index, rule in enumerate(policy.actions):
+    schemas = {f"actions.{n}.when": rule.when for n, rule in enumerate(policy.actions)}
+    for n, each in enumerate(policy.contracts):
+        parts = {"when": each.when, "before": each.before, "after": each.after}
+        schemas |= {f"contracts.{n}.{name}": schema for name, schema in parts.items()}
+    for place, schema in schemas.items():
         try:
-            Draft202012Validator.check_schema(rule.when)
+            Draft202012Validator.check_schema(schema)
         except SchemaError as error:
-            place = f"{source}: actions.{index}.when"
-            raise SetupError(f"{place} is no JSON Schema: {error.message}") from error
+            raise SetupError(f"{source}: {place} is not a JSON Schema: {error.message}") from error
 
     def absolute(folders: tuple[Path, ...]) -> tuple[Path, ...]:
         return tuple((base / folder.expanduser()).resolve() for folder in folders)

@@ -75,7 +75,7 @@ class TokenizerVocabulary:
         for text, ids, back in zip(texts, spelled, written, strict=True):
             if back != text or not self.marks.isdisjoint(ids):
                 raise SetupError(
-                    f"the tokenizer of {self.name} cannot spell {text!r}: its ids read {back!r};"
+                    f"the tokenizer of {self.name} cannot encode {text!r}: its ids read {back!r};"
                     " constrained replies need a model whose tokenizer knows every text, one that"
                     " is byte-level or falls back to bytes"
                 )
@@ -161,7 +161,7 @@ def build_trie(choices: Sequence[str], vocabulary: TokenizerVocabulary) -> TrieN
     """Return the tree of the choices. Raises `ModelError` for an empty one, `SetupError` for one
     that the tokenizer cannot spell."""
     if not all(choices):
-        raise ModelError("a choice is empty; a reply of no text cannot be chosen, leave it out")
+        raise ModelError("a choice is empty; omit it, as an empty reply cannot be chosen")
     root = TrieNode()
     for ids in vocabulary.spell(choices):
         node = root
@@ -225,7 +225,7 @@ def parse_grammar(text: str, vocabulary: TokenizerVocabulary) -> Any:
 
     start = LLMatcher(known, LLMatcher.grammar_from_lark(text), log_level=0)
     if start.is_error():
-        raise ModelError(f"llguidance refuses the grammar: {_read_error(start)}")
+        raise ModelError(f"llguidance rejects the grammar: {_read_error(start)}")
     return start
 
 

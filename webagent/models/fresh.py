@@ -46,7 +46,7 @@ def create_model(
     """
     shape = shape or ModelShape()
     if folder.is_dir() and any(folder.iterdir()):
-        raise SetupError(f"{folder} holds something already; name a new folder")
+        raise SetupError(f"{folder} is not empty; name a new folder")
     if shape.width % (2 * shape.heads):
         raise SetupError(f"a width of {shape.width} cannot be shared by {shape.heads} heads")
     if shape.vocabulary < 256 + 2 + len(_ROLES):

@@ -66,7 +66,7 @@ def read_form(text: str, form: type[Form], *, strict: bool = False) -> Form:
             first = error.errors()[0]
             problem = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
     if any(each != found[0] for each in found):
-        raise UnusableError("the reply holds two answers that differ; give one")
+        raise UnusableError("the reply contains two different answers; give one")
     if not found:
         raise UnusableError(problem)
     return found[0]

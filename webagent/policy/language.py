@@ -57,6 +57,8 @@ class LanguagePolicy:
     prompting: Prompting = field(default_factory=Prompting)
     knowledge: tuple[Knowledge, ...] = ()
     """What is known from finished episodes: demonstrations, hints."""
+    notice: str = ""
+    """Said beside the page now, as to a policy that takes over from another."""
     add_image: Callable[[bytes], str] | None = None
     """Keeps a picture that was drawn on, so that the decision can refer to it."""
 
@@ -140,7 +142,9 @@ class LanguagePolicy:
     def _builder(self) -> PromptBuilder:
         images = self.images if self.model.capabilities.images else None
         pages = PageFormatter(self.render, self.variant, images, self.add_image)
-        return PromptBuilder(self.prompt, pages, self.prompting, self.actions, self.knowledge)
+        return PromptBuilder(
+            self.prompt, pages, self.prompting, self.actions, self.knowledge, self.notice
+        )
 
     def _begin_turn(self, trajectory: Trajectory, observation: Observation) -> "PromptedTurn":
         start = time.monotonic()

@@ -157,14 +157,14 @@ def find_loop(trajectory: Trajectory, now: Observation) -> Loop | None:
     It makes no difference whether the actions had no effect or led away and back again: in both
     cases the page, its address and its place of scrolling are as they were.
     """
-    here = _page_state(now)
+    here = page_state(now)
     last: dict[ActionKey, str] = {}
     counts: Counter[ActionKey] = Counter()
     still: Counter[ActionKey] = Counter()
     steps = trajectory.steps
     after = [*(step.observation for step in steps[1:]), now]
     for step, led_to in zip(steps, after, strict=False):
-        if _page_state(step.observation) == here:
+        if page_state(step.observation) == here:
             action = step.decision.action
             key = action_key(action, step.observation)
             lines = {node.mark: i for i, node in enumerate(step.observation.nodes) if node.mark}
@@ -175,7 +175,7 @@ def find_loop(trajectory: Trajectory, now: Observation) -> Loop | None:
             }
             last[key] = format_action(replace(action, **marks))
             counts[key] += 1
-            still[key] += _page_state(led_to) == here
+            still[key] += page_state(led_to) == here
     repeated = tuple((key, n) for key, n in counts.most_common() if n >= _MIN_REPETITIONS)
     lines_of = tuple(
         f"- {last[key]}: {n} times, {'without effect' if still[key] == n else 'and back here'}"
@@ -184,5 +184,6 @@ def find_loop(trajectory: Trajectory, now: Observation) -> Loop | None:
     return Loop(repeated, lines_of) if repeated else None
 
 
-def _page_state(page: Observation) -> tuple[object, ...]:
+def page_state(page: Observation) -> tuple[object, ...]:
+    """Return what makes a page the same again: address, tabs, scrolling and appearance."""
     return page.url, page.active_tab, len(page.tabs), page.scroll, page_appearance(page)

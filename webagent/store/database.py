@@ -104,7 +104,9 @@ def connect(folder: Path) -> sqlite3.Connection:
     been written then.
     """
     if not (folder / STORE_FILE).is_file():
-        raise StoreError(f"{folder} holds no {STORE_FILE}, so it is no run folder; check the path")
+        raise StoreError(
+            f"{folder} holds no {STORE_FILE}, so it is not a run folder; check the path"
+        )
     with convert_failures(folder):
         with closing(_connect(folder, "ro")) as database:
             _check_version(folder, database)
@@ -126,7 +128,9 @@ def open_read_only(folder: Path) -> sqlite3.Connection:
     Raises `StoreError` when there is none or when it is of another version.
     """
     if not (folder / STORE_FILE).is_file():
-        raise StoreError(f"{folder} holds no {STORE_FILE}, so it is no run folder; check the path")
+        raise StoreError(
+            f"{folder} holds no {STORE_FILE}, so it is not a run folder; check the path"
+        )
     with convert_failures(folder):
         # Where nobody has it open, SQLite would leave files of its own beside it.
         at_rest = not (folder / f"{STORE_FILE}-wal").exists()
@@ -163,7 +167,9 @@ def _connect(folder: Path, mode: str) -> sqlite3.Connection:
 
 def _check_version(folder: Path, database: sqlite3.Connection) -> None:
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-        raise StoreError(f"{folder / STORE_FILE} holds no run; it is empty, cut short or not ours")
+        raise StoreError(
+            f"{folder / STORE_FILE} is not a run; it is empty, cut short or of another program"
+        )
     found = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
     if found != (str(FORMAT),):
         version = found[0] if found else "none"
@@ -223,7 +229,7 @@ class ImageFolder:
         path = self.path(reference)
         with convert_failures(self._folder):
             if not path.is_file():
-                raise StoreError(f"the image {path} is missing; was the folder copied whole?")
+                raise StoreError(f"the image {path} is missing; was the folder copied completely?")
             image = path.read_bytes()
         if hashlib.sha256(image).hexdigest() != path.stem:
             raise StoreError(f"the image {path} is damaged: its bytes do not match its name")
@@ -232,7 +238,7 @@ class ImageFolder:
     def path(self, reference: str) -> Path:
         """Return where the image lies. Raises `StoreError` for what is no reference."""
         if not _REFERENCE.fullmatch(reference):
-            raise StoreError(f"{reference!r:.80} is no image reference such as ab12….png")
+            raise StoreError(f"{reference!r:.80} is not an image reference such as ab12….png")
         return self._folder / reference[:2] / reference
 
 

@@ -263,9 +263,7 @@ class Store:
             if digest:
                 found = self._first("SELECT body FROM observations WHERE hash = ?", digest)
                 if found is None:
-                    raise StoreError(
-                        f"{self.folder} lacks an observation that an episode refers to"
-                    )
+                    raise StoreError(f"{self.folder} lacks an observation of an episode")
                 last = from_json(Observation, _unpack(found[0]))
             return replace(trajectory, last=last)
 
@@ -386,7 +384,7 @@ class Store:
 
     def _insert_step(self, episode: str, position: int, step: Step) -> None:
         if not self._first("SELECT 1 FROM episodes WHERE id = ? AND ending IS NULL", episode):
-            raise StoreError(f"the episode {episode} is not under way in {self.folder}")
+            raise StoreError(f"the episode {episode} is not in progress in {self.folder}")
         self._database.execute(
             "INSERT INTO steps VALUES (?, ?, ?, ?, ?)",
             (
@@ -430,7 +428,7 @@ class Store:
             f"UPDATE episodes SET {columns} WHERE id = :id AND ending IS NULL", row
         )
         if not changed.rowcount:
-            raise StoreError(f"the episode {trajectory.id} is not under way in {self.folder}")
+            raise StoreError(f"the episode {trajectory.id} is not in progress in {self.folder}")
 
 
 def _outcome(trajectory: Trajectory) -> dict[str, Any]:

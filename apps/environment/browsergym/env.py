@@ -87,9 +87,9 @@ class BrowserGymPlayer:
 
     async def step(self, text: str) -> Turn:
         """Do what the calls in the text say, up to the first that cannot be done; the dictionary
-        then says why in `last_action_error`. Raises `RuntimeError` when no episode is under way."""
+        then says why in `last_action_error`. Raises `RuntimeError` outside an episode."""
         if self._talk is None or self._page is None:
-            raise RuntimeError("no episode is under way; call reset first")
+            raise RuntimeError("no episode is in progress; call reset first")
         talk, began = self._talk, time.time()
         talk.last_action, talk.last_error = text, ""
         result = await self._do(text, talk)

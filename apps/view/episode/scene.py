@@ -75,7 +75,7 @@ def label_from(form: Mapping[str, object], trajectory: Trajectory) -> Label:
         raise SetupError(f"found the label {said!r}; expected {', '.join(VALUES)}")
     annotator = " ".join(str(form.get("annotator", "")).split())
     if not annotator or len(annotator) > _LONGEST_NAME:
-        raise SetupError(f"say who labels, in up to {_LONGEST_NAME} letters")
+        raise SetupError(f"give the labeller's name, in up to {_LONGEST_NAME} characters")
     note = str(form.get("note", "")).strip()
     if len(note) > _LONGEST_NOTE:
         raise SetupError(f"the note has {len(note):,} letters; up to {_LONGEST_NOTE:,} are kept")

@@ -80,7 +80,7 @@ def unless_found(name: str, reason: str) -> Move:
 
     def move(view: View) -> Action:
         if view.all("link", name=name):
-            raise PolicyError(f"{name!r} is there after all")
+            raise PolicyError(f"{name!r} exists, contrary to the goal")
         return GiveUp(reason)
 
     return move
@@ -94,7 +94,7 @@ def find_no_ticket(title: str) -> Moves:
             number_of(view, title)
         except PolicyError:
             return GiveUp(f"there is no ticket {title!r}")
-        raise PolicyError(f"{title!r} is there after all")
+        raise PolicyError(f"{title!r} exists, contrary to the goal")
 
     return (*ALL_TICKETS, look)
 
@@ -102,7 +102,7 @@ def find_no_ticket(title: str) -> Moves:
 def find_no_due_date(view: View) -> Action:
     """The form of a ticket has no such field."""
     if any("due" in node.name.lower().split() for node in view.all("textbox")):
-        raise PolicyError("there is a field for it after all")
+        raise PolicyError("there is a field for it, contrary to the goal")
     return GiveUp("tickets have no due date here")
 
 

@@ -206,4 +206,4 @@ def _joined(verdicts: list[Verdict], order: tuple[float | None, ...]) -> Verdict
         reasons = [verdict.reason for verdict in verdicts if verdict.value == value]
         if reasons:
             return Verdict(value, "; ".join(reasons))
-    return Verdict(order[-1], "nothing is asked for")
+    return Verdict(order[-1], "the task expects nothing")

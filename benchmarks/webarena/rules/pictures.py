@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WINDOW = 7
 """Pixels of the square that is compared at a time."""
 
-NO_PICTURE = Verdict(0.0, "fails: no picture there")
+NO_PICTURE = Verdict(0.0, "fails: there is no picture")
 
 
 @consulting_rule
@@ -47,7 +47,7 @@ async def visualwebarena_picture_answer(question: RuleQuestion) -> Verdict:
     prompt, verdicts = load_prompt(PROMPTS / "picture_question.md"), []
     model = question.means.model
     if model is not None and not model.capabilities.images:
-        return Verdict(None, f"asks about pictures, and {model.name} does not look at images")
+        return Verdict(None, f"asks about pictures, but {model.name} does not accept images")
     for picture in pictures:
         image = _bytes(question, picture)
         if isinstance(image, Verdict):
@@ -72,7 +72,7 @@ async def visualwebarena_same_picture(question: RuleQuestion) -> Verdict:
         return references
     threshold = _mapping(question.expected).get("threshold")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise TypeError(f"{threshold!r} is no threshold")
+        raise TypeError(f"{threshold!r} is not a threshold")
     verdicts = [
         _compared(question, picture, reference, threshold)
         for reference in references
@@ -165,12 +165,12 @@ def _bytes(question: RuleQuestion, reference: str) -> bytes | Verdict:
     try:
         return images(reference)
     except StoreError as error:
-        return Verdict(None, f"the picture {reference} is not to be had: {error}")
+        return Verdict(None, f"the picture {reference} cannot be read: {error}")
 
 
 def _mapping(value: Json) -> dict[str, Json]:
     if not isinstance(value, dict):
-        raise TypeError(f"{value!r} does not say what to compare pictures with")
+        raise TypeError(f"{value!r} does not name what to compare pictures with")
     return value
 
 

@@ -213,7 +213,7 @@ def network_event_corrected(found: Json, expected: Json) -> Verdict:
 def _score_response(found: Json, expected: Json, *, is_corrected: bool) -> Verdict:
     spec = _read_check(expected, ("task_type", "status", "results_schema", "sites"))
     if not isinstance(found, str):
-        raise TypeError("the answer is text that holds JSON")
+        raise TypeError("the answer is a string that contains JSON")
     wanted = {name: spec[name] for name in _RESPONSE if name in spec}
     if is_corrected:
         wanted.setdefault("retrieved_data", None)

@@ -346,7 +346,7 @@ def test_nothing_is_overwritten(
     out = export(run)
     before = contents(out)
     assert cli.main(["export", str(run), "--out", str(out)]) == 3
-    assert "is there already and is not overwritten" in capsys.readouterr().err
+    assert "already exists and is not overwritten" in capsys.readouterr().err
     assert contents(out) == before
 
 
@@ -407,7 +407,7 @@ USAGE, SETUP = Status.USAGE, Status.SETUP
             "kto can be had for trl, llamafactory, axolotl",
         ),
         ("RUN --out o --to trl --what kto --imagined", USAGE, "no judge saw an imagined episode"),
-        ("RUN --out o --imagined-share 1", USAGE, "is no share below 1"),
+        ("RUN --out o --imagined-share 1", USAGE, "must be a share below 1"),
         ("RUN --out o --observation htm", USAGE, "did you mean html"),
         ("RUN --out o --observation html", SETUP, "was not recorded as html"),
         ("RUN --out o --judge gues", SETUP, "the run was judged by checks_hold@1"),

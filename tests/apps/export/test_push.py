@@ -110,5 +110,5 @@ def test_a_hub_that_refuses_says_so_and_the_files_stay(
     monkeypatch.setenv("HF_TOKEN", "bad")
     assert export(tmp_path, "--push", "me/runs") == Status.SETUP
     said = capsys.readouterr().err
-    assert "is written, and the hub did not take it as me/runs: " in said and "401" in said
+    assert "is written, but the hub did not accept it as me/runs: " in said and "401" in said
     assert (tmp_path / "out" / "README.md").exists()

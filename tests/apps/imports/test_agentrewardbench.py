@@ -114,7 +114,7 @@ def test_what_is_no_call_makes_no_step_and_is_told(tmp_path: Path) -> None:
     episode = read_episode(path, keep)
 
     assert [each.decision.action for each in episode.steps] == [Click(12)]
-    assert "step 1: no call" in episode.error
+    assert "step 1: not a call" in episode.error
     assert "step 2: Invalid action type 'fly'" in episode.error
 
 
@@ -122,10 +122,10 @@ def test_what_is_no_call_makes_no_step_and_is_told(tmp_path: Path) -> None:
     ("damage", "message"),
     [
         (lambda path: path.write_text("{"), "is damaged"),
-        (lambda path: path.write_text('{"goal": "x"}'), "no cleaned trajectory"),
+        (lambda path: path.write_text('{"goal": "x"}'), "not a cleaned trajectory"),
         (lambda path: path.write_text(path.read_text().replace("true", "false", 1)), "not valid"),
-        (lambda path: path.write_text(path.read_text().replace("None", "../x")), "lies outside"),
-        (lambda path: path.write_text(path.read_text().replace("None", "/x")), "lies outside"),
+        (lambda path: path.write_text(path.read_text().replace("None", "../x")), "is outside"),
+        (lambda path: path.write_text(path.read_text().replace("None", "/x")), "is outside"),
     ],
 )
 def test_a_damaged_file_is_named_with_what_is_wrong(

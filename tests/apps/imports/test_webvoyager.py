@@ -110,7 +110,7 @@ def test_an_error_said_to_the_agent_is_the_outcome_of_its_action(tmp_path: Path)
     assert [step.decision.action for step in episode.steps] == [Fill(ZERO, "red lamp"), Click(3)]
     assert episode.steps[1].observation.outcome == "Format ERROR: write Thought and Action."
     assert episode.steps[1].observation.nodes == episode.steps[0].observation.nodes
-    assert "reply 2: it has no Thought and Action" in episode.error
+    assert "reply 2: no Thought and Action" in episode.error
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_every_kind_of_action_is_read(text: str, action: Action) -> None:
 
 @pytest.mark.parametrize("text", ["", "Click", "Click [a]", "Scroll [1]; left", "Jump", "ANSWER;"])
 def test_what_is_no_action_is_refused(text: str) -> None:
-    with pytest.raises(ActionError, match="no action of WebVoyager"):
+    with pytest.raises(ActionError, match="not an action of WebVoyager"):
         read_action(text)
 
 
@@ -162,10 +162,10 @@ MESSAGES = "interact_messages.json"
     ("file", "content", "message"),
     [
         ("screenshot2.png", None, "screenshot2.png cannot be read"),
-        ("screenshot1.png", "<html>", "is no PNG"),
+        ("screenshot1.png", "<html>", "is not a PNG"),
         (MESSAGES, None, "cannot be read: No such"),
         (MESSAGES, '[{"role": "us', "interact_messages.json is damaged"),
-        (MESSAGES, '{"role": 1}', "no list of messages"),
+        (MESSAGES, '{"role": 1}', "not a list of messages"),
         (MESSAGES, json.dumps([TURNS[1], TURNS[3]]), "should take turns"),
         (MESSAGES, json.dumps([seen("Hello"), TURNS[2]]), "names no task"),
         (MESSAGES, "[]", "should take turns"),

@@ -1,4 +1,4 @@
-"""What `webagent run` can be given besides: a session that lasts, functions, hints, examples."""
+"""What `webagent run` can be given besides: a lasting session, functions, a memory of sites."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from recipes import cli
 from tests.apps.live.conftest import act, kept
 from tests.apps.record.conftest import Server
 from tests.webagent.browser.sessions.test_profile import pages_at, running_chromium
-from webagent.policy.knowledge.hints import site_of
+from webagent.policy.knowledge import site_of
 from webagent.records import Score
 from webagent.store import Store
 
@@ -46,17 +46,18 @@ def test_a_named_profile_goes_on_with_what_the_run_before_left_in_the_browser(
 
 
 @pytest.mark.browser
-def test_a_model_is_shown_functions_hints_and_examples_from_the_command_line(
+def test_a_model_is_shown_functions_and_what_is_known_of_the_site(
     run: Run, shop: Server, chat_server: ChatServer, folder: Path
 ) -> None:
     (folder / "own.py").write_text(
         "from webagent import custom_action\n\n@custom_action\ndef price_in_erp(sku: str) -> str:\n"
         '    """Return the price in our own system."""\n    return "421"\n'
     )
-    (folder / "hints").mkdir()
-    (folder / "hints" / f"{site_of(shop.address)}.md").write_text("- Prices are in the footer.\n")
+    (folder / "known").mkdir()
+    file = folder / "known" / f"{site_of(shop.address)}.md"
+    file.write_text("- Prices are in the footer.\n")
     chat_server.will(act('price_in_erp("blue")'), act("print_page()"), act('answer("421")'))
-    assert run("--actions", "own.py:price_in_erp", "print_page", "--hints", "hints") == 0
+    assert run("--actions", "own.py:price_in_erp", "print_page", "--site-memory", "known") == 0
     told = str(chat_server.requests[0])
     assert "price_in_erp(sku)  Return the price in our own system." in told
     assert "Prices are in the footer." in told
@@ -64,9 +65,12 @@ def test_a_model_is_shown_functions_hints_and_examples_from_the_command_line(
     assert list((folder / "runs" / "r" / "downloads").rglob("*.pdf"))
     with Store.open(folder / "runs" / "r") as store:
         (episode,) = store.ids()
-        store.score(episode, Score("success", 1.0, "mine@1", "good"))
+        store.score(episode, Score("success", 1.0, "good", "mine@1"))
     chat_server.will(act('answer("421")'))
-    assert run("--exemplars", "runs/r", "--name", "second", task="Greet Bob") == 0
+    learn = ["learn", "runs/r", "--site-memory", "known", "--entries", "examples"]
+    assert cli.main([*learn, "--judge", "mine"]) == 0
+    assert "- Prices are in the footer.\n" in file.read_text()
+    assert run("--site-memory", "known", "--name", "second", task="Greet Bob") == 0
     assert "price_in_erp" in str(chat_server.requests[-1]), "what went well is shown as an example"
 
 
@@ -112,11 +116,11 @@ def test_what_does_not_go_together_is_said_before_anything_is_done(
     wrong = {
         "--profile a --login b": "give one of them",
         "--cdp http://127.0.0.1:9222 --guard g.toml": "a guard needs a browser of its own",
-        "--proxy nowhere": "'nowhere' is no proxy; expected one such as",
+        "--proxy nowhere": "'nowhere' is not a proxy; expected one such as",
         "--actions own.py:f": "decorate it with @custom_action",
         "--actions read_fil": "did you mean read_file",
-        "--hints nothere": "nothere",
-        "--policy model:x --hints .": "is not prompted",
+        "--site-memory nothere": "nothere",
+        "--policy model:x --site-memory .": "is not prompted",
     }
     for flags, reason in wrong.items():
         assert cli.main([*asked, *flags.split()]) in (Status.USAGE, Status.SETUP)

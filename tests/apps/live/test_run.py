@@ -199,7 +199,7 @@ def test_mistakes_are_said_before_anything_is_started(
     (folder / "guard.toml").write_text("other_site = 'deny'")
     wrong = {
         ("--max-cost", "1"): "--max-cost 1 cannot be kept: the price of 'big-1' is not known",
-        ("--max-steps", "0"): "leaves nothing to do",
+        ("--max-steps", "0"): "must be at least 1",
         ("--gif", "x.gif", "--no-screenshots"): "--gif is made of screenshots",
         ("--site", "shop"): "--profiles and --site go together",
         ("--guard", "guard.toml"): "did you mean other_sites",
@@ -223,7 +223,7 @@ def test_mistakes_are_said_before_anything_is_started(
     assert cli.main(["run"]) == Status.USAGE
     assert "expected a task" in capsys.readouterr().err
     assert cli.main(["run", "x", "--url", "about:blank"]) == Status.USAGE
-    assert "who is to act?" in capsys.readouterr().err
+    assert "no policy: give --model" in capsys.readouterr().err
     assert not list(folder.glob("runs/*"))
 
 

@@ -25,7 +25,7 @@ def test_what_is_done_in_the_window_is_kept_and_the_agent_goes_on(
     with session(*asked, "--headed") as at:
         at.until("wait(1000)")
         at.press("t")
-        at.until("the page is yours; what you do is kept")
+        at.until("you have control; your actions are recorded")
         shown = windows()
         greet("Ada", shop.posted[0])
         at.until("you: fill")
@@ -34,7 +34,7 @@ def test_what_is_done_in_the_window_is_kept_and_the_agent_goes_on(
         at.until("handed back")
         assert at.status() == 0, at.said
     assert shown == 1, "no page that is kept ready hides the one that is acted in"
-    _, _, of_person = at.said.partition("what you do is kept")
+    _, _, of_person = at.said.partition("you have control")
     assert "the model is thinking" not in of_person.partition("handed back")[0]
     found = kept(folder)
     done = [step.decision for step in found.steps if step.decision.weights == PERSON]

@@ -89,7 +89,7 @@ async def test_there_are_no_more_sessions_than_places(
         await one.open()
         sessions.append(one.session)
     refused = await other.client.call_tool("open_session", {})
-    assert refused.is_error and "3 sessions are open, the most there may be" in text_of(refused)
+    assert refused.is_error and "3 sessions are open, the maximum" in text_of(refused)
     for one.session in sessions:
         await one.call("close_session")
     await other.open()

@@ -217,4 +217,4 @@ async def test_no_answer_in_time_is_a_no_and_the_session_goes_on(
         )
         assert late.is_error and "nobody approved" in text_of(late)
         other = await buyer.client.call_tool("click", arguments, request_state="made-up")
-        assert other.is_error and "nothing waits for this answer" in text_of(other)
+        assert other.is_error and "no call is waiting for this answer" in text_of(other)

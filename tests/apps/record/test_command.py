@@ -67,7 +67,7 @@ async def test_ctrl_c_keeps_what_was_done_and_another_recording_goes_beside_it(
 
 
 def test_no_address_and_half_a_profile_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"expected an address: webagent record .* found 'shop'"):
+    with pytest.raises(SetupError, match=r"expected a URL: webagent record .* found 'shop'"):
         record(["shop"])
     with pytest.raises(SetupError, match="--profiles and --site go together"):
         record(["http://a.test", "--site", "shop"])

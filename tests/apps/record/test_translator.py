@@ -117,7 +117,7 @@ def test_files_stand_for_the_click_that_asked_for_them(kept: Kept) -> None:
     kept.hear("files", 2, paths=[], count=1)
 
     assert kept.done() == ['upload_file(2, "/a.txt")']
-    assert kept.said == ["files put into it were left out: where they lie is not known any more"]
+    assert kept.said == ["files put into it were left out: their location is not known"]
 
 
 def test_buttons_and_held_keys_are_kept(kept: Kept) -> None:
@@ -140,7 +140,7 @@ def test_a_key_without_a_name_is_said(kept: Kept) -> None:
     kept.hear("key", 1, key="ß")
 
     assert kept.done() == []
-    assert kept.said == ["the key 'ß' was left out: it has no name here"]
+    assert kept.said == ["the key 'ß' was left out: it has no name in the action grammar"]
 
 
 def test_what_came_too_soon_to_be_seen_is_said_and_not_invented(kept: Kept) -> None:
@@ -157,7 +157,7 @@ def test_a_point_is_clicked_where_nothing_has_a_mark_and_something_came_of_it(ke
     other = Kept()
     other.click(0, x=30, y=40)
     assert other.done(PAGE) == []
-    assert other.said == ["a click on it was left out: nothing came of it"]
+    assert other.said == ["a click on it was left out: it had no effect"]
 
 
 def test_a_click_without_a_mark_in_a_frame_is_said(kept: Kept) -> None:

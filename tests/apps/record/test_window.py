@@ -22,7 +22,7 @@ def test_what_is_done_in_the_window_is_kept_from_when_it_is_said_to_be(
     site.pages["/"] = FORM
     named = ("--goal", "Greet Ada", "--runs", str(tmp_path), "--name", "mine")
     with session("record", f"{site.address}/", *named) as at:
-        at.until("kept from here on")
+        at.until("are now recorded")
         greet("Ada", site.posted[0])
         at.until("fill")
         at.process.send_signal(signal.SIGINT)

@@ -87,12 +87,12 @@ def test_bad_input_is_said(run: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         return capsys.readouterr().err
 
     assert "expected a run" in refused(Status.USAGE)
-    assert "is no run folder" in refused(Status.SETUP, tmp_path)
+    assert "is not a run folder" in refused(Status.SETUP, tmp_path)
     assert "has no episode 'xyz'" in refused(Status.SETUP, run, "xyz")
     assert "was imagined" in refused(Status.SETUP, run, "dream-1")
     assert "password, truman, username" in refused(Status.USAGE, run, "--values", "colour=red")
     assert "expected NAME=VALUE" in refused(Status.USAGE, run, "--values", "username")
-    assert "is no address" in refused(Status.USAGE, run, "--url", "localhost")
+    assert "is not a URL" in refused(Status.USAGE, run, "--url", "localhost")
     assert "which is not there" in refused(Status.SETUP, run, "--url", "file:///nowhere.html")
     with Store.open(run) as store:
         episode = next(iter(store.trajectories(world="browser")))

@@ -24,7 +24,7 @@ from webagent.errors import ActionError, SetupError
 @pytest.mark.parametrize(
     ("sent", "code", "reason"),
     [
-        ("{", "INVALID_JSON", "this is no JSON"),
+        ("{", "INVALID_JSON", "this is not JSON"),
         ("[]", "UNKNOWN_TYPE", "None is not known; expected one of reset, step, state, close"),
         ('{"type": "observe"}', "UNKNOWN_TYPE", "'observe' is not known"),
         ('{"type": "reset", "data": {"tsak": "a"}}', "VALIDATION_ERROR", "tsak"),
@@ -84,5 +84,5 @@ def test_other_machines_need_a_token(tmp_path: Path) -> None:
 def test_settings_that_cannot_be_are_told() -> None:
     with pytest.raises(SetupError, match="at least one session"):
         ServeConfig(max_sessions=0).check()
-    with pytest.raises(SetupError, match="--port 70000 is no port"):
+    with pytest.raises(SetupError, match="--port 70000 is not a port"):
         ServeConfig(port=70000).check()

@@ -5,8 +5,7 @@ import socket
 import threading
 from typing import Any
 
-from wsproto import ConnectionType, WSConnection
-from wsproto.events import AcceptConnection, Request, TextMessage
+from websockets.sync.server import ServerConnection, serve
 
 BUSY = {"type": "error", "data": {"message": "2 play", "code": "CAPACITY_REACHED"}}
 
@@ -16,34 +15,22 @@ class ForeignServer:
 
     def __init__(self) -> None:
         self.answers: list[dict[str, Any] | None] = []
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
-        threading.Thread(target=self._run, daemon=True).start()
+        self._server = serve(self._talk, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.socket.getsockname()[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
         """Let nobody in any more."""
-        self._listening.close()
+        self._server.shutdown()
 
-    def _run(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listening.accept()
-            except OSError:  # closed
-                return
-            with connection:
-                self._talk(connection, WSConnection(ConnectionType.SERVER))
-
-    def _talk(self, connection: socket.socket, wire: WSConnection) -> None:
-        while received := connection.recv(1 << 16):
-            wire.receive_data(received)
-            for event in wire.events():
-                if isinstance(event, Request):
-                    connection.sendall(wire.send(AcceptConnection()))
-                elif isinstance(event, TextMessage) and '"close"' not in event.data:
-                    answer = self.answers.pop(0)
-                    if answer is None:
-                        return
-                    connection.sendall(wire.send(TextMessage(json.dumps(answer))))
+    def _talk(self, connection: ServerConnection) -> None:
+        for message in connection:
+            if '"close"' not in message:
+                answer = self.answers.pop(0)
+                if answer is None:
+                    connection.socket.shutdown(socket.SHUT_RDWR)
+                    return
+                connection.send(json.dumps(answer))
 
 
 def turn(reward: Any, done: bool, **more: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pytest
 from perf.fakes.chat_server import ChatServer
 
 ROOT = Path(__file__).parents[3]
-CLIENT = ("wsproto>=1.2", "beautifulsoup4>=4.13")
+CLIENT = ("websockets>=14", "beautifulsoup4>=4.13")
 """What the adapters import beside the framework."""
 
 

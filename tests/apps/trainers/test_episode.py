@@ -145,7 +145,7 @@ def test_a_server_that_never_ends_an_episode_gives_no_verdict(foreign: ForeignSe
 def test_an_episode_that_was_not_begun_and_an_address_that_is_none_are_told() -> None:
     with pytest.raises(WorldError, match="no episode was begun"):
         TrainerEpisode("http://127.0.0.1:1").verdict()
-    with pytest.raises(SetupError, match="is no server's address"):
+    with pytest.raises(SetupError, match="is not a server's address"):
         TrainerEpisode("ftp://here")
 
 

@@ -61,7 +61,7 @@ def test_what_cannot_be_trained_on_is_told_before_training(
     env = make_environment(foreign.url)()
     with pytest.raises(UsageError, match="would play different pages"):
         env.reset(task="click-test-2")
-    with pytest.raises(SetupError, match="is no server's address"):
+    with pytest.raises(SetupError, match="is not a server's address"):
         make_environment("ftp://here")
     monkeypatch.setattr(trl_environment, "version", lambda _: "1.2.0")
     with pytest.raises(SetupError, match=r"TRL 1.2.0 may add the reward of a lost episode as 0"):

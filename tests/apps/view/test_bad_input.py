@@ -89,7 +89,7 @@ def test_files_that_are_missing_or_damaged_beside_the_store_are_told_and_done_wi
     until_known(address)
     text = get(f"{address}/run/one")[1]
     assert "is not a run folder: run.json" in text
-    assert "no summary of this version" in text
+    assert "not a summary of this version" in text
     assert "write it again with `webagent attribute`" in text
     status, text = get(f"{address}/run/one/tasks")
     assert status == 200 and "curriculum/self-0/1.jsonl: 1 lines cannot be read" in text
@@ -133,8 +133,8 @@ def test_addresses_that_lead_nowhere_say_what_there_is(run: Path, view: View) ->
     for page, told in (
         ("/run/on", "did you mean one?"),
         ("/run/one/task/click", "did you mean click-link?"),
-        ("/run/one/image/x.png", "no image reference"),
-        ("/compare/runs", "there is one run here"),
+        ("/run/one/image/x.png", "not an image reference"),
+        ("/compare/runs", "only one run was found"),
         ("/nowhere", "Not Found"),
     ):
         status, text = get(address + page)
@@ -170,7 +170,7 @@ def test_a_port_in_use_is_told_or_passed_by() -> None:
         assert second.getsockname()[1] != port
         with pytest.raises(SetupError, match=f"port {port} of 127.0.0.1 is in use"):
             listen("127.0.0.1", port)
-    with pytest.raises(SetupError, match="is no port"):
+    with pytest.raises(SetupError, match="is not a port"):
         listen("127.0.0.1", 70_000)
 
 
@@ -180,7 +180,7 @@ def test_where_there_is_nothing_to_show_one_sentence_says_so(
     assert cli.main(["view", str(tmp_path)]) == Status.SETUP
     assert "holds no run" in capsys.readouterr().err
     assert cli.main(["view", str(tmp_path / "none")]) == Status.SETUP
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
 
 
 def test_runs_are_found_some_folders_down_and_one_run_stands_alone(run: Path) -> None:

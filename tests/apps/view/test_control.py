@@ -146,7 +146,7 @@ def test_without_the_token_nothing_can_be_started(runs: Path) -> None:
         assert owner.ask(f"{address}/start/site")[0] == 404
         for name in ("../out", ".hidden", "a/b"):
             status, text = owner.ask(f"{address}/start/run", {**form, "run-name": name}, **own)
-            assert status == 400 and "none of a folder" in text
+            assert status == 400 and "not a folder name" in text
         status, text = owner.ask(f"{address}/start/run", {**form, "max-steps": "x"}, **own)
         assert status == 400 and "max-steps" in text and ">Look</textarea>" in text
     assert launcher.at_work() == [] and list(runs.iterdir()) == []
@@ -168,7 +168,7 @@ def test_control_is_for_this_machine_and_a_folder_of_runs(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["view", "runs", "--control", "--host", "0.0.0.0"]) == Status.USAGE
-    assert "this machine alone" in capsys.readouterr().err
+    assert "only works on this machine" in capsys.readouterr().err
     measured_run(runs, "one", is_over=True)
     assert cli.main(["view", "runs/one", "--control"]) == Status.USAGE
     assert "the folder above it" in " ".join(capsys.readouterr().err.split())

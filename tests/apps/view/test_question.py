@@ -71,11 +71,11 @@ def test_exactly_the_episodes_are_chosen_of_which_it_holds(
         ("rond:3", "did you mean round:?"),
         ("qqqq:3", "there are at, kind, task"),
         ("at:grund", "did you mean grounding?"),
-        ("round:three", "round:three is no number"),
-        ("round:..", "is no number"),
+        ("round:three", "round:three is not a number"),
+        ("round:..", "is not a number"),
         ("ending:lost", 'there is "task over"'),
         ("judge:odd", "there is wrong, lenient, strict"),
-        ("task:", "task: wants a value"),
+        ("task:", "task: needs a value"),
     ],
 )
 def test_a_word_that_means_nothing_says_what_there_is(

@@ -58,7 +58,7 @@ async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
     )
 
     assert len(episodes) == 16 and hosting.starts <= 8
-    assert "started anew" not in caplog.text
+    assert "restarted" not in caplog.text
     for episode in episodes:
         author = "ann" if episode.task.seed % 2 else "bob"
         entry = {"id": 3, "author": author, "text": f"entry {episode.task.seed}"}

@@ -188,7 +188,7 @@ class Nowhere(Diary):
             r"not answer at http://127.0.0.1:\d+/health with a status below 400 within 0.5 s",
         ),
         (Nowhere(accounts={}), "/nowhere/server: not found"),
-        (Diary(accounts={"writer": Account("ann", "hail", "")}), "take the password of ann"),
+        (Diary(accounts={"writer": Account("ann", "hail", "")}), "accept the password of ann"),
     ],
     ids=["broken", "ill", "no program", "wrong password"],
 )

@@ -126,7 +126,7 @@ async def test_a_closed_pool_lends_no_more_and_lets_those_who_wait_go():
     await pool.close()
     await pool.close()
 
-    with pytest.raises(SiteError, match="has been closed"):
+    with pytest.raises(SiteError, match="pool is closed"):
         await waiting
     await pool.give_back(lease)
     assert starter.started[0].stops == 1
@@ -139,6 +139,6 @@ async def test_an_instance_that_starts_while_its_pool_closes_is_stopped():
     await asyncio.sleep(0.02)
     await pool.close()
 
-    with pytest.raises(SiteError, match="has been closed"):
+    with pytest.raises(SiteError, match="pool is closed"):
         await asking
     assert [each.stops for each in starter.started] == [1]

@@ -88,7 +88,7 @@ def test_a_hosted_site_says_plainly_that_it_is_never_reset(described):
     [
         ("x = [", "is not TOML"),
         ("[site]\n", 'should have tables [sites."NAME@VERSION"], found also site'),
-        ("[sites]\nnotes = 1\n", "as kanboard@1, a name and a version"),
+        ("[sites]\nnotes = 1\n", "a name and a version, as kanboard@1"),
         (LOCAL.replace("ready =", "redy ="), "unknown key 'redy'; expected ready"),
         (
             LOCAL.replace('name = "ann"', 'user = "ann"'),
@@ -101,7 +101,7 @@ def test_a_hosted_site_says_plainly_that_it_is_never_reset(described):
         (LOCAL.replace('address = "http://notes.test"', ""), "lacks the key 'address'"),
         (LOCAL.replace("visit = []", 'visit = "all"'), "passing: visit is 'all', expected a list"),
         (LOCAL.replace('path = "/login"', "path = 3"), "login: path is 3, expected text"),
-        (LOCAL.split('[sites."notes@1".login]')[0], "has accounts and no [login]"),
+        (LOCAL.split('[sites."notes@1".login]')[0], "has accounts, but no [login]"),
         (HOSTED.replace('reset = "never"', ""), 'reset = "never" where every episode may find'),
         (HOSTED + 'serve = "x {port}"\n', "unknown key 'serve'"),
         (HOSTED + 'address = "http://shop.test/x"\n', "expected one such as"),

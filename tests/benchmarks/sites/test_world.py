@@ -262,7 +262,7 @@ async def test_a_site_that_does_not_answer_at_the_end_leaves_nothing_to_score(fa
     await world.reset(SITE_TASK)
     host.lent[0].is_ill = True
 
-    with pytest.raises(WorldError, match="diary@1 does not answer any more"):
+    with pytest.raises(WorldError, match="diary@1 no longer responds"):
         await world.evidence(SITE_TASK)
     await world.close()
     assert host.doubtful == host.lent

@@ -242,9 +242,7 @@ def test_a_file_that_is_not_there_or_no_list_of_tasks_is_named(tmp_path: Path) -
     path = tmp_path / "tasks.json"
     with pytest.raises(UnreadableTasks, match=r"cannot read .*tasks\.json"):
         webarena.read(path, Setup(SITES))
-    with pytest.raises(
-        UnreadableTasks, match=r"is without test_classifieds\.raw\.json, test_reddit"
-    ):
+    with pytest.raises(UnreadableTasks, match=r"lacks test_classifieds\.raw\.json, test_reddit"):
         visualwebarena.read(tmp_path, Setup(SITES))
     path.write_text("{", encoding="utf-8")
     with pytest.raises(UnreadableTasks, match="is not JSON"):

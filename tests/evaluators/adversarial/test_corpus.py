@@ -224,5 +224,5 @@ def test_a_missing_or_damaged_file_is_named(tmp_path: Path):
     damaged.write_bytes(gzip.compress(b"{}" * 100)[:-10])
 
     for path in (damaged, tmp_path / "none.jsonl.gz"):
-        with pytest.raises(SetupError, match="no file of cases"):
+        with pytest.raises(SetupError, match="not a file of cases"):
             read_cases(path)

@@ -297,7 +297,7 @@ def judge() -> Iterator[Made]:
     yield blame("cannot be compared", None, *turns, scores=(odd,))
     both = (Score("success", 0.0, "no", "rule@1"), Score("success", 1.0, "it shows", "judge@1"))
     yield blame("evaluators disagree", None, *turns, scores=both)
-    none = Score("success", None, "the task has no check for 'success'; a judge can say", "c@1")
+    none = Score("success", None, "the task has no check for 'success'; a judge must decide", "c@1")
     yield blame("no check", None, *turns, scores=(none,))
 
 

@@ -182,9 +182,9 @@ async def test_a_cause_with_quotes_is_taken() -> None:
         ("I think it was planning.", "no JSON object"),
         (said("laziness"), "cause"),
         (said(step=7), "names step 7"),
-        (said(quotes=[]), "without a quote"),
+        (said(quotes=[]), "without a supporting quote"),
         (said(quotes=[{"where": "page 9", "quote": "x"}]), "there is no 'page 9'"),
-        (said(quotes=[{"where": "page 1", "quote": "Red lamp"}]), "does not stand on page 1"),
+        (said(quotes=[{"where": "page 1", "quote": "Red lamp"}]), "was not found on page 1"),
     ],
 )
 async def test_what_cannot_be_used_is_asked_for_once_more(reply: str, complaint: str) -> None:

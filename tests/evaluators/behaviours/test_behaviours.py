@@ -219,7 +219,7 @@ def changed(**fields: object) -> str:
         ('{"aspects": [', "the JSON cannot be read"),
         ('{"remarks": []}', "aspects: Field required"),
         (changed(sign="neutral"), "aspects.0.sign"),
-        (changed(feedback="It was bad"), "the comment does not say 'It was bad'"),
+        (changed(feedback="It was bad"), "'It was bad' is not in the comment"),
         (changed(step=3), "there is no step 3, only 2"),
         (changed(step=-1), "aspects.0.step"),
         (changed(behaviour=""), "aspects.0.behaviour"),
@@ -368,7 +368,7 @@ def test_feedback_without_a_sign_is_taken_by_sentences() -> None:
     [
         ("episode,text\ne1,bad\n", "has no column 'feedback'; found episode, text"),
         ("episode,feedback\n", "holds no feedback"),
-        ("episode,feedback\ne1,\n", "line 2: an episode and what was said of it are needed"),
+        ("episode,feedback\ne1,\n", "line 2: the episode or the comment is empty"),
         ("episode,feedback,sign\ne1,slow,meh\n", "line 2: sign is 'meh'; expected good, bad"),
     ],
 )

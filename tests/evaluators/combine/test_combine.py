@@ -201,7 +201,7 @@ async def test_where_the_cheap_ones_disagree_the_dear_one_decides_and_overrules(
 
 @pytest.mark.parametrize("agree", [0, 3])
 def test_more_than_there_are_cannot_agree(agree):
-    with pytest.raises(ValueError, match="no more that agree than there are"):
+    with pytest.raises(ValueError, match="at most that many that agree"):
         cascade(Fixed(1.0), Fixed(1.0), agree=agree)
 
 

@@ -175,7 +175,7 @@ async def test_words_of_the_answer_are_not_accepted_as_a_quote() -> None:
         report = await examined(claimed, claimed, episode=episode)
 
         assert report.value is None
-        assert "does not stand on" in report.reason
+        assert "was not found on" in report.reason
 
 
 async def test_a_remark_that_contradicts_the_evidence_makes_the_judge_abstain() -> None:
@@ -212,15 +212,15 @@ async def test_giving_up_on_what_is_done_is_named() -> None:
         (findings(finding(), finding(2)), "the points judged are [1, 2]"),
         (findings(finding(2)), "the points judged are [2]"),
         (findings(finding(), finding()), "the points judged are [1, 1]"),
-        (findings(finding(quote="Order placed: 2 lamps")), "does not stand on page 3"),
-        (findings(finding(quote="1 lamp … Order placed")), "does not stand on page 3"),
-        (findings(finding(quote="")), "does not stand on page 3"),
-        (findings(finding(verdict="not met", quote="Sold out")), "does not stand on page 3"),
-        (findings(finding(where="actions", quote="said yes")), "does not stand on actions"),
+        (findings(finding(quote="Order placed: 2 lamps")), "was not found on page 3"),
+        (findings(finding(quote="1 lamp … Order placed")), "was not found on page 3"),
+        (findings(finding(quote="")), "was not found on page 3"),
+        (findings(finding(verdict="not met", quote="Sold out")), "was not found on page 3"),
+        (findings(finding(where="actions", quote="said yes")), "was not found on actions"),
         (findings(finding(where="page 7")), "there is no page 7; pages shown: 1, 2, 3"),
         (findings(finding(where="screenshot 1")), "there is no screenshot 1"),
         (findings(finding(where="the claims")), "'the claims' is no page, screenshot or action"),
-        (f"{ONE_MET} {NOT_MET}", "two answers that differ"),
+        (f"{ONE_MET} {NOT_MET}", "two different answers"),
     ],
 )
 async def test_an_unusable_judgement_is_asked_for_once_more_then_the_judge_abstains(
@@ -385,7 +385,7 @@ async def test_infrastructure_failures_are_not_shown_to_the_model() -> None:
 
 
 async def test_an_episode_under_way_is_not_examined() -> None:
-    with pytest.raises(ValueError, match="under way"):
+    with pytest.raises(ValueError, match="in progress"):
         await build_judge("evidence", CannedModel([])).examine(replace(SILENT, ending=None))
 
 

@@ -108,7 +108,7 @@ def said(number: int, agreement: str, stated: str) -> str:
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        (said(2, "agrees", "13 euros"), "does not stand in the answer"),
+        (said(2, "agrees", "13 euros"), "was not found in the answer"),
         (said(1, "agrees", "12 euros"), r"the points compared are \[1\]; expected \[2\]"),
         (said(2, "fits", "12 euros"), "comparisons.0.agreement"),
     ],

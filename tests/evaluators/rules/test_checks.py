@@ -124,7 +124,7 @@ async def test_an_infrastructure_failure_is_never_scored_whatever_the_evidence(e
 
 
 async def test_an_episode_under_way_is_refused():
-    with pytest.raises(ValueError, match="e1 is under way"):
+    with pytest.raises(ValueError, match="e1 is in progress"):
         await checks_hold()(replace(finished(MINIWOB), ending=None))
 
 
@@ -148,7 +148,7 @@ async def test_a_task_without_checks_is_left_to_a_judge():
     score = await checks_hold("other")(finished(MINIWOB, raw_reward=1.0))
 
     assert score.value is None
-    assert "a judge can say" in score.reason
+    assert "a judge must decide" in score.reason
 
 
 async def test_an_unknown_rule_is_refused_with_the_close_matches():

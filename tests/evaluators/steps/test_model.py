@@ -141,7 +141,7 @@ async def test_what_cannot_be_judged_costs_no_request() -> None:
     assert found.abstained == (0, 1, 2) and not model.requests
     found, model = await judged(GOOD, settings=StepJudgeSettings(most_steps=2))
     assert "more than the 2" in found.reason and not model.requests
-    with pytest.raises(ValueError, match="under way"):
+    with pytest.raises(ValueError, match="in progress"):
         await judged(GOOD, episode=replace(EPISODE, ending=None))
 
 

@@ -133,20 +133,20 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
         ((), "nothing to do"),
         (
             ("--with", "ruls"),
-            "'ruls' is no evaluator; expected one of rules, consulted, judge:VARIANT",
+            "'ruls' is not an evaluator; expected one of rules, consulted, judge:VARIANT",
         ),
         (("--with", "vote(rules"), "a bracket is not closed"),
-        (("--with", "rules)"), "nothing may follow before ')'"),
+        (("--with", "rules)"), "')' is not expected"),
         (("--with", "cascade[3](rules,rules)"), "how many have to agree"),
         (("--with", "unsure(rules)"), "the range of values that say nothing"),
         (("--with", "vote[1,0](rules,rules)"), "a positive weight for each voter"),
-        (("--with", "vote[a](rules)"), "[a] does not hold numbers"),
-        (("--with", "reward:nowhere"), "nowhere is no folder"),
+        (("--with", "vote[a](rules)"), "[a] must be numbers"),
+        (("--with", "reward:nowhere"), "nowhere is not a folder"),
         (("--with", "reward"), "reward names no folder"),
         (("--with", "judge"), "is no language model"),
         (("--with", "consulted"), "is no language model"),
         (("--with", "judge:psychic", "--model", "m"), "unknown judge 'psychic'"),
-        (("--freeze", "--against", "x.csv"), "there are none"),
+        (("--freeze", "--against", "x.csv"), "none are given"),
         (("--with", "rules", "--concurrency", "0"), "above zero"),
         (("--with", "rules", "--annotators", "loudest"), "unknown rule for several annotators"),
         (("--with", "judge", "--model", "m", "--max-cost", "1"), "the price of 'm' is not known"),
@@ -162,7 +162,7 @@ def test_what_cannot_be_done_is_named(run, flags, complaint, capsys, monkeypatch
     ("flags", "complaint"),
     [
         (("--with", "rules", "--arms", "nobody"), "holds no episode to judge"),
-        (("--verify",), "no list of frozen judges"),
+        (("--verify",), "not a list of frozen judges"),
         (("--against", "x.csv"), "x.csv cannot be read"),
     ],
 )
@@ -179,7 +179,7 @@ def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(
     asked = ["judge", str(run), "--with", "rules", "--against", str(labels)]
 
     assert cli.main(asked) == 3
-    assert "1 of 13 labels are of episodes that this run has not: 'e99'" in capsys.readouterr().err
+    assert "1 of 13 labels are of episodes not in this run: 'e99'" in capsys.readouterr().err
     assert cli.main([*asked, "--ignore-unknown"]) == 0
     assert json.loads((run / "agreement.json").read_text())["ignored_labels"] == 1
 
@@ -412,4 +412,4 @@ def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(
     (standing,) = json.loads((run / "adversarial.json").read_text())
     assert len(standing["kinds"]["honest"]["passed"]) == 179
     assert cli.main(["judge", str(run), "--adversarial", "--verify"]) == 2
-    assert "there are none" in capsys.readouterr().err
+    assert "none are given" in capsys.readouterr().err

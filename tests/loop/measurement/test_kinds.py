@@ -137,7 +137,7 @@ def test_without_a_judge_what_has_no_checks_is_unscored_and_never_zero(
     assert {name: rate["success"] for name, rate in arm["by_task"].items()} == {"level1-0": 1.0}
     assert summary["failures"]["unscored"] == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert "1 unscored: the task has no check for 'success'; a judge can say" in told
+    assert "1 unscored: the task has no check for 'success'; a judge must decide" in told
     assert cli.main(["benchmark", "samples", *asked, "--tasks", "aa11", "--no-baselines"]) == 1
     assert "name a judge with --judge" in capsys.readouterr().out
 

@@ -200,7 +200,7 @@ def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
 @pytest.mark.parametrize(
     ("asked", "status", "answer"),
     [
-        (("--judge", "jugde"), Status.USAGE, "'jugde' is no evaluator"),
+        (("--judge", "jugde"), Status.USAGE, "'jugde' is not an evaluator"),
         (("--judge", "judge:webvoyager"), Status.USAGE, "name it with --judge-model"),
         (("--replay", "nowhere"), Status.SETUP, "nowhere"),
         (("--addresses", "nowhere.toml"), Status.SETUP, "nowhere.toml cannot be read"),

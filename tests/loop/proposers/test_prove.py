@@ -78,7 +78,12 @@ async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven
             "another value typed",
         ),
         (TaskCheck("changes", "changes_are", {}), NOTHING_DONE, "validity", "doing nothing"),
-        (TaskCheck("changes", "changes_are", ADDED), NOTHING_DONE, "feasibility", "does not pass"),
+        (
+            TaskCheck("changes", "changes_are", ADDED),
+            NOTHING_DONE,
+            "feasibility",
+            "its solution fails",
+        ),
         (TaskCheck("mail", "equals", 1), ACTIONS, "feasibility", "mail was not captured"),
     ],
     ids=["another value passes", "doing nothing passes", "the solution fails", "cannot be told"],

@@ -83,7 +83,7 @@ async def test_a_model_made_from_nothing_learns_acts_and_goes_on(
     demonstrations()
     assert train(*SMALL, *FEW) == 0
     said = capsys.readouterr().out
-    assert "made from nothing" in said and "2 updates" in said
+    assert "was created in" in said and "2 updates" in said
     lines = [json.loads(line) for line in Path("out/metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [1, 2]
     asked = Asking.load(Path("out/model"))

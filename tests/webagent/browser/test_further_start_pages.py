@@ -69,6 +69,6 @@ async def test_a_further_page_that_the_guard_closes_ends_the_episode(
     closed = SiteRule(parse_site(sites[1].address), verdict="deny")
     async with Browser(guard=Guard(GuardPolicy(sites=(closed,)))) as browser:
         world = await browser.world()
-        with pytest.raises(GuardError, match="closes a further start page"):
+        with pytest.raises(GuardError, match="blocks a further start page"):
             await world.reset(task(*sites))
         await world.close()

@@ -1,15 +1,25 @@
 """What the agent may do, and what a person is asked."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from webagent.action import actions as act
-from webagent.guard import ActionRule, GuardPolicy, Secret, SiteRule, UploadLimits, parse_site
+from webagent.guard import (
+    ActionRule,
+    Contract,
+    GuardPolicy,
+    Secret,
+    SiteRule,
+    UploadLimits,
+    parse_site,
+)
 from webagent.guard.decide import (
     decide_action,
+    decide_outcome,
     decide_secret,
     decide_upload,
     is_approved,
@@ -174,3 +184,34 @@ async def test_only_a_yes_in_time_is_a_yes() -> None:
     assert not await is_approved(Person(False), "?", 1)
     assert not await is_approved(Person(True, 5), "?", 0.01)
     assert not await is_approved(None, "?", 1)
+
+
+def shows(pattern: str) -> dict[str, Any]:
+    """The condition that a page's text matches."""
+    return {"properties": {"text": {"pattern": pattern}}}
+
+
+def test_an_action_whose_precondition_the_page_does_not_fulfil_is_refused():
+    contract = Contract(("click",), when=named("Buy"), before=shows("Total"), reason="no total")
+    policy = GuardPolicy(sites=(SiteRule(SHOP),), contracts=(contract,))
+
+    refused = decide_action(policy, act.Click(1), PAGE)
+    total = replace(PAGE, nodes=(*PAGE.nodes, Node(0, "text", "Total: 10.00")))
+
+    assert (refused.outcome, refused.reason) == ("deny", "no total")
+    assert refused.rule == "contracts: click"
+    assert decide_action(policy, act.Click(1), total).is_allowed
+    assert decide_action(policy, act.Click(2), PAGE).is_allowed, "it speaks of another element"
+    assert decide_action(policy, act.Press(1, "Enter"), PAGE).is_allowed, "and of another action"
+
+
+def test_a_contract_is_broken_by_the_page_that_an_action_led_to():
+    contract = Contract(after={"properties": {"url": {"pattern": "/basket$"}}}, sites=(SHOP,))
+    policy = GuardPolicy(contracts=(contract,))
+    away = replace(PAGE, url="https://shop.example/paid")
+
+    assert decide_outcome(policy, act.Click(1), PAGE, PAGE) == []
+    [broken] = decide_outcome(policy, act.Click(1), PAGE, away)
+    assert broken.reason == "the contract's `after` does not hold"
+    assert decide_outcome(policy, act.Click(1), replace(PAGE, url="https://a.example/"), away) == []
+    assert decide_action(policy, act.Click(1), away).is_allowed, "`after` is not asked before"

@@ -81,7 +81,7 @@ def test_a_mistake_in_the_table_is_named_where_it_is(table, message):
 
 def test_a_file_that_is_missing_no_toml_or_without_the_table_is_named(tmp_path):
     path = tmp_path / "webagent.toml"
-    with pytest.raises(SetupError, match="cannot read the endpoint file"):
+    with pytest.raises(SetupError, match="cannot be read: No such file"):
         load_endpoint(path)
     judge = "[judge]\nmodel = 'm'\n"
     for text, complaint in (("model = ", "not TOML"), (judge, r"\[endpoint\]; it has: judge")):

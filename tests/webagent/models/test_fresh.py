@@ -56,5 +56,5 @@ def test_a_shape_that_cannot_be_is_named(tmp_path: Path, shape: ModelShape, said
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(SetupError, match="holds something already"):
+    with pytest.raises(SetupError, match="is not empty"):
         create_model(tmp_path, TEXTS, SMALL)

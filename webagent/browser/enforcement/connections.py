@@ -46,7 +46,7 @@ async def _send_exactly(
     while left > 0:
         data = await reader.read(min(left, _CHUNK))
         if not data:
-            raise EOFError("the request broke off")
+            raise EOFError("the request was cut off")
         left -= len(data)
         writer.write(data)
         await writer.drain()
@@ -232,7 +232,7 @@ class ProxyDialer:
             status = (await read_head(pipe[0])).line.split(" ")[1:2]
         except (EOFError, ValueError) as error:
             pipe[1].close()
-            raise OSError(f"{self!r} speaks no HTTP") from error
+            raise OSError(f"{self!r} does not speak HTTP") from error
         if status != ["200"]:
             pipe[1].close()
             raise OSError(f"{self!r} answered {' '.join(status)} for {target}")

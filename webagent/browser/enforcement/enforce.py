@@ -38,6 +38,7 @@ from webagent.guard.decide import (
     decide_action,
     decide_download,
     decide_ip,
+    decide_outcome,
     decide_request,
     decide_secret,
     decide_server,
@@ -240,6 +241,7 @@ class Enforcer:
         self._start = ALLOWED
         self._transfers = TransferTracker()
         self._probe: Page | None = None
+        self._violations = 0
         self.context_options: dict[str, Any] = {}
         """For `new_context`: every request of the context goes through our proxy."""
 
@@ -269,13 +271,13 @@ class Enforcer:
     def check_start(self) -> None:
         """Raise `GuardError` where the task's first page is not open."""
         if not self._start.is_allowed:
-            raise GuardError(f"the policy closes the task's own page: {self._start.reason}")
+            raise GuardError(f"the guard blocks the task's own page: {self._start.reason}")
 
     def open_further(self, url: str) -> None:
         """Open another start page to the task. Raises `GuardError` where the policy closes it."""
         verdict = self._gate.open_also(url)
         if not verdict.is_allowed:
-            raise GuardError(f"the policy closes a further start page: {verdict.reason}")
+            raise GuardError(f"the guard blocks a further start page: {verdict.reason}")
 
     async def perform(self, action: Action, tabs: Tabs, seen: Observation) -> str:
         """Do the action, or return the reason why it may not be done. Raises `GuardError`."""
@@ -352,9 +354,32 @@ class Enforcer:
 
     def _refuse(self, action: Action, verdict: GuardVerdict) -> str:
         self._gate.keep(format_action(action), verdict, "action")
+        self._end_if_too_many()
         said = f"refused: {verdict.reason}"
         if self._gate.policy.on_refusal == "end":
             raise GuardError(self.secrets.masked(f"{format_action(action)} was {said}"))
+        return said
+
+    def _end_if_too_many(self) -> None:
+        """Count a violation of the agent's. Raises `GuardError` beyond the policy's bound."""
+        self._violations += 1
+        most = self._gate.policy.max_refusals
+        if most is not None and self._violations > most:
+            raise GuardError(
+                f"{self._violations} actions were refused or broke a contract, and the policy's"
+                f" max_refusals is {most}"
+            )
+
+    def check_outcome(self, action: Action, seen: Observation, led_to: Observation) -> str:
+        """Return which contracts an action that was done has broken; empty for none. Raises
+        `GuardError` where that ends the episode."""
+        broken = decide_outcome(self._gate.policy, action, seen, led_to)
+        for verdict in broken:
+            self._gate.keep(format_action(action), verdict, "action")
+            self._end_if_too_many()
+        said = "; ".join(f"broke a contract: {verdict.reason}" for verdict in broken)
+        if broken and self._gate.policy.on_refusal == "end":
+            raise GuardError(self.secrets.masked(f"{format_action(action)} {said}"))
         return said
 
     def _decide_files(self, action: Action) -> tuple[Action, GuardVerdict]:

@@ -53,7 +53,7 @@ class ProbePage:
             source = await self.tab.alive(self.tab.page.content())
         except PlaywrightError as error:
             reason = error.message.splitlines()[0]
-            raise Uncaptured(f"its source cannot be had: {reason}") from error
+            raise Uncaptured(f"its source cannot be read: {reason}") from error
         length = len(source)
         if length > MOST_CHARACTERS:
             raise Uncaptured(f"the source has {length} characters, more than {MOST_CHARACTERS}")
@@ -95,7 +95,7 @@ class ProbePage:
             return await asking
         except WorldError as error:
             if "reference chain" in str(error):
-                raise Uncaptured("the value is no JSON: an object that leads on and on") from error
+                raise Uncaptured("the value is not JSON: it is circular or too deep") from error
             raise
         finally:
             asking.cancel()
@@ -183,7 +183,7 @@ async def _seen(sight: ProbePage, pairs: str, index: int) -> bytes:
     answer: dict[str, Any] = await sight.call(_PLACE, pairs, index, returnByValue=True)
     place = answer["value"]
     if not 1 <= place["width"] * place["height"] <= MOST_PIXELS:
-        raise Uncaptured(f"picture {index + 1} has neither bytes nor a place that could be seen")
+        raise Uncaptured(f"picture {index + 1} has neither data nor a visible position")
     clip = {**place, "scale": 1}
     shot = await sight.tab.send(
         "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip

@@ -57,7 +57,9 @@ def fill_address(
     url = _SLOT.sub(fill, probe.url).strip()
     scheme = _scheme(url)
     if scheme not in _SCHEMES:
-        raise Uncaptured(f"{url[:200]!r} is no address of a page; expected http, https or file")
+        raise Uncaptured(
+            f"{url[:200]!r} is not the address of a page; expected http, https or file"
+        )
     if scheme == "file" and _scheme(probe.url) != "file" and not probe.url.startswith("{last_url}"):
         raise Uncaptured(f"a page must not choose which file is opened, here {url[:200]!r}")
     return url
@@ -176,7 +178,7 @@ class ProbeRun:
                 seconds = min(PROBE_SECONDS, end - time.monotonic())
                 try:
                     if seconds <= 0:
-                        raise Uncaptured(f"the probes before it took all of {ALL_SECONDS:g} s")
+                        raise Uncaptured(f"earlier probes took all of {ALL_SECONDS:g} s")
                     async with asyncio.timeout(seconds):
                         self.found[probe.name] = await self._find(probe)
                 except Uncaptured as reason:
@@ -369,5 +371,5 @@ async def _record(name: str, tabs: Tabs, acted: ActedElements | None) -> list[Js
             raise Uncaptured(acted.missed)
         return list(acted.entries)
     if name in KNOWN_RECORDS:
-        raise Uncaptured("it was not noted: the task did not ask for it when its episode began")
-    raise Uncaptured(f"a browser keeps no such record; it keeps {', '.join(KNOWN_RECORDS)}")
+        raise Uncaptured("it was not recorded: the task did not request it at its start")
+    raise Uncaptured(f"a browser has no such record; it has {', '.join(KNOWN_RECORDS)}")

@@ -270,7 +270,7 @@ class PageConnection:
                     await self.alive(self._is_ready.wait())
             answer = await self._evaluate(expression)
         if answer is None:
-            raise WorldError(f"the page was replaced time and again on {expression[:80]!r}")
+            raise WorldError(f"the page was replaced repeatedly on {expression[:80]!r}")
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
             thrown = details.get("exception", {}).get("description", details.get("text", ""))

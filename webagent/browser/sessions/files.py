@@ -253,7 +253,7 @@ def new_folder(parent: Path, name: str) -> Path:
         with suppress(FileExistsError):
             folder.mkdir(parents=True)
             return folder
-    raise AssertionError("counting does not end")
+    raise AssertionError("counting does not terminate")
 
 
 def free_path(path: Path) -> Path:

@@ -110,7 +110,7 @@ class LoginStore:
         login = Login(site, clear["url"], clear["storage"], clear["saved"])
         if expiry := login.expiry(time.time()):
             renewal = f"webagent login {login.url} --site {site}"
-            logger.warning("the login %r may be over: %s; renew it with: %s", site, expiry, renewal)
+            logger.warning("login %r may have expired: %s; renew it: %s", site, expiry, renewal)
         return login
 
     def sites(self) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def read_storage_state(path: Path) -> StorageState:
     except ValueError as error:
         raise SetupError(f"the storage state {path} is not JSON: {error}") from error
     if not isinstance(state, dict) or not {"cookies", "origins"} <= state.keys():
-        raise SetupError(f"{path} is no storage state; expected `cookies` and `origins`")
+        raise SetupError(f"{path} is not a storage state; expected `cookies` and `origins`")
     return state
 
 
@@ -199,7 +199,7 @@ class Logins:
         try:
             return self.named(task.login)
         except SetupError as error:
-            raise WorldError(f"{task.id} wants the login {task.login!r}: {error}") from error
+            raise WorldError(f"{task.id} needs the login {task.login!r}: {error}") from error
 
     def named(self, name: str) -> StorageState:
         """Return the login of this name. Raises `SetupError` saying how to save one."""

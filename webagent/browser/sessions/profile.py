@@ -142,7 +142,7 @@ def _proxy(address: str) -> dict[str, str]:
         raise SetupError(f"the proxy {parts.hostname!r} has no port number: {error}") from error
     if parts.scheme not in ("http", "https", "socks4", "socks5") or not parts.hostname:
         raise SetupError(
-            f"{address.rpartition('@')[2]!r} is no proxy; expected one such as "
+            f"{address.rpartition('@')[2]!r} is not a proxy; expected one such as "
             "http://user:password@host:3128"
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -163,7 +163,7 @@ def add_login(profile: Profile, task: Task, logins: LoginsOf | None) -> Profile:
     storage = logins(task) if logins else None
     if storage is None:
         raise WorldError(
-            f"{task.id} wants to be logged in as {task.login!r}, and no such login is known; save "
+            f"{task.id} needs the login {task.login!r}, which is not saved; save "
             f"one with: webagent login {task.start_url} --site {task.login}"
         )
     both = join_states(profile.storage, storage) if profile.storage is not None else storage

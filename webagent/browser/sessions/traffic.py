@@ -69,7 +69,7 @@ def read_har(path: Path, convert: Callable[[list[dict[str, Any]]], Entries]) -> 
         raise SetupError(f"the HAR file {path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SetupError(
-            f"{path} is no HAR file that can be used ({type(error).__name__}: {error}); expected "
+            f"{path} is not a usable HAR file ({type(error).__name__}: {error}); expected "
             "an object with log.entries, each with request and response, as the profile's "
             "har_record writes it"
         ) from error

@@ -1,7 +1,6 @@
 """Settings of an endpoint: its address, timeouts and retries, and the server's capabilities."""
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, TypeAdapter, ValidationError
 
 from webagent.errors import SetupError, unknown_name
+from webagent.files import read_toml
 from webagent.models.model import Capabilities
 
 Dialect: TypeAlias = Literal["", "vllm", "sglang", "llama.cpp", "json_schema"]
@@ -127,12 +127,7 @@ class Endpoint:
 
 def load_endpoint(path: Path, table: str = "endpoint") -> Endpoint:
     """Return the endpoint described by a table of a TOML file. Raises `SetupError`."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SetupError(f"cannot read the endpoint file {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise SetupError(f"{path} is not TOML: {error}") from error
+    content = read_toml(path)
     found = content.get(table)
     if not isinstance(found, dict):
         raise SetupError(

@@ -77,7 +77,7 @@ class Adapters:
         taken = {part for path in self._module.state_dict() for part in path.split(".")}
         if name in taken | self.names or not name or "." in name:
             raise SetupError(
-                f"an adapter cannot be called {name!r}; expected a new name without a dot that no"
+                f"an adapter cannot be named {name!r}; expected a new name without a dot that no"
                 f" layer has (adapters: {', '.join(sorted(self.names)) or 'none yet'})"
             )
         config = adapter_config(folder)

@@ -1,39 +1,45 @@
-"""What is brought to an episode from finished ones: demonstrations, hints."""
+"""What is brought to an episode from finished ones: the memory of sites."""
 
-from webagent.policy.knowledge.exemplars import Exemplar, Exemplars, exemplar_of
-from webagent.policy.knowledge.hints import (
-    Hints,
-    Rule,
-    RuleBook,
-    credit_rules,
-    read_book,
-    site_of,
-    write_book,
-)
+from webagent.policy.knowledge.entries import EntryKind, SiteEntry
 from webagent.policy.knowledge.learning import (
-    InducedRules,
+    Induced,
     InductionSettings,
-    induce_rules,
-    learn_rules,
+    add_example,
+    induce_entries,
+    learn_entries,
 )
 from webagent.policy.knowledge.similarity import compare_by_words
+from webagent.policy.knowledge.site_file import (
+    SiteFile,
+    credit_entries,
+    new_file,
+    parse_file,
+    read_file,
+    read_files,
+    site_of,
+    write_file,
+)
+from webagent.policy.knowledge.site_memory import MemoryRoom, SiteMemory
 from webagent.policy.policy import Knowledge
 
 __all__ = [
-    "Exemplar",
-    "Exemplars",
-    "Hints",
-    "InducedRules",
+    "EntryKind",
+    "Induced",
     "InductionSettings",
     "Knowledge",
-    "Rule",
-    "RuleBook",
+    "MemoryRoom",
+    "SiteEntry",
+    "SiteFile",
+    "SiteMemory",
+    "add_example",
     "compare_by_words",
-    "credit_rules",
-    "exemplar_of",
-    "induce_rules",
-    "learn_rules",
-    "read_book",
+    "credit_entries",
+    "induce_entries",
+    "learn_entries",
+    "new_file",
+    "parse_file",
+    "read_file",
+    "read_files",
     "site_of",
-    "write_book",
+    "write_file",
 ]

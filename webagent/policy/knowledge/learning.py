@@ -1,65 +1,90 @@
-"""Hints learnt by comparing an episode that failed with one that succeeded.
+"""What is learnt of a site by comparing an episode that failed with one that succeeded, and kept of
+those that succeeded.
 
-Operations after "ExpeL" (Zhao et al. 2023, arXiv 2308.10144) and "AutoManual" (Chen et al. 2024,
-arXiv 2405.16247): a model adds, edits and drops. Bounds, merging and pruning are in code. What a
-model writes here may repeat what a page told it to, so a hint is one short line without marks of
-fences, without another site's address and without long passages of a page; and it is only ever
-shown as information.
+Operations on rules after "ExpeL" (Zhao et al. 2023, arXiv 2308.10144) and "AutoManual" (Chen et al.
+2024, arXiv 2405.16247): a model adds, edits and drops. Reflections after "ExACT" (Yu et al. 2024,
+arXiv 2410.02052) and "JEF Hinter" (Nekoei et al. 2025, arXiv 2510.04373): what the two did
+differently, found again at tasks like theirs; there after a search or from offline trajectories,
+here in the request that writes rules, so that they cost no further one.
+
+Bounds, merging and pruning are in code. What a model writes here may repeat what a page told it to,
+so it is one short line without marks of fences, without another site's address and without long
+passages of a page; and it is only ever shown as information.
 """
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from webagent.errors import SetupError
 from webagent.models.model import Message, Model
-from webagent.models.prompt import fence, load_prompt
-from webagent.policy.knowledge.hints import (
-    Rule,
-    RuleBook,
-    credit_rules,
-    format_hints,
-    read_book,
+from webagent.models.prompt import fence, load_prompt, shorten
+from webagent.policy.knowledge.entries import EntryKind, SiteEntry
+from webagent.policy.knowledge.similarity import compare_by_words
+from webagent.policy.knowledge.site_file import (
+    SiteFile,
+    credit_entries,
+    read_file,
     site_of,
     site_of_episode,
-    write_book,
+    write_file,
 )
-from webagent.policy.knowledge.similarity import compare_by_words
+from webagent.policy.knowledge.site_memory import format_rules
 from webagent.policy.knowledge.transcript import is_finished, require_finished, transcribe
 from webagent.records import Trajectory
 
 RULES_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "rules.md")
-_CHANGE = re.compile(r"[\s*-]*(?:(ADD)\s*:|(EDIT)\s+\[?(\w+)\]?\s*:|(DROP)\s+\[?(\w+)\]?\s*$)(.*)")
+_CHANGE = re.compile(
+    r"[\s*-]*(?:(ADD|REFLECT)\s*:|(EDIT)\s+\[?(\w+)\]?\s*:|(DROP)\s+\[?(\w+)\]?\s*$)(.*)"
+)
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>)]+", re.IGNORECASE)
 _HINTS_TOKENS = 1500
+_LETTERS: dict[str, tuple[EntryKind, str]] = {
+    "ADD": ("rules", "r"),
+    "REFLECT": ("reflections", "c"),
+}
 Pair = tuple[Trajectory, Trajectory]
 """A failure, and a success to compare it with."""
 
 
 @dataclass(frozen=True, slots=True)
 class InductionSettings:
-    """The bounds of what is learnt."""
+    """What is learnt, and its bounds."""
 
-    most: int = 20
-    """Hints on a site; beyond that the worst of the learnt ones go."""
+    kinds: tuple[EntryKind, ...] = ("rules", "examples")
+    """What is learnt."""
+    most: Mapping[EntryKind, int] = field(
+        default_factory=lambda: {"rules": 20, "reflections": 20, "examples": 40}
+    )
+    """Entries of a kind on a site; beyond that the worst of the learnt ones go."""
+    most_of_task: int = 5
+    """Examples of one task, so that tasks of one site do not displace each other's."""
     changes: int = 4
     """Changes taken from one pair of episodes."""
     longest: int = 240
-    """Characters of a hint."""
+    """Characters of a rule; a reflection may be twice as long."""
     quoted: int = 60
-    """Characters of a page that a hint may copy in one piece."""
+    """Characters of a page that a rule may copy in one piece."""
     alike: float = 0.8
-    """Likeness from which a new hint counts as one that is there."""
+    """Likeness from which a new rule counts as one that is there."""
     max_tokens: int = 3000
-    """Of each episode as it is told."""
+    """Of each episode as it is told to the model that writes."""
+    example_tokens: int = 750
+    """Of an episode as an example."""
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether a model has to write anything."""
+        return bool({"rules", "reflections"} & set(self.kinds))
 
 
 @dataclass(frozen=True, slots=True)
-class InducedRules:
-    """A book after a pair of episodes."""
+class Induced:
+    """A file after a pair of episodes."""
 
-    book: RuleBook
+    file: SiteFile
     refused: tuple[str, ...] = ()
     """Changes that were not made, each with the reason."""
     weights: str = ""
@@ -67,13 +92,13 @@ class InducedRules:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
-async def induce_rules(
+async def induce_entries(
     model: Model,
-    book: RuleBook,
+    file: SiteFile,
     failed: Trajectory,
     succeeded: Trajectory,
     settings: InductionSettings = InductionSettings(),
-) -> InducedRules:
+) -> Induced:
     """Ask a model what to change, and change what may be changed.
 
     Which episode failed and which succeeded is for the caller to say. Raises `SetupError` for an
@@ -81,13 +106,15 @@ async def induce_rules(
     """
     for episode in (failed, succeeded):
         require_finished(episode)
-        if (site := site_of_episode(episode)) != book.site:
-            raise SetupError(f"{episode.id} was played on {site}; the book is on {book.site}")
-    system = RULES_PROMPT.fill("system", most=str(settings.changes))
+        if (site := site_of_episode(episode)) != file.site:
+            raise SetupError(f"{episode.id} was played on {site}; the file is on {file.site}")
+    wanted: list[EntryKind] = [kind for kind in settings.kinds if kind != "examples"]
+    forms = "\n".join(RULES_PROMPT.fill(kind) for kind in wanted)
+    system = RULES_PROMPT.fill("system", most=str(settings.changes), changes=forms)
     user = RULES_PROMPT.fill(
         "user",
-        site=book.site,
-        hints=fence("hints", format_hints(book, _HINTS_TOKENS) or "none"),
+        site=file.site,
+        hints=fence("hints", format_rules(file, _HINTS_TOKENS) or "none"),
         failed=fence("episode", transcribe(failed, with_last=True).within(settings.max_tokens)),
         succeeded=fence(
             "episode", transcribe(succeeded, with_last=True).within(settings.max_tokens)
@@ -98,13 +125,14 @@ async def induce_rules(
     refused: list[str] = []
     pages = _collect_page_texts(failed) + _collect_page_texts(succeeded)
     for change in list(_read_changes(reply))[: settings.changes]:
-        reason = _find_objection(change, book, pages, settings)
+        reason = _find_objection(change, file, pages, settings)
         if reason:
             refused.append(f"{change}: {reason}")
         else:
-            book = _apply_change(change, book, (failed.id, succeeded.id), settings)
-    book = book.pruned(settings.most)
-    return InducedRules(book, tuple(refused), completion.model, RULES_PROMPT.hash, completion.usage)
+            file = _apply_change(change, file, (failed, succeeded), settings)
+    for kind in wanted:
+        file = file.pruned(kind, settings.most[kind])
+    return Induced(file, tuple(refused), completion.model, RULES_PROMPT.hash, completion.usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,23 +154,26 @@ def _read_changes(reply: str) -> Iterator[_Change]:
 
 
 def _find_objection(
-    change: _Change, book: RuleBook, pages: tuple[str, ...], settings: InductionSettings
+    change: _Change, file: SiteFile, pages: tuple[str, ...], settings: InductionSettings
 ) -> str:
     """Return why a change may not be made; empty where it may."""
-    rule = book.rule(change.id)
-    if change.verb != "ADD" and rule is None:
+    kind, _ = _LETTERS.get(change.verb, ("rules", ""))
+    if kind not in settings.kinds:
+        return f"no {kind} were asked for"
+    entry = file.entry(change.id)
+    if change.verb in ("EDIT", "DROP") and (entry is None or entry.kind != "rules"):
         return "there is no such hint"
-    if rule is not None and not rule.is_learnt:
+    if entry is not None and not entry.is_learnt:
         return "a person wrote that hint"
     if change.verb == "DROP":
         return ""
-    text = change.text
-    if not text or len(text) > settings.longest:
-        return f"{len(text)} characters; expected 1 to {settings.longest}"
-    if "<<<" in text or ">>>" in text or text.startswith("(used"):
+    text, longest = change.text, settings.longest * (1 + (kind == "reflections"))
+    if not text or len(text) > longest:
+        return f"{len(text)} characters; expected 1 to {longest}"
+    if "<<<" in text or ">>>" in text or text.startswith(("(used", "(retired")):
         return "it holds marks that stand for something else"
     if any(
-        site_of(address if "://" in address else f"https://{address}") != book.site
+        site_of(address if "://" in address else f"https://{address}") != file.site
         for address in _ADDRESS.findall(text)
     ):
         return "it names an address of another site"
@@ -155,19 +186,52 @@ def _find_objection(
 
 
 def _apply_change(
-    change: _Change, book: RuleBook, episodes: tuple[str, ...], settings: InductionSettings
-) -> RuleBook:
-    rule = book.rule(change.id)
-    if rule is None:
-        known: tuple[Rule, ...] = book.rules
-        scores = compare_by_words([rule.text for rule in known])(change.text)
-        best = max(range(len(known)), key=scores.__getitem__, default=-1)
-        if best < 0 or scores[best] < settings.alike:
-            return book.added(change.text, *episodes)
-        return book.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else book
-    if change.verb == "DROP":
-        return book.without(rule.id)
-    return book.changed(replace(rule, text=change.text).learnt_from(*episodes))
+    change: _Change, file: SiteFile, pair: Pair, settings: InductionSettings
+) -> SiteFile:
+    episodes = tuple(episode.id for episode in pair)
+    entry = file.entry(change.id)
+    if change.verb == "DROP" and entry is not None:
+        return file.without(entry.id)
+    if change.verb == "EDIT" and entry is not None:
+        # Its trials were of other words.
+        anew = entry.changed(text=change.text, gain=None, trials=0, tried="", is_retired=False)
+        return file.changed(anew.learnt_from(*episodes))
+    kind, letter = _LETTERS[change.verb]
+    known = file.of_kind(kind)
+    scores = compare_by_words([_words_of(entry) for entry in known])(change.text)
+    best = max(range(len(known)), key=scores.__getitem__, default=-1)
+    if best < 0 or scores[best] < settings.alike:
+        made = SiteEntry(letter, change.text, learnt=time.strftime("%Y-%m-%d"))
+        if kind == "reflections":
+            task, goal = pair[0].task, shorten(pair[0].goal or pair[0].task.goal)
+            made = made.changed(text=goal, lines=(change.text,), task=task.id, seed=task.seed)
+        return file.added(made.learnt_from(*episodes))
+    return file.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else file
+
+
+def _words_of(entry: SiteEntry) -> str:
+    return "\n".join(entry.lines) or entry.text
+
+
+def add_example(file: SiteFile, episode: Trajectory, settings: InductionSettings) -> SiteFile:
+    """Return the file with an episode that went well among its examples, unless it or enough others
+    of its task are there.
+
+    Raises `SetupError` for an episode that is not finished.
+    """
+    require_finished(episode)
+    task = episode.task
+    alike = [entry for entry in file.of_kind("examples") if entry.task == task.id]
+    is_known = any(entry.seed == task.seed for entry in alike)
+    if not episode.steps or is_known or len(alike) >= settings.most_of_task:
+        return file
+    # The first line says the task, as the entry's own does.
+    _, *told = transcribe(episode).within(settings.example_tokens).split("\n")
+    lines = ("".join(c if c.isprintable() else " " for c in line).rstrip() for line in told)
+    goal = shorten(episode.goal or task.goal)
+    made = SiteEntry("x", goal, lines=tuple(filter(None, lines)), task=task.id, seed=task.seed)
+    made = made.changed(learnt=time.strftime("%Y-%m-%d"))
+    return file.added(made.learnt_from(episode.id)).pruned("examples", settings.most["examples"])
 
 
 def _collect_page_texts(episode: Trajectory) -> tuple[str, ...]:
@@ -178,14 +242,15 @@ def _collect_page_texts(episode: Trajectory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(text.split()).lower() for text in texts if text))
 
 
-async def learn_rules(
-    model: Model,
+async def learn_entries(
+    model: Model | None,
     folder: Path,
     judged: Iterable[tuple[Trajectory, bool]],
     settings: InductionSettings | None = None,
     along: Callable[[Sequence[Pair]], Iterable[Pair]] = iter,
-) -> list[InducedRules]:
-    """Count the hints that the episodes name, then learn from every failure with its success.
+) -> list[Induced]:
+    """Count the entries that the episodes name, keep successes as examples, then learn from every
+    failure with its success; without a model only count and keep.
 
     Each episode comes with whether it went well; those that were not finished, or failed with
     their world, are passed over. Files are saved after every pair, so that a kill loses at most the
@@ -193,22 +258,25 @@ async def learn_rules(
     with each episode: counts are added up. Raises `SetupError` for a file that makes no sense,
     `ModelError` when the model fails.
     """
+    settings = settings or InductionSettings()
     episodes = [(episode, went_well) for episode, went_well in judged if is_finished(episode)]
     for site in sorted({site_of_episode(episode) for episode, _ in episodes}):
-        book = read_book(folder, site)
+        file = read_file(folder, site)
         for episode, went_well in episodes:
             if site_of_episode(episode) == site:
-                book = credit_rules(book, episode, went_well=went_well)
-        if book.rules:
-            write_book(folder, book)
-    learnt = []
+                file = credit_entries(file, episode, went_well=went_well)
+                if went_well and "examples" in settings.kinds:
+                    file = add_example(file, episode, settings)
+        if file.entries:
+            write_file(folder, file)
+    learnt: list[Induced] = []
+    if model is None or not settings.asks_a_model:
+        return learnt
     for failed, succeeded in along(pair_failures(episodes)):
-        book = read_book(folder, site_of_episode(failed))
-        induced = await induce_rules(
-            model, book, failed, succeeded, settings or InductionSettings()
-        )
-        if induced.book.rules or book.rules:
-            write_book(folder, induced.book)
+        file = read_file(folder, site_of_episode(failed))
+        induced = await induce_entries(model, file, failed, succeeded, settings)
+        if induced.file.entries or file.entries:
+            write_file(folder, induced.file)
         learnt.append(induced)
     return learnt
 

@@ -64,6 +64,8 @@ class PromptBuilder:
     settings: Prompting
     actions: tuple[str, ...]
     knowledge: tuple[Knowledge, ...] = ()
+    notice: str = ""
+    """Said beside the page now."""
 
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
         """Return what the model is told on this page."""
@@ -90,7 +92,7 @@ class PromptBuilder:
             history=format_history(trajectory, now, self.pages, self.settings),
             page=self.pages.format_page(now),
             images=self.pages.variant.words + words,
-            notice=self._write_notice(trajectory, now),
+            notice=self._write_notice(trajectory, now, self.notice),
         )
         user = Message("user", text, tuple(each.image for each in images))
         return TurnPrompt((system, user), _list_references(images))
@@ -115,9 +117,9 @@ class PromptBuilder:
         takes_notes = self.settings.thoughts == "notes"
         return [NOTES_PROMPT] * takes_notes + [PLAN_PROMPT] * self.settings.plan
 
-    def _write_notice(self, trajectory: Trajectory, now: Observation) -> str:
-        """Return the plans, and the loop the episode is in."""
-        notices = []
+    def _write_notice(self, trajectory: Trajectory, now: Observation, said: str) -> str:
+        """Return what is to be said, the plans, and the loop the episode is in."""
+        notices = [said]
         if self.settings.plan:
             plan = build_plan(trajectory)
             notices.append(PLAN_PROMPT.fill("tree", tree=plan.tree(), active=str(plan.active)))
@@ -204,7 +206,8 @@ class PromptBuilder:
         slots = {"images": self.pages.variant.words + images, "outcome": outcome}
         if whole:
             before = replace(trajectory, steps=trajectory.steps[:turn])
-            text, notice = self.pages.format_page(page), self._write_notice(before, page)
+            said = self.notice if turn == len(trajectory.steps) else ""
+            text, notice = self.pages.format_page(page), self._write_notice(before, page, said)
             return slots | {"page": text, "notice": notice}
         action, always = trajectory.steps[turn].decision.action, bool(self.settings.replay)
         text = self.pages.format_recall(page, action, always=always)

@@ -101,7 +101,7 @@ async def test_a_label_that_departs_from_the_checks_is_marked(
     [
         ({"token": "guessed"}, 400, "did not come from a page of this viewer"),
         ({"value": "perhaps"}, 400, "found the label 'perhaps'"),
-        ({"annotator": " "}, 400, "say who labels"),
+        ({"annotator": " "}, 400, "give the labeller's name"),
         ({"first_error": "9"}, 400, "expected a number from 1 to 3"),
         ({"note": "x" * 5000}, 400, "the note has 5,000 letters"),
     ],

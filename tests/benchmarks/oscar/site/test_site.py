@@ -92,7 +92,7 @@ def test_only_staff_may_open_the_dashboard(shop: Shop) -> None:
 
 def test_a_wrong_password_is_named(shop: Shop) -> None:
     account = replace(shop.site.accounts["customer"], password="wrong")
-    with pytest.raises(SiteError, match="did not take the password of maya"):
+    with pytest.raises(SiteError, match="did not accept the password of maya"):
         shop.site.log_in(shop.running.base, account)
 
 

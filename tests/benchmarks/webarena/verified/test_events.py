@@ -41,12 +41,8 @@ POST = {"url": "__GITLAB__/notes", "http_method": "POST", "post_data": {"$.note.
     ("events", "value"),
     [
         ([posted("http://git.test/notes", {"note": {"note": "LGTM."}})], 1.0),
-        ([posted("http://git.test/notes", {"note": json.dumps({"note": "lgtm"})})], 1.0),
-        ([posted("http://git.test/notes?x=1", {"note": {"note": "lgtm"}})], 0.0),
         ([posted("http://git.test/notes", {"note": {"note": "no"}})], 0.0),
-        ([posted("http://git.test/notes", {"note": "lgtm"})], 0.0),
         ([posted("http://git.test/notes", {"note": {"note": "lgtm"}}, status=500)], 0.0),
-        ([posted("http://git.test/other", {"note": {"note": "lgtm"}})], 0.0),
         ([posted("http://forum.test/notes", {"note": {"note": "lgtm"}})], 0.0),
         ([event("http://git.test/notes")], 0.0),
         ([], 0.0),
@@ -65,52 +61,12 @@ def test_the_last_request_of_its_kind_counts_unless_any_may():
     assert score(events, POST, last_event_only=False) == 1.0
 
 
-def test_a_request_that_should_not_be_made_fails_by_being_made():
-    spec = {"url": "__GITLAB__/notes", "http_method": "POST"}
-
-    assert score([event("http://git.test/notes")], spec, should_not_exist=True) == 1.0
-    assert score([posted("http://git.test/notes", {})], spec, should_not_exist=True) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("events", "value"),
-    [
-        ([event("http://git.test/a/?q=X"), event("http://git.test/a.css")], 1.0),
-        ([event("http://git.test/a?q=x"), event("http://git.test/b")], 0.0),
-        ([event("http://git.test/a?q=x"), event("http://git.test/b", request_headers={})], 1.0),
-        ([event("http://git.test/a?q=y")], 0.0),
-        ([event("http://git.test/a")], 0.0),
-        ([event("http://git.test/a?q=x&page=2")], 0.0),
-        ([event("http://git.test/a?q=x&utm=2&_=4")], 1.0),
-        ([event("http://git.test:80/./a//?q=%78")], 1.0),
-    ],
-)
-def test_of_a_navigation_the_last_page_opened_counts(events, value):
-    spec = {"url": "__GITLAB__/a?q=x", "http_method": "GET"}
-    ignored = {"ignored_query_params": ["utm"], "ignored_query_params_patterns": ["^_"]}
-
-    assert score(events, spec, "navigate", **ignored) == value
-
-
 def test_sites_with_several_addresses_patterns_and_alternatives_fit():
     spec = {"url": ["^__REDDIT__/f/\\w+$", "__REDDIT__/all"]}
 
     assert score([event("http://forum2.test/f/books")], spec) == 1.0
     assert score([event("http://forum.test/all")], spec) == 1.0
     assert score([event("http://forum.test/f/books/1")], spec) == 0.0
-
-
-def test_queries_in_base64_and_typed_queries_are_read():
-    hidden = {"url": "__GITLAB__/grid/", "query_params": {"from": ["02/1/2023"]}}
-    typed = {
-        "type": "object",
-        "properties": {"from": {"type": "array", "items": {"type": "string", "format": "date"}}},
-    }
-    options = {"decode_base64_query": True, "query_params_schema": typed}
-    events = [event("http://git.test/grid/ZnJvbT0yMDIzLTAyLTAx/")]
-
-    assert score(events, hidden, **options) == 1.0
-    assert score(events, {**hidden, "query_params": {"from": ["02/2/2023"]}}, **options) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.rules import RULES
 from benchmarks.webarena import webarena_verified
 from benchmarks.webarena.rules.verified import network_events
-from tests.benchmarks.webarena.verified import mutations
+from tests.benchmarks.webarena.verified import traffic
 
 HERE = Path(__file__).parent
 PUBLISHED = json.loads((HERE / "published.json").read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ def raw_tasks(dataset: Path) -> list[Any]:
 def official(scorer: Path, jobs: list[Any]) -> list[list[float]]:
     """The official score of each evaluator for each job."""
     done = subprocess.run(
-        [scorer, str(HERE / "scorer.py"), json.dumps(mutations.SITES)],
+        [scorer, str(HERE / "scorer.py"), json.dumps(traffic.SITES)],
         input="\n".join(map(json.dumps, jobs)),
         capture_output=True,
         text=True,
@@ -46,7 +46,7 @@ def official(scorer: Path, jobs: list[Any]) -> list[list[float]]:
 
 def ours(dataset: Path, jobs: list[Any]) -> list[list[float | None]]:
     """The value of each check for each job."""
-    made = webarena_verified.tasks(mutations.SITES, dataset / "webarena-verified.json")
+    made = webarena_verified.tasks(traffic.SITES, dataset / "webarena-verified.json")
     checks = {int(task.name): task.checks for task in made}
     scores = []
     for job in jobs:
@@ -74,7 +74,7 @@ def differences(scorer: Path, jobs: list[Any], here: list[list[float | None]]) -
 
 def variant(task: int, data: Any) -> dict[str, Any]:
     answer = {"task_type": "retrieve", "status": "SUCCESS", "retrieved_data": data}
-    return {"task": task, "answer": json.dumps(answer), "entries": mutations.SOMETHING}
+    return {"task": task, "answer": json.dumps(answer), "entries": traffic.SOMETHING}
 
 
 def test_the_packages_own_answer_variants_are_scored_as_it_scores_them(scorer, dataset):
@@ -87,7 +87,7 @@ def test_the_packages_own_answer_variants_are_scored_as_it_scores_them(scorer, d
 
 def test_the_demo_logs_are_scored_as_the_package_scores_them(scorer, dataset):
     jobs = [
-        {"task": int(task), "answer": log["answer"], "entries": mutations.SOMETHING}
+        {"task": int(task), "answer": log["answer"], "entries": traffic.SOMETHING}
         for task, log in PUBLISHED["demo"].items()
     ]
 
@@ -98,20 +98,13 @@ def test_the_demo_logs_are_scored_as_the_package_scores_them(scorer, dataset):
     assert differences(scorer, jobs, scores) == []
 
 
-def test_changed_answers_are_scored_as_the_package_scores_them(scorer, dataset, raw_tasks):
-    jobs = list(mutations.answers(raw_tasks, seed=3, count=3))
-
-    assert len(jobs) > 1000
-    assert differences(scorer, jobs, ours(dataset, jobs)) == []
-
-
-def test_changed_requests_are_scored_as_the_package_scores_them(scorer, dataset, raw_tasks):
-    jobs = list(mutations.traffic(raw_tasks, seed=4, count=2))
+def test_requests_are_scored_as_the_package_scores_them(scorer, dataset, raw_tasks):
+    jobs = list(traffic.traffic(raw_tasks, seed=4))
     scores = ours(dataset, jobs)
     last = [score[-1] for score in scores]
 
-    assert len(jobs) > 1000
-    assert min(last.count(0.0), last.count(1.0)) > 250, "the jobs tell nothing apart"
+    assert len(jobs) > 500
+    assert min(last.count(0.0), last.count(1.0)) > 200, "the jobs tell nothing apart"
     assert differences(scorer, jobs, scores) == []
 
 
@@ -119,8 +112,8 @@ def test_all_published_tasks_load_and_the_hard_ones_can_be_chosen(dataset):
     file = dataset / "webarena-verified.json"
     hard = webarena_verified.hard_subset(dataset / "subsets" / "webarena-verified-hard.json")
 
-    assert len(webarena_verified.tasks(mutations.SITES, file)) == 812
-    assert len(webarena_verified.tasks(mutations.SITES, file, only=hard)) == len(hard) == 258
+    assert len(webarena_verified.tasks(traffic.SITES, file)) == 812
+    assert len(webarena_verified.tasks(traffic.SITES, file, only=hard)) == len(hard) == 258
 
 
 @pytest.mark.parametrize("corrected", [False, True])
@@ -128,7 +121,7 @@ def test_every_published_check_can_be_read(dataset, corrected):
     file = dataset / "webarena-verified.json"
     nothing = {"episode.answer": "", "network": []}
     unreadable = set()
-    for task in webarena_verified.tasks(mutations.SITES, file, corrected=corrected):
+    for task in webarena_verified.tasks(traffic.SITES, file, corrected=corrected):
         for check in task.checks:
             verdict = RULES[check.rule](nothing[check.evidence], check.expected)
             assert verdict.value in (0.0, 1.0)

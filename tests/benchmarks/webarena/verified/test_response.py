@@ -12,13 +12,6 @@ from webagent.records import Decision, Ending, Observation, Step, Trajectory
 pytestmark = [pytest.mark.very_slow, pytest.mark.usefixtures("scorer")]
 
 ITEMS = {"type": "array", "items": {"type": "string"}}
-OBJECTS = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"month": {"type": "string", "format": "month"}, "count": {"type": "number"}},
-    },
-}
 BASE = {
     "task_type": "retrieve",
     "status": "SUCCESS",
@@ -43,21 +36,10 @@ def said(**fields):
     ("answer", "value"),
     [
         (said(), 1.0),
-        (said(task_type="retrieve"), 1.0),
-        (said(task_type=..., performed_operation="retrieve"), 1.0),
-        (said(error_details="none"), 1.0),
         ("```json\n" + json.dumps(said()) + "\n```", 1.0),
-        ("Here it is:\n```\n" + json.dumps(said()) + "\n```\nDone.", 1.0),
         (said(retrieved_data=["Mug"]), 0.0),
-        (said(retrieved_data=["Mug", "Sprite", "Sprite"]), 0.0),
-        (said(retrieved_data="Mug, Sprite"), 0.0),
-        (said(retrieved_data=None), 0.0),
-        (said(retrieved_data=...), 0.0),
         (said(status="NOT_FOUND_ERROR"), 0.0),
-        (said(status=None), 0.0),
-        (said(status=...), 0.0),
         (said(task_type="navigate"), 0.0),
-        ([said()], 0.0),
         ("Mug and Sprite", 0.0),
         ("[" * 100_000, 0.0),
         ("", 0.0),
@@ -70,28 +52,6 @@ def test_a_response_is_right_only_in_every_part(answer, value):
 def test_order_counts_only_where_it_is_asked_for():
     assert score(said(), ordered=True) == 0.0
     assert score(said(retrieved_data=["Sprite", "Mug"]), ordered=True) == 1.0
-
-
-def test_objects_are_compared_field_by_field():
-    wanted = {"retrieved_data": [{"month": "January", "count": 12}], "results_schema": OBJECTS}
-
-    assert score(said(retrieved_data=[{"month": "Jan", "count": "12"}]), **wanted) == 1.0
-    assert score(said(retrieved_data=['{"month": 1, "count": 12}']), **wanted) == 1.0
-    assert score(said(retrieved_data=[{"month": "Jan"}]), **wanted) == 0.0
-    assert score(said(retrieved_data=[{"month": "Jan", "count": 12, "x": 1}]), **wanted) == 0.0
-
-
-def test_data_are_passed_over_where_nothing_was_to_be_found():
-    wanted = {"task_type": "mutate", "retrieved_data": None, "results_schema": {"type": "null"}}
-
-    assert score(said(task_type="MUTATE"), **wanted) == 1.0
-
-
-def test_nothing_is_expected_where_the_thing_does_not_exist():
-    wanted = {"status": "NOT_FOUND_ERROR", "retrieved_data": None}
-
-    assert score(said(status="NOT_FOUND_ERROR", retrieved_data=[]), **wanted) == 1.0
-    assert score(said(status="NOT_FOUND_ERROR"), **wanted) == 0.0
 
 
 HEDGED = [

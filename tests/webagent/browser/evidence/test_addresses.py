@@ -32,9 +32,9 @@ def test_values_fill_an_address(template: str, address: str) -> None:
         ("{later}", "it needs the value of probe later, which was not captured"),
         ("{yes}", "it needs a text from probe yes, which found 'True'"),
         ("{empty}", "it needs a text from probe empty, which found ''"),
-        ("/orders", "'/orders' is no address of a page; expected http, https or file"),
-        ("http://[", "'http://[' is no address of a page; expected http, https or file"),
-        ("{word}", "'a/b c' is no address of a page; expected http, https or file"),
+        ("/orders", "'/orders' is not the address of a page; expected http, https or file"),
+        ("http://[", "'http://[' is not the address of a page; expected http, https or file"),
+        ("{word}", "'a/b c' is not the address of a page; expected http, https or file"),
     ],
 )
 def test_an_address_that_cannot_be_filled_says_why(template: str, reason: str) -> None:

@@ -167,8 +167,8 @@ async def test_nothing_is_heard_that_was_not_asked_for(shop: Shop) -> None:
     evidence = await shop.world.evidence(shop.task(records=("network", "elements", "sounds")))
     assert evidence == {
         "uncaptured": {
-            "network": "it was not noted: the task did not ask for it when its episode began",
-            "elements": "it was not noted: the task did not ask for it when its episode began",
-            "sounds": "a browser keeps no such record; it keeps network, elements",
+            "network": "it was not recorded: the task did not request it at its start",
+            "elements": "it was not recorded: the task did not request it at its start",
+            "sounds": "a browser has no such record; it has network, elements",
         }
     }

@@ -124,7 +124,9 @@ async def test_a_page_that_is_not_there_is_seen_but_one_that_fails_is_not(shop: 
         "broken": f"{shop.url('/broken')} was answered with status 500",
         "closed": "cannot open http://127.0.0.1:9/: net::ERR_UNSAFE_PORT",
         "closed again": "cannot open http://127.0.0.1:9/: net::ERR_UNSAFE_PORT",
-        "script": "'javascript:alert(1)' is no address of a page; expected http, https or file",
+        "script": (
+            "'javascript:alert(1)' is not the address of a page; expected http, https or file"
+        ),
         "syntax": "the script cannot be run: SyntaxError: Unexpected token ')'",
         "takes": "a probe takes value, source, pictures, found 'video'",
         "pictures": "there is no store to keep pictures in",
@@ -157,7 +159,7 @@ async def test_a_server_that_never_answers_costs_its_probes_and_no_more(
     assert reasons["silent too"] == f"{silent} gave no answer to the probe before"
     assert "seen" not in reasons
     assert reasons["busy"].startswith("no answer within")
-    assert reasons["too late"] == "the probes before it took all of 2.5 s"
+    assert reasons["too late"] == "earlier probes took all of 2.5 s"
 
 
 async def test_a_page_whose_picture_never_comes_is_taken_as_far_as_it_has_come(

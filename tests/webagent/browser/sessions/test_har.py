@@ -191,5 +191,5 @@ def test_forms_are_the_same_whatever_their_boundary(tmp_path: Path) -> None:
 def test_a_file_that_is_no_recording_is_said_to_be_none(tmp_path: Path, text: str) -> None:
     file = tmp_path / "some.har"
     file.write_text(text)
-    with pytest.raises(SetupError, match="is no HAR file that can be used"):
+    with pytest.raises(SetupError, match="is not a usable HAR file"):
         read_replay(file)

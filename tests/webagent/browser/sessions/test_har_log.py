@@ -102,7 +102,7 @@ def test_a_file_that_is_no_har_file_is_said_to_be_none(tmp_path: Path, text: str
     file = tmp_path / "some.har"
     file.write_text(text)
     with pytest.raises(
-        SetupError, match=r"is no HAR file .*; expected an object with log\.entries"
+        SetupError, match=r"is not a usable HAR file .*; expected an object with log\.entries"
     ):
         har_events(file)
     with pytest.raises(SetupError, match="cannot be read"):

@@ -157,7 +157,7 @@ def test_a_storage_state_of_playwright_is_read_or_said_not_to_be_one(tmp_path: P
     with pytest.raises(SetupError, match="cannot be read"):
         read_storage_state(file)
     file.write_text("[]")
-    with pytest.raises(SetupError, match="is no storage state"):
+    with pytest.raises(SetupError, match="is not a storage state"):
         read_storage_state(file)
     file.write_text(json.dumps(STATE))
     assert read_storage_state(file) == STATE

@@ -57,10 +57,10 @@ def test_a_login_that_is_nowhere_is_named_with_where_it_was_looked_for(tmp_path:
     logins = Logins(tmp_path, LoginStore(tmp_path / "saved"))
     with pytest.raises(SetupError, match=r"anna\.json, and .*webagent login URL --site anna"):
         logins.named("anna")
-    with pytest.raises(WorldError, match=r"t/shop@1 wants the login 'anna'.*webagent login"):
+    with pytest.raises(WorldError, match=r"t/shop@1 needs the login 'anna'.*webagent login"):
         logins(TASK)
     (tmp_path / "anna.json").write_text("[]")
-    with pytest.raises(SetupError, match="is no storage state"):
+    with pytest.raises(SetupError, match="is not a storage state"):
         logins.named("anna")
     with pytest.raises(SetupError, match="a site is named by letters"):
         logins.named("../anna")

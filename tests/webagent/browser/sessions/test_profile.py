@@ -199,7 +199,7 @@ def test_a_profile_is_read_from_toml_with_paths_beside_the_file(tmp_path: Path) 
         ('viewport = "wide"', r"viewport is 'wide'"),
         ('dialogs = "maybe"', r"dialogs is 'maybe'; .*'dismiss' or 'ask'"),
         ('geolocation = ["x", 1]', r"geolocation.0 is 'x'"),
-        ('proxy = "nowhere"', r"'nowhere' is no proxy"),
+        ('proxy = "nowhere"', r"'nowhere' is not a proxy"),
         ('proxy = "http://me:secret@host:port"', r"has no port number"),
         ('storage_state = "none.json"', "none.json cannot be read"),
         ('storage_state = "a"\nlogin = "b"', "are both given"),

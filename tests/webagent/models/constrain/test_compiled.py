@@ -231,9 +231,9 @@ def test_a_token_added_later_is_known():
 @pytest.mark.parametrize(
     ("constraint", "reason"),
     [
-        (grammar("start: missing"), "refuses the grammar.*missing"),
-        (grammar('start: "a'), "refuses the grammar.*lexer error"),
-        (grammar("start: /(/"), "refuses the grammar.*unclosed group"),
+        (grammar("start: missing"), "rejects the grammar.*missing"),
+        (grammar('start: "a'), "rejects the grammar.*lexer error"),
+        (grammar("start: /(/"), "rejects the grammar.*unclosed group"),
         (Constraint(choices=("yes", "")), "a choice is empty"),
     ],
 )
@@ -321,7 +321,7 @@ def test_a_tokenizer_that_falls_back_to_bytes_spells_everything(leads):
 @pytest.mark.parametrize("words", [word_pieces(), few_letters()], ids=["word pieces", "letters"])
 def test_a_tokenizer_that_cannot_spell_is_named(words):
     assert set(replies(Constraint(choices=("yes", "no")), words)) == {"yes", "no"}
-    with pytest.raises(SetupError, match=r"cannot spell 'click\(1\)'.*byte-level"):
+    with pytest.raises(SetupError, match=r"cannot encode 'click\(1\)'.*byte-level"):
         compile_constraint(Constraint(choices=("yes", "click(1)")), words)
     with pytest.raises(SetupError, match=r"cannot be held to a grammar.*byte-level"):
         compile_constraint(YES_OR_NO, words)

@@ -128,9 +128,9 @@ async def test_an_adapter_is_added_while_replies_are_written(make: Make, adapter
 def test_an_unknown_adapter_is_named(shared: LocalModel):
     with pytest.raises(SetupError, match="unknown adapter 'polcy'; did you mean policy"):
         shared.use_adapter("polcy")
-    with pytest.raises(SetupError, match="cannot be called 'policy'"):
+    with pytest.raises(SetupError, match="cannot be named 'policy'"):
         shared.add_adapter("policy", "anywhere")
-    with pytest.raises(SetupError, match="cannot be called 'layers'"):
+    with pytest.raises(SetupError, match="cannot be named 'layers'"):
         shared.add_adapter("layers", "anywhere")
 
 

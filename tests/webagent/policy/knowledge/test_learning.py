@@ -1,4 +1,4 @@
-"""A folder of hints after a run: what is counted, what is compared with what, what is saved."""
+"""The memory of sites after a run: what is counted, what is compared with what, what is saved."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.webagent.policy.scenes import HOME, TASK, finished, step
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
-from webagent.policy.knowledge import learn_rules, read_book
+from webagent.policy.knowledge import learn_entries, read_file
 from webagent.policy.knowledge.learning import pair_failures
 from webagent.records import Ending, Trajectory
 
@@ -44,12 +44,12 @@ async def test_a_run_leaves_counted_and_new_hints_in_the_folder(tmp_path: Path):
     judged = [(played("bad"), False), (played("good"), True)]
     model = CannedModel(["ADD: Offers are stale."])
 
-    (induced,) = await learn_rules(model, tmp_path, judged)
+    (induced,) = await learn_entries(model, tmp_path, judged)
 
-    book = read_book(tmp_path, "shop.test")
-    counts = [(r.id, r.used, r.helped, r.hurt) for r in book.rules]
+    rules = read_file(tmp_path, "shop.test").of_kind("rules")
+    counts = [(r.id, r.used, r.helped, r.hurt) for r in rules]
     assert counts == [("r1", 2, 1, 1), ("r2", 0, 0, 0)]
-    assert book.rules[1].sources == ("bad", "good")
+    assert rules[1].sources == ("bad", "good")
     assert "\nmine\n" in (tmp_path / "shop.test.md").read_text()
     assert induced.usage["requests"] == 1
 
@@ -59,14 +59,16 @@ async def test_what_was_learnt_before_a_failure_of_the_model_is_kept(tmp_path: P
     model = CannedModel(["ADD: Search first.", ModelError("gone")])
 
     with pytest.raises(ModelError, match="gone"):
-        await learn_rules(model, tmp_path, judged)
+        await learn_entries(model, tmp_path, judged)
 
-    assert [rule.text for rule in read_book(tmp_path, "shop.test").rules] == ["Search first."]
+    assert [rule.text for rule in read_file(tmp_path, "shop.test").of_kind("rules")] == [
+        "Search first."
+    ]
 
 
 async def test_an_episode_that_failed_with_its_world_teaches_nothing(tmp_path: Path):
     lost = replace(played("lost"), ending=Ending.WORLD_FAILED)
 
-    judged = [(lost, False), (played("good"), True)]
-    assert await learn_rules(CannedModel([]), tmp_path, judged) == []
+    judged = [(lost, False), (replace(lost, id="won"), True)]
+    assert await learn_entries(CannedModel([]), tmp_path, judged) == []
     assert list(tmp_path.iterdir()) == []

@@ -211,7 +211,7 @@ async def test_a_policy_that_closes_the_tasks_own_page_ends_it_as_refused(
     closed = SiteRule(parse_site(f"http://{SHOP}:{sites.port}/other"))
     trajectory = await episode(under(GuardPolicy(sites=(closed,))), task(sites))
     assert trajectory.ending is Ending.GUARD_REFUSED
-    assert trajectory.error.startswith("the policy closes the task's own page")
+    assert trajectory.error.startswith("the guard blocks the task's own page")
     assert not [each for each in sites.arrivals if each.site == SHOP]
 
 

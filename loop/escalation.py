@@ -1,0 +1,115 @@
+"""An expensive model behind the policy of a run: its settings, and what it took over."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from loop.policies import ModelChoice, NamedPolicy
+from webagent.errors import UsageError
+from webagent.models import Endpoint, load_endpoint
+from webagent.policy.escalation import EXPERT, REASONS, Escalation
+from webagent.records import Trajectory
+
+
+@dataclass(frozen=True)
+class EscalationChoice:
+    """An expensive model that takes over from the policy."""
+
+    expert: str = ""
+    """Expensive model that takes over where the policy is stuck, gives up or replies with no
+    action: its name at the endpoint, or `local:FOLDER` (docs/howto/expert.md)."""
+    expert_endpoint: Path | None = None
+    """File whose table [endpoint] describes the expert's server. Default: that of the policy's
+    provider or of OPENAI_BASE_URL."""
+    expert_when: Literal["stuck", "milestones"] = "stuck"
+    """`milestones`: also at the beginning and whenever the plan worked on changes; needs
+    --prompting.plan."""
+    expert_steps: int = 2
+    """Actions of the expert before it hands back."""
+    stalled: int = 3
+    """Actions without progress that count as stuck; an action makes progress if it leads to a page
+    not seen before in the episode."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is an expert."""
+        return bool(self.expert or self.expert_endpoint)
+
+    @property
+    def settings(self) -> Escalation:
+        """Return when it takes over. Raises `SetupError`."""
+        return Escalation(self.expert_when, self.stalled, self.expert_steps)
+
+    @property
+    def _chosen(self) -> ModelChoice:
+        is_local = self.expert.startswith("local:")
+        policy, model = (self.expert, "") if is_local else ("endpoint", self.expert)
+        return ModelChoice(policy, model, self.expert_endpoint)
+
+    @property
+    def paid(self) -> str:
+        """Return the server's name of the expert; empty for none, and for weights in process."""
+        return self._chosen.paid if self.is_on else ""
+
+    @property
+    def acting(self) -> str | Endpoint | None:
+        """Return the expert as an agent is given it; None for none. Raises `SetupError`."""
+        if not self.is_on:
+            return None
+        if self.expert_endpoint is None:
+            return self.expert
+        endpoint = load_endpoint(self.expert_endpoint)
+        return replace(endpoint, model=self.expert) if self.expert else endpoint
+
+    def label(self) -> list[str]:
+        """What is added to a policy's name in tables."""
+        name = self.paid or self.expert.removeprefix("local:")
+        when = " at milestones" * (self.expert_when == "milestones")
+        return [f"expert={name}{when}"] * self.is_on
+
+    def contestant(self, cheap: NamedPolicy) -> NamedPolicy:
+        """Return the expert, asked as the cheap policy is."""
+        found = self._chosen.contestant()
+        return replace(cheap, policy=found.policy, model=found.model, endpoint=found.endpoint)
+
+    def check(self, cheap: NamedPolicy) -> None:
+        """Find what is wrong with it. Raises `SetupError`."""
+        if not self.is_on:
+            return
+        if cheap.kind == "oracle":
+            raise UsageError(
+                "--policy oracle knows what is right, and --expert has nothing to take over"
+            )
+        settings = self.settings
+        if settings.when == "milestones" and not cheap.asking.prompting.plan:
+            raise UsageError(
+                "--expert-when milestones goes by the plan that the policy keeps; give"
+                " --prompting.plan, too"
+            )
+        self.contestant(cheap).check()
+
+
+def describe_escalation(episodes: Iterable[Trajectory], choice: EscalationChoice) -> str:
+    """Return a sentence on what the expert took over; empty where there was none."""
+    if not choice.is_on:
+        return ""
+    steps = helped = played = 0
+    by_expert, hand_overs = 0, Counter[str]()
+    for episode in episodes:
+        played += 1
+        before = False
+        notes = [step.decision.usage for step in episode.steps]
+        for usage in notes:
+            if usage.get(EXPERT) and not before:
+                hand_overs += Counter(each for each in REASONS if usage.get(f"expert_{each}"))
+            before = bool(usage.get(EXPERT))
+            by_expert += before
+        steps += len(notes)
+        helped += any(usage.get(EXPERT) for usage in notes)
+    why = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in hand_overs.items())
+    return (
+        f"expert: {by_expert:,} of {steps:,} actions in {helped:,} of {played:,} episodes;"
+        f" {hand_overs.total():,} hand-overs{f': {why}' if why else ''}"
+    )

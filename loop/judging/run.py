@@ -1,0 +1,321 @@
+"""One run being judged: evaluators checked, frozen and asked, metrics made of feedback."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
+from evaluators.behaviours import (
+    Feedback,
+    Grounded,
+    InducedMetrics,
+    format_markdown,
+    ground,
+    induce_by_model,
+    induce_by_words,
+    read_feedback,
+    split_remarks,
+)
+from evaluators.behaviours import format_json as behaviours_json
+from evaluators.behaviours.induce import SIZES
+from evaluators.combine import CountedModel, EvaluatorTally
+from evaluators.evaluator import FunctionEvaluator, Verdict
+from evaluators.labels import read_labels, select_score
+from loop.console.output import results_console
+from loop.console.progress import EpisodeCounter, count_episodes
+from loop.costs import (
+    check_cost_cap,
+    format_spending,
+    open_judging_ledger,
+    run_until_closed,
+)
+from loop.judging.agreement import (
+    agreement_as_json,
+    as_plain,
+    assign_letters,
+    format_share,
+    match_labels,
+    measure_agreement,
+    print_agreement,
+    print_costs,
+    print_names,
+    print_verdicts,
+    read_values,
+)
+from loop.judging.scoring import ScoringRun, read_tallies
+from loop.judging.settings import JudgeConfig
+from loop.judging.specification import (
+    EvaluatorBuilder,
+    EvaluatorSpec,
+    freeze_judge,
+    name_evaluator,
+    parse_evaluator,
+    read_frozen_specs,
+    verify_judges,
+)
+from webagent.errors import ModelError, SetupError, StoreError, UsageError
+from webagent.files import write_whole
+from webagent.models.model import Model
+from webagent.models.spending import Ledger, MeteredModel, Prices
+from webagent.records import Trajectory
+from webagent.store import Store
+from webagent.store.store import EpisodeSummary
+
+_WIDTH = 170
+ASKED_SIZES = (4, 6, 8, 10, 12)
+"""Numbers of metrics that a model is asked to make; each costs a request of its own, and more to
+measure."""
+
+
+async def induce_metrics(
+    store: Store, entries: Sequence[EpisodeSummary], config: JudgeConfig, model: Model | None
+) -> InducedMetrics:
+    """The metrics, with what could not be grounded among the problems.
+
+    Raises `SetupError` for feedback on episodes that the run has not, `ModelError` when the model
+    gives nothing that can be used.
+    """
+    feedback = _read_known_feedback(config, {entry.id for entry in entries})
+    if model is None or not config.asks_to_induce:
+        aspects = [aspect for one in feedback for aspect in split_remarks(one)]
+        return induce_by_words(aspects, config.metrics or SIZES)
+    loaded = {one.episode: store.load(one.episode) for one in feedback}
+    episodes = {name: episode for name, episode in loaded.items() if episode is not None}
+    gate = asyncio.Semaphore(config.concurrency)
+
+    async def one(each: Feedback) -> Grounded:
+        async with gate:
+            return await ground(model, episodes[each.episode], each)
+
+    grounded = list(await asyncio.gather(*map(one, feedback)))
+    aspects = [aspect for one in grounded for aspect in one.aspects]
+    problems = tuple(f"{one.feedback.episode}: {one.problem}" for one in grounded if one.problem)
+    if not aspects:
+        raise ModelError(f"no feedback could be grounded: {'; '.join(problems[:3])}")
+    found = await induce_by_model(model, aspects, episodes, config.metrics or ASKED_SIZES)
+    return replace(found, problems=(*problems, *found.problems))
+
+
+def format_metrics(found: InducedMetrics) -> str:
+    """The metrics in a few lines."""
+    best = found.tried[found.size]
+    lines = [
+        f"{found.size} metrics: coverage {format_share(best.coverage)} %, redundancy"
+        f" {format_share(best.redundancy)} %"
+    ]
+    for metric in found.metrics:
+        good, bad = (
+            sum(aspect.is_positive is sign for aspect in metric.aspects) for sign in (True, False)
+        )
+        lines.append(f"  {metric.name} ({good} good, {bad} bad): {metric.definition}")
+    lines += [f"  left out: {problem}" for problem in found.problems]
+    return "\n".join(lines)
+
+
+def _read_known_feedback(config: JudgeConfig, episodes: set[str]) -> list[Feedback]:
+    if config.induce is None:
+        raise UsageError("no feedback is named; give it with --induce")
+    feedback = read_feedback(config.induce)
+    unknown = [one.episode for one in feedback if one.episode not in episodes]
+    if unknown and not config.ignore_unknown:
+        raise SetupError(
+            f"{len(unknown)} of {len(feedback)} rows of {config.induce} are of episodes that this"
+            f" run has not: {', '.join(map(repr, unknown[:3]))} (--ignore-unknown leaves them out)"
+        )
+    return [one for one in feedback if one.episode in episodes]
+
+
+@dataclass(slots=True)
+class JudgingRun:
+    """One run being judged."""
+
+    config: JudgeConfig
+    store: Store
+    prices: Prices
+    asked: list[FunctionEvaluator] = field(default_factory=list)
+    tallies: dict[str, EvaluatorTally] = field(default_factory=dict)
+    induced: InducedMetrics | None = None
+    standings: list[AdversarialResult] = field(default_factory=list)
+    """How the evaluators stood the lies, where they were tried on them."""
+    left_undone: str = ""
+    """Why judging ended early; empty where it did not."""
+
+    async def judge(self) -> None:
+        """Everything that needs evaluators: check, fix and ask them."""
+        texts = list(self.config.evaluators)
+        if self.config.verify:
+            texts = texts or read_frozen_specs(self.config.run)
+        specs = [parse_evaluator(text) for text in texts]
+        ledger = open_judging_ledger(self.store, self.config.caps, self.prices)
+        async with self._making(specs, ledger) as making:
+            if self.config.verify:
+                verify_judges(self.config.run, making, read_frozen_specs(self.config.run))
+            if self.config.freeze:
+                for text in texts:
+                    freeze_judge(self.config.run, making, text)
+            work = self._work(specs, making, ledger)
+            minutes = self.config.caps.max_minutes
+            await run_until_closed(work, ledger, None if minutes is None else 60 * minutes)
+            self.left_undone = ledger.reason or "it was interrupted" if self.left_undone else ""
+
+    async def _work(
+        self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
+    ) -> None:
+        """Score, then make metrics of feedback; what is left undone when it is cancelled is kept
+        in mind."""
+        self.left_undone = "not begun"
+        if specs and self.config.adversarial:
+            evaluators = {name_evaluator(e): e for e in map(making.evaluator, specs)}
+            cases = load_corpus()
+            for evaluator in evaluators.values():
+                with count_episodes(len(cases)) as counter:
+                    standing = await measure_pass_rates(_watched(evaluator, counter), cases)
+                self.standings.append(standing)
+        elif specs:
+            await self._score(specs, making, ledger)
+        if self.config.induce is not None:
+            entries = self.entries()
+            self.induced = await induce_metrics(self.store, entries, self.config, making.model)
+        self.left_undone = ""
+
+    async def _score(
+        self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
+    ) -> None:
+        """Ask every evaluator about every episode that it has not scored."""
+        evaluators = list({name_evaluator(e): e for e in map(making.evaluator, specs)}.values())
+        self.asked = evaluators
+        scoring = ScoringRun(self.store, evaluators, making.tallies, ledger, self.config.seconds)
+        self.tallies = scoring.tallies
+        episodes = [entry.id for entry in self.entries()]
+        if not episodes:
+            raise SetupError(
+                f"{self.config.run} holds no episode to judge: those that came to an end, are not"
+                " imagined and are of the arms and phases that were named"
+            )
+        work = scoring.open_work(episodes, retry=self.config.retry)
+        if not work:
+            print(
+                f"nothing left to judge: all {len(episodes)} episodes have their verdicts;"
+                " --retry judges those again on which an evaluator abstained"
+            )
+        with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
+            await scoring.score(work, self.config.concurrency, counter)
+
+    def entries(self) -> list[EpisodeSummary]:
+        """The episodes that are meant."""
+        return [
+            entry
+            for entry in self.store.entries()
+            if (self.config.imagined or entry.world != "imagined")
+            and entry.arm in (self.config.arms or (entry.arm,))
+            and entry.phase in (self.config.phases or (entry.phase,))
+        ]
+
+    def tell(self) -> dict[str, Any]:
+        """What was spent, and with labels how far the evaluators agree with people, as it is
+        shown; `Judgements`."""
+        console = results_console(_WIDTH)
+        report: dict[str, Any] = {"run": str(self.config.run), "costs": self._costs()}
+        report["stopped"] = self.left_undone
+        members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
+        held = (
+            []
+            if self.asked or self.config.against is None
+            else [*read_values(self.store, self.config.score)]
+        )
+        asked = [each.id for each in self.asked]
+        called = assign_letters([*self.tallies, *asked, *held, *members])
+        print_names(called, console)
+        print_costs(self.tallies, self.prices, console, called)
+        print_verdicts(self.store, self.entries(), self.asked, console, called)
+        if self.standings:
+            report["adversarial"] = [asdict(standing) for standing in self.standings]
+            self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")
+            print("\n\n".join(map(str, self.standings)))
+        if self.config.against is not None:
+            report |= self._hold(self.config.against, console, called)
+            target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
+            print(f"numbers: {target}")
+        if self.induced is not None:
+            report["behaviours"] = behaviours_json(self.induced)
+            self._write(
+                "behaviours.json", json.dumps(behaviours_json(self.induced), indent=1) + "\n"
+            )
+            page = self._write("behaviours.md", format_markdown(self.induced))
+            print(format_metrics(self.induced))
+            print(f"metrics: {page}")
+        return report
+
+    def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
+        score = self.config.score
+        given = select_score(read_labels(labels), score)
+        if not given:
+            raise SetupError(f"{labels} holds no label of the score {score!r}")
+        placed_labels, ignored = match_labels(
+            given, self.entries(), ignore_unknown=self.config.ignore_unknown
+        )
+        values = read_values(self.store, score)
+        names = [each.id for each in self.asked if each.score == score] or list(values)
+        asked = {name: values.get(name, {}) for name in names}
+        held = measure_agreement(placed_labels, asked, self.config.annotators)
+        print_agreement(held, console, called)
+        return agreement_as_json(held, labels, ignored)
+
+    def _costs(self) -> dict[str, Any]:
+        """Of the evaluators asked for, over all sessions."""
+        return {
+            name: {
+                **as_plain(tally),
+                "together": [[*places, *counts] for places, counts in tally.together.items()],
+                "money": tally.money(self.prices),
+                "share_that_reached_the_last": tally.reached_last,
+            }
+            for name, tally in self.tallies.items()
+        }
+
+    def _write(self, name: str, content: str) -> Path:
+        folder = self.config.out or self.config.run
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be written: {error}") from error
+        return write_whole(folder / name, content)
+
+    @asynccontextmanager
+    async def _making(
+        self, specs: Sequence[EvaluatorSpec], ledger: Ledger
+    ) -> AsyncIterator[EvaluatorBuilder]:
+        """What evaluators are made with; the model is there only where a judge asks one."""
+        is_asked = self.config.asks_to_induce or any(spec.asks_a_model for spec in specs)
+        model = self._model(ledger) if is_asked else None
+        images = self.store.images.get if self.config.images else None
+        try:
+            yield EvaluatorBuilder(
+                model, images, self.config.seconds, kept=read_tallies(self.store)
+            )
+        finally:
+            if model is not None:
+                await model.close()
+
+    def _model(self, ledger: Ledger) -> Model:
+        contestant = self.config.contestant
+        check_cost_cap(self.config.caps, self.config.asked.paid, self.prices)
+        return CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
+
+
+def _watched(evaluator: FunctionEvaluator, counter: EpisodeCounter) -> FunctionEvaluator:
+    """It, telling how far it is."""
+
+    async def judge(trajectory: Trajectory) -> Verdict:
+        said = await evaluator(trajectory)
+        counter.count(trajectory, said.value, is_new=True)
+        return Verdict(said.value, said.reason)
+
+    return FunctionEvaluator(evaluator.id, evaluator.score, judge)

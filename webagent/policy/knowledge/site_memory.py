@@ -1,0 +1,191 @@
+"""The memory of sites, a folder with a file for each, as `Knowledge` of an episode.
+
+Rules are shown on their site, reflections there for tasks like the one at hand. Examples are whole
+episodes that went well, on whatever site: after "Synapse: Trajectory-as-Exemplar Prompting with
+Memory" (Zheng et al. 2023, arXiv 2306.07863), and "AdaptAgent" (Verma et al. 2024, arXiv
+2411.13451): one or two are enough. Everything is chosen once for an episode, by its task and its
+first page, so that its prompts begin alike.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.task import Task
+from webagent.errors import SetupError
+from webagent.models.prompt import estimate_tokens, fence, load_prompt, shorten
+from webagent.observation.variants.pruned import prune
+from webagent.policy.knowledge.entries import EntryKind, SiteEntry
+from webagent.policy.knowledge.similarity import compare_by_words
+from webagent.policy.knowledge.site_file import SiteFile, read_files, site_of
+from webagent.records import Observation
+
+SITE_MEMORY_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "site_memory.md")
+_MAX_RULE = 400
+_PAGE_TOKENS = 1000
+_PAGE_SHARE = 0.3
+"""How much the likeness of the first page counts beside that of the task."""
+_REMEMBERED = 256
+"""Answers kept, so that episodes under way are not searched for again at every turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRoom:
+    """How much of the memory a prompt holds; tokens are estimated."""
+
+    rules: int = 600
+    """Tokens of the rules."""
+    reflections: int = 400
+    """Tokens of the reflections."""
+    examples: int = 1500
+    """Tokens of all examples together."""
+    count: int = 2
+    """Reflections, and examples, at most."""
+
+
+class SiteMemory:
+    """Files of sites as they were when they were read, so that a run is told the same throughout.
+
+    Retired entries are not shown, and nothing from an episode of the very task and seed at hand, in
+    whatever version of the task.
+    """
+
+    def __init__(self, files: Mapping[str, SiteFile], room: MemoryRoom = MemoryRoom()) -> None:
+        """`files` by site. Raises `SetupError` for a room that holds nothing."""
+        if min(room.rules, room.reflections, room.examples, room.count) < 1:
+            raise SetupError(f"{room}: expected at least 1 of each")
+        self.files, self.prompt = dict(files), SITE_MEMORY_PROMPT
+        self._room = room
+        self._recalled: dict[tuple[str, int, str, str, str], str] = {}
+        self._found = {
+            (kind, site): _Similar(
+                tuple(entry for entry in file.of_kind(kind) if not entry.is_retired)
+            )
+            for site, file in {**self.files, "": _join(self.files)}.items()
+            for kind in _BY_TASK
+        }
+
+    @classmethod
+    def read(cls, folder: Path) -> "SiteMemory":
+        """Return all files of a folder. Raises `SetupError` for one that makes no sense, and where
+        there is no entry."""
+        files = read_files(folder)
+        if not any(file.entries for file in files.values()):
+            raise SetupError(
+                f"{folder} holds no entry on any site; write some first, as with webagent learn RUN"
+                f" --site-memory {folder}, or leave it out"
+            )
+        return cls(files)
+
+    def check_sites(self, addresses: Sequence[str]) -> None:
+        """Raise `SetupError` where nothing is known of any of the sites at these addresses, and no
+        example might help there."""
+        sites = dict.fromkeys(map(site_of, addresses))
+        shown = [site for site, file in self.files.items() if _shows(file)]
+        if set(sites) & set(shown) or self._found["examples", ""].entries:
+            return
+        raise SetupError(
+            f"the site memory knows {', '.join(shown) or 'nothing that is not retired'}, and the"
+            f" tasks are on {', '.join(list(sites)[:3])}{' …' * (len(sites) > 3)}; a file is named"
+            " after its site, such as shop.example.md, and learnt from episodes there"
+        )
+
+    def recall(self, task: Task, goal: str, first: Observation) -> str:
+        """Return what is known that may help with the task; empty for nothing."""
+        site = site_of(first.url or task.start_url)
+        key = (task.id, task.seed, goal, site, prune(first, _PAGE_TOKENS))
+        if key in self._recalled:
+            return self._recalled[key]
+        if len(self._recalled) >= _REMEMBERED:
+            self._recalled.clear()
+        file = self.files.get(site)
+        parts = []
+        if file and (rules := format_rules(file, self._room.rules)):
+            parts.append(self.prompt.fill("rules", rules=fence("hints", rules)))
+        if chosen := self.similar("reflections", site, task, goal, first):
+            told = _format_reflections(chosen, self._room.reflections)
+            parts.append(self.prompt.fill("reflections", reflections=fence("reflections", told)))
+        if chosen := self.similar("examples", "", task, goal, first):
+            room = self._room.examples // len(chosen)
+            # The best one last, next to the task.
+            shown = [fence("episode", _format_example(each, room)) for each in reversed(chosen)]
+            parts.append(self.prompt.fill("examples", episodes="\n\n".join(shown)))
+        self._recalled[key] = text = "\n\n".join(parts)
+        return text
+
+    def similar(
+        self, kind: EntryKind, site: str, task: Task, goal: str, first: Observation
+    ) -> list[SiteEntry]:
+        """Return the entries on a site, or on any where it is empty, that are about tasks and pages
+        like these, the best first; the same for the same task and page."""
+        found = self._found.get((kind, site))
+        if found is None or not found.entries:
+            return []
+        at_hand = task.id.partition("@")[0], task.seed
+        others = (
+            entry
+            for entry in found.ranked(goal, prune(first, _PAGE_TOKENS))
+            if (entry.task.partition("@")[0], entry.seed) != at_hand
+        )
+        return list(others)[: self._room.count]
+
+
+_BY_TASK: tuple[EntryKind, ...] = ("reflections", "examples")
+"""Kinds of which those about similar tasks are shown."""
+
+
+class _Similar:
+    """Entries that are found by the task they are about and by what they say."""
+
+    def __init__(self, entries: tuple[SiteEntry, ...]) -> None:
+        self.entries = tuple(sorted(entries, key=lambda entry: (entry.sources, entry.id)))
+        self._goals = compare_by_words([each.text for each in self.entries])
+        self._lines = compare_by_words(["\n".join(each.lines) for each in self.entries])
+
+    def ranked(self, goal: str, page: str) -> list[SiteEntry]:
+        """Return those that are at all alike, the most similar first."""
+        scores = [
+            (1 - _PAGE_SHARE) * a + _PAGE_SHARE * b
+            for a, b in zip(self._goals(goal), self._lines(page), strict=True)
+        ]
+        order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+        return [self.entries[place] for place in order if scores[place] > 0]
+
+
+def _join(files: Mapping[str, SiteFile]) -> SiteFile:
+    return SiteFile("", tuple(entry for file in files.values() for entry in file.entries))
+
+
+def _shows(file: SiteFile) -> bool:
+    return any(not entry.is_retired for entry in file.entries)
+
+
+def format_rules(file: SiteFile, max_tokens: int) -> str:
+    """Return the rules with their numbers, the best first, and how many did not fit."""
+    ranked = [entry for entry in file.ranked("rules") if not entry.is_retired]
+    lines: list[str] = []
+    for rule in ranked:
+        lines.append(f"- [{rule.id}] {shorten(rule.text, _MAX_RULE)}")
+        if estimate_tokens("\n".join(lines)) > max_tokens:
+            return "\n".join([*lines[:-1], f"({len(ranked) - len(lines) + 1} hints left out)"])
+    return "\n".join(lines)
+
+
+def _format_reflections(entries: Sequence[SiteEntry], max_tokens: int) -> str:
+    room = max(40, int(3.5 * max_tokens / len(entries)) - 140)
+    return "\n".join(
+        f"- [{each.id}] At “{shorten(each.text, 120)}”: {shorten(' '.join(each.lines), room)}"
+        for each in entries
+    )
+
+
+def _format_example(entry: SiteEntry, max_tokens: int) -> str:
+    """Return an episode; where it does not fit, lines in the middle are left out."""
+    head, lines = f"Task: {entry.text}", list(entry.lines)
+    left_out = 0
+    while lines and estimate_tokens("\n".join([head, *lines])) > max_tokens:
+        lines.pop(len(lines) // 2)
+        left_out += 1
+    if left_out:
+        lines.insert(len(lines) // 2, f"({left_out} lines left out)")
+    return "\n".join([head, *lines])
