@@ -53,7 +53,7 @@ def test_nothing_measured_leaves_everything_possible() -> None:
 
 
 def test_more_successes_than_episodes_are_refused() -> None:
-    with pytest.raises(ValueError, match="5 successes of 4"):
+    with pytest.raises(ValueError, match="5 successes in 4"):
         wilson(5, 4)
 
 

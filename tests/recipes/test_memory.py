@@ -42,7 +42,7 @@ def test_an_episode_is_explained_without_its_own_cases(
     capsys.readouterr()
     assert cli.main(["memory", str(run), "e0", "--step", "2"]) == 0
     said = capsys.readouterr().out
-    assert 'step 2: answer("£3.30") was done; the same' in said
+    assert 'step 2: answer("£3.30") was taken; the same' in said
     assert "value 1 of the goal, '10056'" in said
     assert "episode e1-1" in said and "episode e0-1" not in said
 

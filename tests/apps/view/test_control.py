@@ -161,7 +161,7 @@ def test_a_run_that_nobody_started_here_cannot_be_stopped_from_here(runs: Path) 
         for action in ("stop", "resume", "pause", "delete"):
             form = {"token": token, "action": action}
             status, text = owner.ask(f"{address}/run/whole/steer", form, Origin=address)
-            assert status == 404 and "cannot be done" in text
+            assert status == 404 and "is not possible" in text
 
 
 def test_control_is_for_this_machine_and_a_folder_of_runs(

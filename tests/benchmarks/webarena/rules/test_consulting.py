@@ -146,7 +146,7 @@ BLIND = CannedModel(["yes"], capabilities=Capabilities())
             Means(CannedModel([ModelError("timed out")])),
             "the model failed: timed out",
         ),
-        ("visualwebarena_picture_answer", QUESTION, Means(BLIND, picture), "not look at images"),
+        ("visualwebarena_picture_answer", QUESTION, Means(BLIND, picture), "not accept images"),
         ("visualwebarena_same_picture", SAME, Means(), "Means(images="),
     ],
 )
