@@ -26,7 +26,7 @@ from webagent.records import Trajectory
 from webagent.training.fit import FitReport
 from webagent.training.language.run import train
 from webagent.training.language.trainer import Trainer
-from webagent.training.language.units import TrainingUnit
+from webagent.training.language.units import TrainingUnit, balance_units
 
 if TYPE_CHECKING:
     from webagent.models.local.weights import LoadedWeights
@@ -93,6 +93,8 @@ class LanguageLearner:
         saved: _Trained | _Unchanged
         try:
             units = build_units(settings, episodes, scores, encoder.write, encoder.encode)
+            if settings.objective == "sft":
+                units = balance_units(units, {one.id: one.task.name for one in episodes})
         except SetupError as error:
             session.say("policy", 1.0, f"round {round} changes nothing: {error}")
             saved = _Unchanged(self._place, asking)

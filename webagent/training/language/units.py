@@ -1,8 +1,9 @@
 """What of the rows offered may be trained on, and why the rest may not."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
 
 from torch import nn
 
@@ -41,6 +42,22 @@ def pair_rows(
         (each,) if isinstance(each, TokenRow) else tuple(each) for each in (chosen, rejected)
     )
     return TrainingUnit((*better, *worse), len(better))
+
+
+def balance_units(units: Sequence[TrainingUnit], tasks: Mapping[str, str]) -> list[TrainingUnit]:
+    """Return the units with as many of each task as of the most frequent one, no two alike counted.
+
+    `tasks` is each episode's task, by the episode's id. Units with the same ids are one lesson,
+    however often it was played; a task with fewer lessons has them repeated, the first ones once
+    more than the last. A loop that draws what it fails at would otherwise train on little else and
+    forget the tasks that it no longer draws.
+    """
+    lessons: defaultdict[str, dict[tuple[object, ...], TrainingUnit]] = defaultdict(dict)
+    for unit in units:
+        key = (unit.better, *((row.ids, row.images) for row in unit.rows))
+        lessons[tasks[unit.rows[0].episode]].setdefault(key, unit)
+    most = max(map(len, lessons.values()), default=0)
+    return [unit for each in lessons.values() for unit in islice(cycle(each.values()), most)]
 
 
 @dataclass(frozen=True, slots=True)
