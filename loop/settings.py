@@ -64,8 +64,8 @@ class ImproveConfig(JudgeSettings, PromptSettings, RunSettings, TaskSettings):
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
     run stops. Default: count only. Needs --guard."""
     arms: tuple[str, ...] = ("none", "control", "self")
-    """Arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k both
-    judged checked."""
+    """Arms to run, or `all`: none control self uniform map imagined lookahead rerank best_of_k
+    both judged checked."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
     """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
     whose weights are trained, `endpoint` with --model for one that learns through its prompt."""
