@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
+REPLACED = {
+    "hints": "give the same folder to --site-memory",
+    "exemplars": "write a site's memory with `webagent learn RUN --entries examples` and give its"
+    " folder to --site-memory",
+    "exemplar-count": "leave it out: --site-memory shows as many examples as fit",
+    "train.tensorboard": "give --train.track tensorboard",
+}
+"""Settings that are gone, and what to do instead."""
 
 
 def resolve(
@@ -69,9 +77,17 @@ def _wrong(config: type[Config], command: str, flags: Sequence[str], said: str) 
     inside = [line.strip("│| ") for line in said.splitlines() if line[:1] in ("│", "|")]
     first = next((line for line in inside if line), "the command line cannot be read")
     if unknown := _unknown(config, [word.partition("=")[0] for word in flags]):
+        if gone := _replaced(unknown.lstrip("-"), unknown):
+            return gone
         found = str(unknown_name(f"flag of webagent {command}", unknown, _flags(config)))
         return UsageError(f"{found}; webagent {command} --help lists all")
     return UsageError(f"{first}; see webagent {command} --help")
+
+
+def _replaced(name: str, source: str) -> UsageError | None:
+    """Return the error that says what has replaced a setting; None for one that never was."""
+    instead = REPLACED.get(name.replace("_", "-"))
+    return UsageError(f"{source} is gone; {instead}") if instead else None
 
 
 def _unknown(config: type[Config], given: Sequence[str]) -> str:
@@ -231,7 +247,8 @@ def _checked(config: type[Config], values: Mapping[str, object], source: str) ->
     checked: dict[str, Any] = {}
     for name, value in values.items():
         if name not in hints:
-            raise unknown_name(f"setting in {source}", name, hints)
+            gone = _replaced(name, f"{source}: {name}")
+            raise gone or unknown_name(f"setting in {source}", name, hints)
         try:
             checked[name] = TypeAdapter(hints[name]).validate_python(value)
         except ValidationError as error:
