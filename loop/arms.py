@@ -38,13 +38,6 @@ _ALL = (
     Arm("none", "the policy after its demonstrations, no improvement", "nothing"),
     Arm("control", "the same gradient tokens again on demonstrations alone", "demonstrations"),
     Arm("self", "self-improvement on judged real experience"),
-    Arm(
-        "map",
-        "`none` asking a memory of the real steps of `self`",
-        acts_by="lookahead",
-        weights_of="self",
-        plays_as="none",
-    ),
     Arm("imagined", "self-improvement with imagined successes added", dreams=True),
     Arm("lookahead", "`self` asking the world model", acts_by="lookahead", weights_of="self"),
     Arm("rerank", "`self` asking the reward model", acts_by="rerank", weights_of="self"),
@@ -53,6 +46,13 @@ _ALL = (
     Arm("judged", "`self` with a learned judge in place of the checks", believes="own"),
     Arm("checked", "`judged` held to a frozen judge", believes="own and frozen"),
     Arm("uniform", "`self` without a curriculum: every task as often", draws="uniform"),
+    Arm(
+        "map",
+        "`none` asking a memory of the real steps of `self`",
+        acts_by="lookahead",
+        weights_of="self",
+        plays_as="none",
+    ),
 )
 
 ARMS = {arm.name: arm for arm in _ALL}

@@ -11,7 +11,7 @@ from loop.executors import ExecutorName
 from loop.judging.specification import parse_evaluator
 from loop.measurement.settings import (
     BenchmarkConfig,
-    JudgeSettings,
+    JudgeModelSettings,
     PromptSettings,
     RunSettings,
     TaskSettings,
@@ -27,7 +27,7 @@ from webagent.training.language.config import TrainConfig
 
 
 @dataclass(frozen=True)
-class ImproveConfig(JudgeSettings, PromptSettings, RunSettings, TaskSettings):
+class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSettings):
     """Improve an agent on its own experience and compare it with control arms."""
 
     preset: str = ""
@@ -224,7 +224,9 @@ class ImproveConfig(JudgeSettings, PromptSettings, RunSettings, TaskSettings):
         """Return the settings of an evaluation of the same tasks in the same places."""
         own = ("asked", "taught", "images", "caps", "judge", "judge_images")
         named = {name: getattr(self, name) for name in own}
-        return BenchmarkConfig(**shared(self, TaskSettings, JudgeSettings, PromptSettings), **named)
+        return BenchmarkConfig(
+            **shared(self, TaskSettings, JudgeModelSettings, PromptSettings), **named
+        )
 
     def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> int:
         """Return the number of evaluation seeds per task, or of repeats if seeds generate no new

@@ -132,7 +132,7 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
 
     with _signals_to(session.done):
         if config.answer:
-            _say("When you are done, type the answer here and press Enter.")
+            _say("Type the answer here and press Enter when you are done.")
             answer_typed(answered)
         else:
             _say("Close the window, or press Ctrl-C here, when you are done.")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from loop.measurement.settings import (
     BenchmarkConfig,
-    JudgeSettings,
+    JudgeModelSettings,
     TaskSettings,
     check,
     judge_of,
@@ -18,7 +18,7 @@ _SHORTEST_TOKEN = 16
 
 
 @dataclass(frozen=True)
-class ServeConfig(JudgeSettings, TaskSettings):
+class ServeConfig(JudgeModelSettings, TaskSettings):
     """Serve tasks to trainers and evaluators over OpenEnv's protocol (docs/howto/serve.md)."""
 
     split: str = "train"
@@ -52,7 +52,7 @@ class ServeConfig(JudgeSettings, TaskSettings):
     def played(self) -> BenchmarkConfig:
         """Return the same settings as a benchmark, for everything that prepares one."""
         return BenchmarkConfig(
-            **shared(self, TaskSettings, JudgeSettings),
+            **shared(self, TaskSettings, JudgeModelSettings),
             split=self.split,
             har=self.har,
             judge=self.judge,

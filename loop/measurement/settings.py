@@ -57,7 +57,7 @@ class TaskSettings:
 
 
 @dataclass(frozen=True)
-class JudgeSettings:
+class JudgeModelSettings:
     """Settings of the model that a judge queries."""
 
     judge_policy: str = "endpoint"
@@ -134,7 +134,7 @@ def shared(config: "DataclassInstance", *bases: type[Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class BenchmarkConfig(JudgeSettings, PromptSettings, PlaySettings):
+class BenchmarkConfig(JudgeModelSettings, PromptSettings, PlaySettings):
     """Evaluate one policy on held-out seeds."""
 
     seeds: int | None = None

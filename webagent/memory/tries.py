@@ -37,7 +37,7 @@ class FailedTries:
     """Failed tries by task."""
 
     tries: defaultdict[str, list[Try]] = field(default_factory=lambda: defaultdict(list))
-    _used: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    _used: defaultdict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
     """Probability that is used up, by the hash of a beginning of a try."""
     _counts: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     """How often an action was tried, by its key and by that of the pair with the one before."""
@@ -47,11 +47,11 @@ class FailedTries:
         if len(self.tries[task]) >= _MOST:
             return
         self.tries[task].append(tried)
-        node, before = 0, 0
+        used, node, before = self._used[task], 0, 0
         for i, (key, _) in enumerate(tried):
             node = _follow(node, key)
             rest = math.prod(chance for _, chance in tried[i + 1 :])
-            self._used[task][node] += rest  # type: ignore[assignment]
+            used[node] = used.get(node, 0.0) + rest
             self._counts[task].update((key, _follow(before, key)))
             before = key
 
@@ -68,7 +68,7 @@ class FailedTries:
         used, counts = self._used[task], self._counts[task]
         before = past[-1] if past else 0
         return [
-            max(_LEAST, 1 - used[_follow(node, key)])
+            max(_LEAST, 1 - used.get(_follow(node, key), 0.0))
             / (1 + counts[key]) ** (_GIVEN_UP if key == GIVE_UP else _AGAIN)
             / (1 + counts[_follow(before, key)]) ** _AFTER
             for key in keys

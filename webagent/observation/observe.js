@@ -410,6 +410,7 @@ function isListening(element, style) {
   const heard = LISTENING.get(element);
   if (!heard || !(element instanceof HTMLElement) || style.cursor === "pointer") return false;
   if (isNative(element) || writtenRole(element) || element[own.hasAttribute]("tabindex")) return false;
+  if (/^(form|fieldset)$/.test(tagOf(element)) || element[own.querySelector]("select")) return false;
   return heard === 2 || !isDelegate(element, style);
 }
 
