@@ -31,7 +31,7 @@ _SUFFIX = 4
 """Past actions that are compared in the first, rough look."""
 _AKIN = 0.5
 """Likeness of goals from which steps of the one are asked about those of the other."""
-_OF_THE_LIKEST = 0.6
+_OF_THE_LIKEST = 0.45
 """Share of the likest goal's likeness from which a case says what tells its steps apart."""
 _BREADTH = 6.0
 """By how much flatter cases are weighed when they are asked what tells steps apart."""
@@ -246,11 +246,18 @@ def _by_conditions(
         {each[:-1]: each[-1] for each in translate(case.conditions, case.goal, view["goal"])}
         for _, case, _ in found
     ]
+    signatures = [case.signature for _, case, _ in found]
+    for each in {signature for signature in signatures if signature.count("|") == 2}:
+        # What is done to an element is not done where there is none such, as one gives up there.
+        element = stable_hash(each.partition("|")[2])
+        mine["there", each] = element in view["page"]
+        for known, (_, case, _) in zip(theirs, found, strict=True):
+            known["there", each] = element in case.page
     scores = np.array([score for score, _, _ in found])
     near = np.exp((scores - scores.max()) / _BREADTH)
     likeness = np.array([features[0] for _, _, features in found])
     near[likeness < _OF_THE_LIKEST * likeness.max()] = 0.0
-    agreed = agreement(mine, theirs, [case.signature for _, case, _ in found], near)
+    agreed = agreement(mine, theirs, signatures, near)
     for (_, _, features), value in zip(found, agreed, strict=True):
         features[-1] = value
     return [(float(features @ weights), case, features) for _, case, features in found]

@@ -145,7 +145,8 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
         elif success < 0.5:
             chances = [_chance(step.decision) for step in trajectory.steps]
             memory.note_failure(trajectory, chances)
-            added += memory.avoid(trajectory, blame_steps(chances))
+            known = [_likeliest(step.decision) for step in trajectory.steps]
+            added += memory.avoid(trajectory, blame_steps(chances, known))
     return added
 
 
@@ -155,6 +156,12 @@ def _chance(decision: Decision) -> float:
     if decision.source == "explore":
         return confidence_of(decision) or 0.05
     return confidence_of(decision) or 0.5
+
+
+def _likeliest(decision: Decision) -> float:
+    """Return the policy's confidence in the likeliest action that was considered, one half where
+    none was."""
+    return max((math.exp(c.log_prob) for c in decision.candidates), default=0.5)
 
 
 def _decision(
