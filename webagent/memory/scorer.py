@@ -203,7 +203,7 @@ _FAMILIES = {
     "sized": 0.6,
     "loose": 0.6,
     "true": 1.2,
-    "asked": 1.0,
+    "asked": 2.5,
     "like": 2.0,
     "like$$": 5.0,
     "each": 2.0,
