@@ -147,7 +147,7 @@ _PRIORS = {
     "repeated": -2.0,
     "shortcut": 1.5,
     "misnamed": -2.0,
-    "beside value": 2.0,
+    "beside value": 0.5,
     "best": 2.0,
     "full": 1.5,
     "evidence": 2.5,
