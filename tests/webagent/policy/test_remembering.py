@@ -111,9 +111,9 @@ async def test_what_memory_is_sure_of_is_doubted_while_exploring_where_all_has_f
         tries = [at(replace(new, task=task), 0) for task in tasks]
         return {(await policy.act(each, new.steps[0].observation)).action for each in tries}
 
-    memory.avoid(look_up("one", "10056", 1), [0.2, 0.2])
+    memory.avoid(look_up("one", "10056", 1), [1.0, 1.0])
     assert await first_actions() == {Click(70)}
-    memory.avoid(look_up("two", "10055", 1), [0.2, 0.2])
+    memory.avoid(look_up("two", "10055", 1), [1.0, 1.0])
     assert len(await first_actions()) > 1
     memory.remember(look_up("three", "10055", 1), source="success")
     assert await first_actions() == {Click(70)}
