@@ -31,7 +31,7 @@ _SUFFIX = 4
 """Past actions that are compared in the first, rough look."""
 _AKIN = 0.5
 """Likeness of goals from which steps of the one are asked about those of the other."""
-_OF_THE_LIKEST = 0.45
+_OF_THE_LIKEST = 0.6
 """Share of the likest goal's likeness from which a case says what tells its steps apart."""
 _BREADTH = 6.0
 """By how much flatter cases are weighed when they are asked what tells steps apart."""
@@ -43,6 +43,11 @@ _ALONE = 0.3
 """What words count that one remembered goal alone has, where they are missing in another."""
 _NAMED = 0.5
 """What a word of the goal counts that stands in the name of an element which was acted on."""
+_LIKE_ENOUGH = 0.4
+"""Likeness, of that of the likest goal, from which what was done says what can be done here."""
+_POSSIBLE = 4.0
+"""What is taken from a case that gave up where an element was missing which is here, and to which
+something was done for a like goal."""
 _ROUGH = 96
 """Cases that are looked at closely."""
 _ALIKE = 5
@@ -247,12 +252,6 @@ def _by_conditions(
         for _, case, _ in found
     ]
     signatures = [case.signature for _, case, _ in found]
-    for each in {signature for signature in signatures if signature.count("|") == 2}:
-        # What is done to an element is not done where there is none such, as one gives up there.
-        element = stable_hash(each.partition("|")[2])
-        mine["there", each] = element in view["page"]
-        for known, (_, case, _) in zip(theirs, found, strict=True):
-            known["there", each] = element in case.page
     scores = np.array([score for score, _, _ in found])
     near = np.exp((scores - scores.max()) / _BREADTH)
     likeness = np.array([features[0] for _, _, features in found])
@@ -260,7 +259,20 @@ def _by_conditions(
     agreed = agreement(mine, theirs, signatures, near)
     for (_, _, features), value in zip(found, agreed, strict=True):
         features[-1] = value
-    return [(float(features @ weights), case, features) for _, case, features in found]
+    can_be_done = {
+        stable_hash(case.signature.partition("|")[2])
+        for (_, case, _), each in zip(found, likeness, strict=True)
+        if case.op != "give_up" and each >= _LIKE_ENOUGH * likeness.max()
+    } & view["page"]
+    return [
+        (
+            float(features @ weights)
+            - (_POSSIBLE if case.op == "give_up" and can_be_done - case.page else 0.0),
+            case,
+            features,
+        )
+        for _, case, features in found
+    ]
 
 
 def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
