@@ -146,7 +146,7 @@ _PRIORS = {
     "nearest": 3.0,
     "repeated": -2.0,
     "shortcut": 1.5,
-    "misnamed": -1.0,
+    "misnamed": -2.0,
     "beside value": 0.5,
     "best": 2.0,
     "full": 1.5,
