@@ -61,7 +61,7 @@ class BuiltinLearner:
         exploration = {
             "measure": None,
             "vote": Exploration(1.0, 0.0),
-        }.get(purpose, Exploration(config.temperature, config.random_share))
+        }.get(purpose, Exploration(config.temperature, config.random_share, where_failed=True))
         memory = None if purpose == "imagine" else self.memory
         return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
 

@@ -16,24 +16,37 @@ _CLAIMED = 0.9
 enough in episodes that failed."""
 _SUREST = 0.95
 """Chance that everything else was right, at most: no single failure refutes a step."""
+_ASTRAY = 0.5
+"""Confidence in the likeliest action below which a page is likelier off the way than on it: by so
+many times as this is more than that."""
+_LEAST_KNOWN = 0.03
+"""Confidence below which a page is not less known."""
 _FURTHER = 0.5
 """What each further failure counts of the one before: those of one round share their cause."""
 _UNKNOWN = 0.02
 """Chance, at least, of what is not among the proposals."""
 
 
-def blame_steps(chances: Sequence[float]) -> list[float]:
+def blame_steps(chances: Sequence[float], known: Sequence[float]) -> list[float]:
     """Return for each step of an episode that failed by how many nats its log-odds fall.
 
-    `chances` are the probabilities, when they were chosen, that each step was right. By Bayes' rule
-    the odds of a step are multiplied by the chance that something else was wrong: a step is blamed
-    where all the others were sure, and hardly where another was as doubtful.
+    `chances` are the probabilities, when they were chosen, that each step was right, and `known`
+    those of the likeliest action there. The first wrong step is sought by Bayes' rule: it comes
+    after steps that were right, and before pages on which memory did not know what to do, since
+    what was demonstrated leads to none of these. What came after it is not blamed.
     """
     claimed = [min(chance, _CLAIMED) for chance in chances]
+    lost = [max(1.0, _ASTRAY / max(each, _LEAST_KNOWN)) for each in known]
+    first = [
+        math.prod(claimed[:i]) * (1 - claimed[i]) * max(lost[i + 1 :], default=1.0)
+        for i in range(len(claimed))
+    ]
     found = []
-    for i in range(len(claimed)):
-        rest = math.prod(chance for j, chance in enumerate(claimed) if j != i)
-        found.append(-math.log(1 - min(rest, _SUREST)))
+    for i, chance in enumerate(claimed):
+        later, not_before = sum(first[i + 1 :]), sum(first[i:])
+        left = max(later / not_before, (1 - _SUREST) * chance)
+        nats = math.log(chance / (1 - chance)) - math.log(left / (1 - left))
+        found.append(max(0.0, nats) * not_before / sum(first))
     return found
 
 

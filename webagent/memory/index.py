@@ -43,6 +43,11 @@ _ALONE = 0.3
 """What words count that one remembered goal alone has, where they are missing in another."""
 _NAMED = 0.5
 """What a word of the goal counts that stands in the name of an element which was acted on."""
+_LIKE_ENOUGH = 0.4
+"""Likeness, of that of the likest goal, from which what was done says what can be done here."""
+_POSSIBLE = 4.0
+"""What is taken from a case that gave up where an element was missing which is here, and to which
+something was done for a like goal."""
 _ROUGH = 96
 """Cases that are looked at closely."""
 _ALIKE = 5
@@ -246,14 +251,28 @@ def _by_conditions(
         {each[:-1]: each[-1] for each in translate(case.conditions, case.goal, view["goal"])}
         for _, case, _ in found
     ]
+    signatures = [case.signature for _, case, _ in found]
     scores = np.array([score for score, _, _ in found])
     near = np.exp((scores - scores.max()) / _BREADTH)
     likeness = np.array([features[0] for _, _, features in found])
     near[likeness < _OF_THE_LIKEST * likeness.max()] = 0.0
-    agreed = agreement(mine, theirs, [case.signature for _, case, _ in found], near)
+    agreed = agreement(mine, theirs, signatures, near)
     for (_, _, features), value in zip(found, agreed, strict=True):
         features[-1] = value
-    return [(float(features @ weights), case, features) for _, case, features in found]
+    can_be_done = {
+        stable_hash(case.signature.partition("|")[2])
+        for (_, case, _), each in zip(found, likeness, strict=True)
+        if case.op != "give_up" and each >= _LIKE_ENOUGH * likeness.max()
+    } & view["page"]
+    return [
+        (
+            float(features @ weights)
+            - (_POSSIBLE if case.op == "give_up" and can_be_done - case.page else 0.0),
+            case,
+            features,
+        )
+        for _, case, features in found
+    ]
 
 
 def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:

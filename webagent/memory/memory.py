@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -79,6 +80,8 @@ class Memory:
     """Weight by episode remembered."""
     tries: FailedTries = field(default_factory=FailedTries)
     """What was tried in vain at tasks without a success."""
+    failed: Counter[str] = field(default_factory=Counter)
+    """Own failures by task since its latest own success."""
     _usage: Usage = field(default_factory=Usage)
 
     def __len__(self) -> int:
@@ -101,6 +104,7 @@ class Memory:
         self.episodes[trajectory.id] = weight
         if weight > 0:
             self.tries.forget(trajectory.task.name)
+            self.failed.pop(trajectory.task.name, None)
         cases = [each for each in cases_of(trajectory, weight, source) if each.step not in without]
         if weight < 0:
             self.avoided.add(cases[-1])
@@ -115,6 +119,7 @@ class Memory:
         if trajectory.id in self.episodes or not trajectory.steps:
             return 0
         self.episodes[trajectory.id] = -1.0
+        self.failed[trajectory.task.name] += 1
         cases = [
             replace(case, weight=-nats)
             for case, nats in zip(cases_of(trajectory, -1.0, "failure"), blame, strict=True)
@@ -330,6 +335,7 @@ class Memory:
             "cases": len(self),
             "episodes": self.episodes,
             "tries": self.tries.tries,
+            "failed": self.failed,
             "relevance": dict(zip(FEATURES, self.relevance.tolist(), strict=True)),
             "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
         }
@@ -354,6 +360,7 @@ class Memory:
                 )
             lines = zlib.decompress((folder / "cases.jsonl.z").read_bytes()).decode("ascii")
             memory = cls(episodes=dict(about["episodes"]))
+            memory.failed.update(about.get("failed", {}))
             memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
             memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
             for task, tried in about.get("tries", {}).items():

@@ -78,7 +78,7 @@ class BuiltinPolicy:
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """One action in the current state."""
         started = time.monotonic()
-        rng = None if self.exploration is None else episode_rng(trajectory)
+        rng = episode_rng(trajectory) if self._explores(trajectory.task.name) else None
         strays = (
             rng is not None
             and self.exploration is not None
@@ -106,6 +106,14 @@ class BuiltinPolicy:
             if confidence_of(remembered) >= network:
                 return remembered
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
+
+    def _explores(self, task: str) -> bool:
+        """Whether this task is explored: where memory holds examples and no try has failed since
+        the latest success, doing as they did is both the likeliest to succeed and what is judged
+        later."""
+        if self.exploration is None or self.memory is None or not self.exploration.where_failed:
+            return self.exploration is not None
+        return bool(self.memory.failed[task]) or not self.memory.has_examples(task)
 
     def _recollected(
         self, trajectory: Trajectory, observation: Observation, rng: np.random.Generator | None

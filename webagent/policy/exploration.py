@@ -24,6 +24,8 @@ class Exploration:
     """Share of steps that are random actions."""
     match_share: float = 0.5
     """Share of random actions that go to elements sharing a word with the goal."""
+    where_failed: bool = False
+    """Whether a task that memory has examples of is explored only after its latest try failed."""
 
 
 def random_action(

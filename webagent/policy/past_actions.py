@@ -83,7 +83,7 @@ def find_detours(steps: Sequence[Step]) -> frozenset[int]:
     found: set[int] = set()
     for i, page in enumerate(pages):
         for again in range(len(pages) - 1, i, -1):
-            if pages[again] == page and not _may_have_sent(steps[i:again]):
+            if pages[again] == page and not _may_have_sent(steps, i, again):
                 found.update(range(i, again))
                 break
     fills = [
@@ -95,12 +95,13 @@ def find_detours(steps: Sequence[Step]) -> frozenset[int]:
     return frozenset(found | {i for i, mark in fills if last_fill[mark] > i})
 
 
-def _may_have_sent(steps: Sequence[Step]) -> bool:
-    """Whether something was entered and a button or key pressed afterwards."""
+def _may_have_sent(steps: Sequence[Step], start: int, end: int) -> bool:
+    """Whether something was entered before or among these steps and a button or key pressed in
+    them afterwards: a form that is sent often looks as it did before."""
     entered = False
-    for step in steps:
+    for i, step in enumerate(steps[:end]):
         action = step.decision.action
-        if entered and isinstance(action, Click | Press):
+        if entered and i >= start and isinstance(action, Click | Press):
             nodes = step.observation.nodes
             role = next((node.role for node in nodes if node.mark == action.mark), "button")
             if isinstance(action, Press) or role == "button":

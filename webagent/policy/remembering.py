@@ -32,6 +32,9 @@ _SHOWN = 4
 SURE = 0.9
 """Confidence from which what is remembered is done, exploring or not, without the network being
 asked: of 230 held-out steps at least as sure, with one demonstration a task, all were right."""
+_SURER = 0.95
+"""The same where all own tries have failed: a failure with which every step was sure takes what is
+98 % sure below it, one with a doubtful step does not take the others below it in several tries."""
 
 
 def recollect(
@@ -115,11 +118,11 @@ def sampled(
 ) -> Decision:
     """Return one of the decisions: the first where memory is sure of it, else drawn by confidence
     at this temperature, so that what is tried anew is what was doubtful. Where all own tries have
-    failed so far, what memory is sure of is doubted, too."""
+    failed so far, only what they hardly speak against is not doubted, and the rest the more."""
+    if confidence_of(decisions[0]) >= (_SURER if has_only_failed else SURE):
+        return decisions[0]
     if has_only_failed:
         temperature *= _DOUBTING
-    elif confidence_of(decisions[0]) >= SURE:
-        return decisions[0]
     logits = np.array([math.log(confidence_of(each) + 1e-9) for each in decisions]) / temperature
     powers = np.exp(logits - logits.max())
     return decisions[int(rng.choice(len(decisions), p=powers / powers.sum()))]
@@ -145,7 +148,8 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
         elif success < 0.5:
             chances = [_chance(step.decision) for step in trajectory.steps]
             memory.note_failure(trajectory, chances)
-            added += memory.avoid(trajectory, blame_steps(chances))
+            known = [_likeliest(step.decision) for step in trajectory.steps]
+            added += memory.avoid(trajectory, blame_steps(chances, known))
     return added
 
 
@@ -155,6 +159,12 @@ def _chance(decision: Decision) -> float:
     if decision.source == "explore":
         return confidence_of(decision) or 0.05
     return confidence_of(decision) or 0.5
+
+
+def _likeliest(decision: Decision) -> float:
+    """Return the policy's confidence in the likeliest action that was considered, one half where
+    none was."""
+    return max((math.exp(c.log_prob) for c in decision.candidates), default=0.5)
 
 
 def _decision(

@@ -115,7 +115,7 @@ class Student:
             return 0
         if has_failed:
             chances = [_chance(step.decision) for step in trajectory.steps]
-            return self.memory.avoid(trajectory, blame_steps(chances))
+            return self.memory.avoid(trajectory, blame_steps(chances, chances))
         nowhere = find_detours(trajectory.steps)
         own_words = _template(trajectory.goal)
         kind = self.kinds.setdefault(own_words, self.kind_of(trajectory.goal))

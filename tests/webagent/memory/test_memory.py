@@ -124,9 +124,14 @@ def test_an_answer_that_failed_gives_way_to_the_second_best() -> None:
 
 
 def test_a_failure_is_blamed_on_what_was_doubtful() -> None:
-    sure, doubtful = blame_steps([0.99, 0.4])
+    sure, doubtful = blame_steps([0.99, 0.4], [0.99, 0.6])
     assert doubtful > 2 > 1 > sure
-    assert max(blame_steps([0.5] * 6)) < 0.05
+    assert max(blame_steps([0.5] * 6, [0.5] * 6)) < 0.1
+
+
+def test_a_failure_is_blamed_on_what_led_where_nothing_was_known() -> None:
+    sure, doubtful, lost = blame_steps([0.98, 0.55, 0.02], [0.98, 0.55, 0.02])
+    assert doubtful > 2 > 1 > sure > lost
 
 
 def test_what_is_to_be_avoided_is_kept_on_disk(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ HOME = page("Note it.", node(1, "link", "Notes"), node(2, "link", "Done"))
 EDITOR = page("Note it.", node(FIELD, "textbox", "note"), node(9, "button", "Save"))
 WRITTEN = page("Note it.", node(FIELD, "textbox", "note", value="it"), node(9, "button", "Save"))
 SENT = ((HOME, Click(1)), (EDITOR, Fill(FIELD, "it")), (WRITTEN, Click(9)), (HOME, Click(2)))
+SENT_AND_STILL_THERE = ((EDITOR, Fill(FIELD, "it")), (WRITTEN, Click(9)), (WRITTEN, GoBack()))
 LEFT_UNSENT = ((HOME, Click(1)), (EDITOR, Fill(FIELD, "it")), (WRITTEN, GoBack()), (HOME, Click(2)))
 STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
 
@@ -40,8 +41,9 @@ STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
         (STRAIGHT, set()),
         (LEFT_UNSENT, {0, 1, 2}),
         (SENT, set()),
+        (SENT_AND_STILL_THERE, set()),
     ],
-    ids=["there and back again", "typed over", "straight", "left unsent", "sent"],
+    ids=["there and back again", "typed over", "straight", "left unsent", "sent", "still there"],
 )
 def test_steps_that_led_nowhere_are_found(
     turns: tuple[tuple[Observation, Action], ...], detours: set[int]

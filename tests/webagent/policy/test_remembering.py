@@ -102,6 +102,27 @@ def test_what_memory_is_sure_of_is_done_while_exploring() -> None:
     assert {sampled(found, rng, 9.0).action for _ in range(40)} == {found[0].action}
 
 
+async def test_a_task_with_examples_is_explored_only_after_a_try_has_failed() -> None:
+    new, memory = look_up("new", "10050", 70), taught()
+    exploration = Exploration(20.0, 0.0, where_failed=True)
+    policy = BuiltinPolicy(untrained(), exploration=exploration, memory=memory)
+
+    async def first_actions() -> set[Action]:
+        tasks = [replace(new.task, seed=i) for i in range(20)]
+        tries = [at(replace(new, task=task), 0) for task in tasks]
+        return {(await policy.act(each, new.steps[0].observation)).action for each in tries}
+
+    for name in ("one", "two"):
+        failed = look_up(name, "10056", 1)
+        other = replace(failed, task=replace(failed.task, id="another@1"))
+        memory.avoid(other, [1.0, 1.0])
+    assert await first_actions() == {Click(70)}
+    memory.avoid(look_up("own", "10055", 1), [1.0, 1.0])
+    assert len(await first_actions()) > 1
+    memory.remember(look_up("success", "10055", 1), source="success")
+    assert await first_actions() == {Click(70)}
+
+
 async def test_what_memory_is_sure_of_is_doubted_while_exploring_where_all_has_failed() -> None:
     new, memory = look_up("new", "10050", 70), taught()
     policy = BuiltinPolicy(untrained(), exploration=Exploration(20.0, 0.0), memory=memory)
@@ -111,9 +132,9 @@ async def test_what_memory_is_sure_of_is_doubted_while_exploring_where_all_has_f
         tries = [at(replace(new, task=task), 0) for task in tasks]
         return {(await policy.act(each, new.steps[0].observation)).action for each in tries}
 
-    memory.avoid(look_up("one", "10056", 1), [0.2, 0.2])
+    memory.avoid(look_up("one", "10056", 1), [1.0, 1.0])
     assert await first_actions() == {Click(70)}
-    memory.avoid(look_up("two", "10055", 1), [0.2, 0.2])
+    memory.avoid(look_up("two", "10055", 1), [1.0, 1.0])
     assert len(await first_actions()) > 1
     memory.remember(look_up("three", "10055", 1), source="success")
     assert await first_actions() == {Click(70)}
