@@ -203,7 +203,9 @@ class Soak:
             if await worker.wait() == 0:
                 return
             if worker.returncode != -9:
-                raise RuntimeError(f"a worker ended with {worker.returncode}")
+                self.faults["worker that ended by itself"] += 1
+                if self.faults["worker that ended by itself"] > RETRIES:
+                    raise RuntimeError(f"workers end with {worker.returncode} time and again")
 
     def _family(self, part: int | None = None) -> list[psutil.Process]:
         found = []
