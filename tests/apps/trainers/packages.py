@@ -22,7 +22,7 @@ CLIENT = ("websockets>=14", "beautifulsoup4>=4.13")
 def newer_python(least: tuple[int, int]) -> str:
     """A Python of at least this version. Skips where there is none."""
     names = [f"python3.{minor}" for minor in range(least[1], least[1] + 3)]
-    kept = sorted(Path("~/.pyenv/versions").expanduser().glob("*/bin/python"))
+    kept = sorted(Path(sys.base_prefix).parent.glob("*/bin/python"))  # where pyenv keeps them
     for each in (*names, *map(str, kept)):
         told = "import sys; print(sys.version_info >= tuple(map(int, sys.argv[1:])))"
         line = [each, "-c", told, *map(str, least)]
