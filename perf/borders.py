@@ -35,6 +35,7 @@ from benchmarks.miniwob import tasks as miniwob  # noqa: E402
 from benchmarks.oracles import OraclePolicy  # noqa: E402
 from benchmarks.rules import checks_hold  # noqa: E402
 from perf.fakes.chat_server import ChatHandler, serving  # noqa: E402
+from perf.fakes.foreign_programs import evaluate_in_verifiers  # noqa: E402
 from perf.fakes.scripted_model import read_text, send_message  # noqa: E402
 from webagent.action import Action, format_action, parse_action  # noqa: E402
 from webagent.action.actions import Click, GiveUp  # noqa: E402
@@ -179,8 +180,6 @@ def cross_verifiers(url: str, programs: Path) -> Border:
     """Play them in verifiers' own evaluation; the model answers by all that it has read."""
 
     def cross(wanted: Sequence[BorderEpisode]) -> Iterator[BorderEpisode]:
-        from tests.apps.trainers.packages import evaluate_in_verifiers
-
         script = make_script(wanted)
 
         def behave(handler: ChatHandler, body: dict[str, Any]) -> None:
