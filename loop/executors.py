@@ -189,7 +189,9 @@ class WorldHost:
         taken = tuple(self._pictures.pop(world, ()))
         if not isinstance(came, BaseException):
             return WorkerReply(came, pictures=taken)
-        if not isinstance(came, WebAgentError):
+        if isinstance(came, OSError):  # such as a full disk: of this machine alone
+            came = WorldError(f"the machine {socket.gethostname()} cannot go on: {came}")
+        elif not isinstance(came, WebAgentError):
             came = RuntimeError("a defect in a worker\n" + "".join(format_exception(came)))
         return WorkerReply(error=came, pictures=taken)
 

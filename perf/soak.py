@@ -1,9 +1,11 @@
 """Many episodes while browsers, renderers, drivers, workers and the network are broken.
 
     python perf/soak.py [--json] [--episodes 3000] [--faults-per-1000 30]
+    python perf/soak.py --live 64 --thinking 20 --episodes 2400 --faults-per-1000 10
 
 Two workers, processes of their own with a browser each, play one plan of MiniWoB++ tasks and of
-tasks on a local site. Each task is first played undisturbed; what it earns then it must earn under
+tasks on a local site, `--live` episodes at once, each step after `--thinking` seconds (half to one
+and a half of them). Each task is first played undisturbed; what it earns then it must earn under
 faults. Printed are the account of all episodes, attempts and failures by kind, memory with its
 slope, and what was left behind. Exits with 1 unless every episode is accounted for with the right
 reward and nothing is left.
@@ -17,10 +19,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -41,12 +44,13 @@ from webagent.store import Store
 TASKS = ("click-test-2", "click-button", "enter-text", "login-user", "click-option", "click-tab-2")
 SEEDS = 5
 WORKERS = 2
-WORLDS = 2
-RETRIES = 5
+RETRIES = 10
+"""A browser that is killed takes all of its episodes with it."""
 SITE = "site/save@1"
 OUTAGE_SECONDS = 1.0
 RIGHT, WRONG = "episodes with the right reward", "episodes with a wrong reward"
 MISSING, OPEN = "episodes without a result", "attempts left open"
+AT_ONCE = "live at once, for half of the time or more"
 OVER = PageHooks(over="window.saved")
 PAGE = """<!DOCTYPE html><title>Save</title><p id=said>not saved</p><button>Save</button>
 <script>
@@ -55,6 +59,15 @@ document.querySelector("button").onclick = async () => {
   catch (error) { said.textContent = "not saved, try again " + Math.random(); }
 };
 </script>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many episodes are played at once, and how long their policy thinks."""
+
+    live: int = 4
+    thinking: float = 0.0
+    """Seconds a step on average."""
 
 
 class Site:
@@ -83,10 +96,15 @@ class Site:
         writer.close()
 
 
+@dataclass(frozen=True, slots=True)
 class Script:
-    """Solves each task by its oracle, and the site's by saving until it is saved."""
+    """Thinks, then solves each task by its oracle, and the site's by saving until it is saved."""
+
+    thinking: float
+    """Seconds a step on average."""
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        await asyncio.sleep(self.thinking * random.uniform(0.5, 1.5))
         if trajectory.task.id == SITE:
             return await ScriptedPolicy(_save).act(trajectory, observation)
         return await OraclePolicy(trajectory.task.name).act(trajectory, observation)
@@ -116,16 +134,16 @@ def plan_of(episodes: int, site: str, phase: str) -> list[PlannedEpisode]:
     return plan_episodes(tasks, Provenance(phase=phase))
 
 
-async def work(folder: str, episodes: int, site: str, phase: str, part: int) -> None:
+async def work(folder: str, episodes: int, site: str, phase: str, part: int, *, pace: Pace) -> None:
     """Play one worker's part of the plan, or what is left of it; a line for each attempt."""
     plan = plan_of(episodes, site, phase)[part::WORKERS]
     with Store.open(Path(folder)) as store:
         async with Browser(limits=BrowserLimits(episodes=200)) as browser:
             await collect(
                 plan,
-                Script(),
+                Script(pace.thinking),
                 browser.world,
-                concurrency=WORLDS,
+                concurrency=pace.live // WORKERS,
                 recorder=store,
                 retries=RETRIES,
                 on_episode=lambda trajectory: print(trajectory.id, flush=True),
@@ -141,6 +159,7 @@ class Soak:
     site: Site
     episodes: int
     dice: random.Random
+    pace: Pace
     faults: Counter[str] = field(default_factory=Counter)
     weights: list[tuple[int, dict[str, float]]] = field(default_factory=list)
     workers: dict[int, psutil.Process] = field(default_factory=dict)
@@ -154,7 +173,7 @@ class Soak:
         playing = asyncio.gather(*parts)
         due, next_weighing = 0, max(10, episodes // 30)
         while not playing.done():
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(1.0 if self.pace.thinking else 0.2)
             self.seen.update(self._family())
             if len(self.attempts) >= next_weighing and per_1000:
                 self.weights.append((len(self.attempts), self._weigh()))
@@ -165,7 +184,9 @@ class Soak:
         await playing
 
     async def _keep_working(self, part: int, phase: str, episodes: int) -> None:
+        pace = self.pace if phase == "soak" else Pace()
         command = [str(self.folder), str(episodes), self.site.url, phase, str(part)]
+        command += [str(pace.live), str(pace.thinking)]
         while True:
             worker = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -182,7 +203,9 @@ class Soak:
             if await worker.wait() == 0:
                 return
             if worker.returncode != -9:
-                raise RuntimeError(f"a worker ended with {worker.returncode}")
+                self.faults["worker that ended by itself"] += 1
+                if self.faults["worker that ended by itself"] > RETRIES:
+                    raise RuntimeError(f"workers end with {worker.returncode} time and again")
 
     def _family(self, part: int | None = None) -> list[psutil.Process]:
         found = []
@@ -231,7 +254,9 @@ class Soak:
                 else:
                     as_before = _earned(played[index]) == expected[_name(played[index])]
                     book[RIGHT if as_before else WRONG] += 1
-            for entry in store.entries("any", phase="soak"):
+            entries = store.entries("any", phase="soak")
+            book[AT_ONCE] = at_once([(each.started, each.seconds) for each in entries])
+            for entry in entries:
                 book["attempts"] += 1
                 if entry.ending is None:
                     book[OPEN] += 1
@@ -277,6 +302,23 @@ def _shape(error: str) -> str:
     return re.sub(r"\d+", "N", re.sub(r"\w+://\S+", "URL", error))[:70]
 
 
+def at_once(spans: Sequence[tuple[float, float]]) -> int:
+    """How many of these, each a beginning and a length in seconds, were live at once during at
+    least half of the time from the first to the last."""
+    changes = sorted([(at, 1) for at, _ in spans] + [(at + length, -1) for at, length in spans])
+    lasting: defaultdict[int, float] = defaultdict(float)
+    live = 0
+    for (at, change), (later, _) in pairwise(changes):
+        live += change
+        lasting[live] += later - at
+    half, found = sum(lasting.values()) / 2, 0.0
+    for live in sorted(lasting, reverse=True):
+        found += lasting[live]
+        if found >= half:
+            return live
+    return 0
+
+
 def slope(weights: Sequence[tuple[int, dict[str, float]]], kind: str) -> float:
     """Megabytes gained in 1,000 episodes, by least squares, the first fifth left out, and the
     moments at which it was not running."""
@@ -302,7 +344,7 @@ def rows_of(soak: Soak, book: Counter[str], left: list[str], seconds: float) -> 
     return [row(name, value, None, more_is_better=True) for name, value in figures.items()]
 
 
-async def soak(episodes: int, per_1000: float, seed: int) -> tuple[list[Row], bool]:
+async def soak(episodes: int, per_1000: float, seed: int, pace: Pace) -> tuple[list[Row], bool]:
     """Play it all; the figures, and whether all is as it should be."""
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         folder, scratch = Path(name) / "run", Path(name) / "scratch"
@@ -310,7 +352,7 @@ async def soak(episodes: int, per_1000: float, seed: int) -> tuple[list[Row], bo
         Store.open(folder, create=True).close()
         site = Site()
         await site.start()
-        run = Soak(folder, scratch, site, episodes, random.Random(seed))
+        run = Soak(folder, scratch, site, episodes, random.Random(seed), pace)
         await run.run("learn", (len(TASKS) + 1) * SEEDS, 0)
         began = time.monotonic()
         await run.run("soak", episodes, per_1000)
@@ -324,15 +366,19 @@ async def soak(episodes: int, per_1000: float, seed: int) -> tuple[list[Row], bo
 def main() -> None:
     """Soak and print; as a worker, play."""
     if sys.argv[1:2] == ["--work"]:
-        folder, episodes, site, phase, part = sys.argv[2:]
-        asyncio.run(work(folder, int(episodes), site, phase, int(part)))
+        folder, episodes, site, phase, part, live, thinking = sys.argv[2:]
+        pace = Pace(int(live), float(thinking))
+        asyncio.run(work(folder, int(episodes), site, phase, int(part), pace=pace))
         return
     parser = options(__doc__)
     parser.add_argument("--episodes", type=int, default=3000)
     parser.add_argument("--faults-per-1000", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0, help="of the faults")
+    parser.add_argument("--live", type=int, default=4, help="episodes at once")
+    parser.add_argument("--thinking", type=float, default=0.0, help="seconds a step")
     chosen = parser.parse_args()
-    rows, is_right = asyncio.run(soak(chosen.episodes, chosen.faults_per_1000, chosen.seed))
+    pace = Pace(chosen.live, chosen.thinking)
+    rows, is_right = asyncio.run(soak(chosen.episodes, chosen.faults_per_1000, chosen.seed, pace))
     show(rows, as_json=chosen.json)
     sys.exit(0 if is_right else 1)
 

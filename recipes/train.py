@@ -1,8 +1,10 @@
 """`webagent train`: read run folders, build training data, train, save the weights."""
 
 import json
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -53,16 +55,30 @@ class Trained:
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Train, save the weights together with their prompting, and print the result."""
+    """Train, save the weights together with their prompting, and print the result.
+
+    Of several processes that a launcher started, the first alone prints and writes.
+    """
     settings = resolve(TrainSettings, "train", argv)
     settings.check()
+    if _is_first():
+        return _train_and_save(settings)
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        return _train_and_save(settings)
+
+
+def _is_first() -> bool:
+    return os.environ.get("RANK", "0") == "0"  # as torchrun and accelerate number processes
+
+
+def _train_and_save(settings: TrainSettings) -> CommandResult:
     lived = load_experience(settings.runs, settings.score, settings.steps)
     weights = _weights(settings, lived.episodes)
     asking = Asking(settings.prompt, settings.actions, settings.prompting, settings.observation)
     units = _units(settings, asking, weights, lived)
     print(_offered(settings, units, lived), flush=True)
     report, folder = _train(settings, weights, units)
-    if settings.role == "policy":
+    if settings.role == "policy" and _is_first():
         asking.save(folder)
     print(_done(report, folder))
     return CommandResult(Trained(**asdict(report), weights=str(folder)))
@@ -72,10 +88,10 @@ def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Loaded
     from webagent.models.local.loading import load_weights
     from webagent.models.local.source import ModelSource
 
-    name = settings.model
-    if not name:
-        name = str(settings.out / FRESH)
-        if not Path(name).is_dir():
+    is_launched = int(os.environ.get("WORLD_SIZE", "1")) > 1
+    name = settings.model or str(settings.out / FRESH)
+    with _first_alone(is_launched):
+        if not settings.model and not Path(name).is_dir():
             if not episodes:
                 raise SetupError("no episodes with text to train a tokenizer on")
             from webagent.models.fresh import create_model
@@ -83,7 +99,19 @@ def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Loaded
             texts, seed = _texts(episodes), settings.train.seed
             count = create_model(Path(name), texts, settings.shape, seed=seed)
             print(f"a model of {count:,} parameters was created in {name}", flush=True)
-    return load_weights(ModelSource(name, dtype="float32"))
+    # The trainer moves it to the GPU of its process, or a part of it to each.
+    device = "cpu" if is_launched else "auto"
+    return load_weights(ModelSource(name, dtype="float32", device=device))
+
+
+def _first_alone(is_launched: bool) -> AbstractContextManager[None]:
+    """Let the first of several processes through before the others."""
+    if not is_launched:
+        return nullcontext()
+    from accelerate import Accelerator  # type: ignore[import-untyped]
+
+    waiting: AbstractContextManager[None] = Accelerator().main_process_first()
+    return waiting
 
 
 def _texts(episodes: Sequence[Trajectory]) -> Iterator[str]:
@@ -132,9 +160,10 @@ def _train(
     report = train(trainer, units, settings.out, progress=_Progress())
     folder = settings.out / MODEL
     trainer.save(folder)
-    weights.save_reading(folder)
-    write_role(folder, settings.role)
-    (settings.out / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n")
+    if _is_first():
+        weights.save_reading(folder)
+        write_role(folder, settings.role)
+        (settings.out / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n")
     return report, folder
 
 

@@ -2,16 +2,14 @@
 
 import logging
 import time
-from base64 import b64decode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from apps.serve.client import ServedClient
-from webagent.action import GiveUp, format_action
+from webagent.action import ESSENTIAL, GiveUp, describe, format_action
 from webagent.errors import ActionError, CallError, WorldError
 
 INSTRUCTION = Path(__file__).with_name("instruction.md").read_text(encoding="utf-8")
@@ -65,69 +63,36 @@ class TrainerEpisode:
         return self._verdict is not None or bool(self._lost)
 
     def begin(self, choice: EpisodeChoice) -> str:
-        """Begin an episode; return the first page for a model.
-
-        Raises `WorldError` where none begins in time, `CallError` for one that is not served, and
-        `SetupError` where the server lets nobody in.
-        """
-        asked = {"task": choice.task, "seed": choice.seed, "images": choice.images}
-        if choice.split:
-            asked["split"] = choice.split
+        """Begin an episode; return the first page for a model. Raises `WorldError` where none
+        begins in time, `CallError` for one that is not served, and `SetupError` where the server
+        lets nobody in."""
+        asked = {name: value for name, value in asdict(choice).items() if value != ""}
         self._verdict, self._lost = None, "it has not begun"
         ends, pause = time.monotonic() + self._patience, _PAUSE
-        while True:
+        while self._lost:
             try:
-                self.seen = self._client.reset(**asked)["observation"]
-                break
+                self.seen, self._lost = self._client.reset(**asked)["observation"], ""
             except WorldError as error:
                 self._lost = str(error)
                 if time.monotonic() + pause > ends:
                     raise
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        self._lost = ""
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
         return write_page(self.seen, is_first=True)
 
-    def act(self, action: str) -> str:
-        """Do an action as text; return what came of it. Raises `WorldError` where it is lost."""
-        return self._step(partial(self._client.step, action))
-
-    def call(self, tool: str, arguments: dict[str, Any]) -> str:
-        """Do an action as a call of a tool; return what came of it. Raises `WorldError`."""
-        return self._step(partial(self._client.call, tool, arguments))
-
-    def verdict(self) -> EpisodeReward:
-        """Return how it ended; one that is under way is given up first.
-
-        Raises `WorldError` where it is lost: no number stands for that.
-        """
-        if self._verdict is None:
-            self.act(_LEAVE)
-        if self._verdict is None:
-            self._lost = "it goes on after it was given up"
-            raise WorldError(self._lost)
-        return self._verdict
-
-    @property
-    def png(self) -> bytes | None:
-        """Return the very bytes of the screenshot, where one was asked for."""
-        image = self.seen.get("image")
-        return None if image is None else b64decode(image)
-
-    def close(self) -> None:
-        """Give the place back. Safe to call twice."""
-        self._lost = self._lost or "it was closed"
-        self._client.close()
-
-    def _step(self, do: Callable[[], dict[str, Any]]) -> str:
+    def act(self, action: str, arguments: dict[str, Any] | None = None) -> str:
+        """Do an action as text, or as a call of a tool with arguments; return what came of it.
+        Raises `WorldError` where the episode is lost."""
         if self._verdict is not None:
             return "The episode is over."
         if self._lost:
             raise WorldError(f"the episode is lost: {self._lost}")
+        client = self._client
         try:
-            turn = do()
+            turn = client.step(action) if arguments is None else client.call(action, arguments)
         except WorldError as error:
             self._lost = str(error)
+            self._client.close()  # its place is free at once
             _LOG.warning("an episode is lost and has no reward: %s", error)
             raise
         except CallError as error:  # the model's own words: the episode goes on
@@ -142,6 +107,21 @@ class TrainerEpisode:
         self._verdict = EpisodeReward(float(reward), said["ending"], said["reason"])
         return "The episode is over."
 
+    def verdict(self) -> EpisodeReward:
+        """Return how it ended; one that is under way is given up first. Raises `WorldError` where
+        it is lost: no number stands for that."""
+        if self._verdict is None:
+            self.act(_LEAVE)
+        if self._verdict is None:
+            self._lost = "it goes on after it was given up"
+            raise WorldError(self._lost)
+        return self._verdict
+
+    def close(self) -> None:
+        """Give the place back. Safe to call twice."""
+        self._lost = self._lost or "it was closed"
+        self._client.close()
+
 
 def write_page(seen: Mapping[str, Any], is_first: bool = False) -> str:
     """Return what a model is told of an observation; the first tells the task, too."""
@@ -149,6 +129,11 @@ def write_page(seen: Mapping[str, Any], is_first: bool = False) -> str:
     if seen["outcome"]:
         before += f"The last action: {seen['outcome']}\n\n"
     return f"{before}<<<page {seen['url']}\n{seen['page']}\npage>>>"
+
+
+def describe_rules() -> str:
+    """Return the system prompt for a model whose replies are actions as text."""
+    return f"{INSTRUCTION}\nThe actions:\n\n{describe(ESSENTIAL)}\n\nReply with one action."
 
 
 def read_reply_action(reply: str) -> str:

@@ -92,7 +92,7 @@ def verdict() -> Scorer:
 
 def _make_call(state: TaskState, episode: TrainerEpisode, name: str) -> Callable[..., Any]:
     async def call(**arguments: Any) -> Any:
-        page = await asyncio.to_thread(episode.call, name, arguments)
+        page = await asyncio.to_thread(episode.act, name, arguments)
         state.completed = state.completed or episode.is_over
         return _show(episode, page)
 

@@ -1,13 +1,15 @@
 """TRL: `GRPOTrainer(environment_factory=make_environment(url), train_dataset=make_rows(...))`.
 
 TRL (1.16) gives what a tool raises to the model and takes the reward all the same; so a lost
-episode says None there, which TRL leaves out of its group and gives no advantage. Where no episode
-begins at all, `reset` raises, and training stops.
+episode says None there, which TRL masks. Where none begins, `reset` raises, and training stops.
 """
 
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
+from itertools import product
 from sys import is_finalizing
 from typing import Any
 
@@ -20,16 +22,12 @@ _MASKS_SINCE = (1, 16)
 
 
 def make_rows(tasks: Iterable[str], seeds: Iterable[int], **more: Any) -> list[dict[str, Any]]:
-    """Return rows for `Dataset.from_list`: each task with each seed. `more` is the same in all
-    rows, as `split="train"` or `screenshots=True`.
+    """Return rows for `Dataset.from_list`: each task with each seed, which a group plays together.
 
-    Members of a group are copies of a row, so that they play the same page.
+    `more` is the same in all rows, as `split="train"` or `screenshots=True`.
     """
-    prompt = [{"role": "user", "content": INSTRUCTION + "\n"}]
-    names = list(tasks)
-    return [
-        {"prompt": prompt, "task": task, "seed": seed, **more} for seed in seeds for task in names
-    ]
+    same = {"prompt": [{"role": "user", "content": INSTRUCTION + "\n"}], **more}
+    return [{**same, "task": task, "seed": seed} for seed, task in product(seeds, tasks)]
 
 
 def make_environment(url: str, actions: Sequence[str] = (), patience: float = 120.0) -> type:
@@ -41,9 +39,6 @@ def make_environment(url: str, actions: Sequence[str] = (), patience: float = 12
     """
     _check_version()
     TrainerEpisode(url).close()  # tells a wrong address now, not in the middle of training
-    methods = {
-        name: shape_tool(name, _make_method(name), is_method=True) for name in check_names(actions)
-    }
 
     class BrowserEnvironment:
         """A browser of `webagent serve`; TRL makes one for each member of a batch."""
@@ -74,8 +69,8 @@ def make_environment(url: str, actions: Sequence[str] = (), patience: float = 12
             if not is_finalizing():  # the process ends, and its sockets with it
                 self._episode.close()
 
-    for name, method in methods.items():
-        setattr(BrowserEnvironment, name, method)
+    for name in check_names(actions):
+        setattr(BrowserEnvironment, name, shape_tool(name, _make_method(name), is_method=True))
     return BrowserEnvironment
 
 
@@ -85,6 +80,7 @@ def leave_out_lost(reward: Callable[..., list[Any]]) -> Callable[..., list[Any]]
     TRL sums the rewards that are there: without this, a lost episode would have yours alone.
     """
 
+    @wraps(reward)
     def masked(*arguments: Any, environments: Sequence[Any], **more: Any) -> list[Any]:
         given = reward(*arguments, environments=environments, **more)
         return [
@@ -92,7 +88,6 @@ def leave_out_lost(reward: Callable[..., list[Any]]) -> Callable[..., list[Any]]
             for each, value in zip(environments, given, strict=True)
         ]
 
-    masked.__name__ = getattr(reward, "__name__", "reward")
     return masked
 
 
@@ -109,16 +104,17 @@ def _check_version() -> None:
 
 def _make_method(name: str) -> Callable[..., Any]:
     def method(self: Any, **arguments: Any) -> Any:
-        return _show(self._episode, self._episode.call(name, arguments))
+        return _show(self._episode, self._episode.act(name, arguments))
 
     return method
 
 
 def _show(episode: TrainerEpisode, text: str) -> Any:
     """Return text, or with a screenshot the blocks that TRL takes for a model that sees."""
-    if episode.png is None or episode.is_over:
+    image = episode.seen.get("image")
+    if image is None or episode.is_over:
         return text
     from PIL import Image
 
-    picture = Image.open(BytesIO(episode.png)).convert("RGB")
+    picture = Image.open(BytesIO(b64decode(image))).convert("RGB")
     return [{"type": "image", "image": picture}, {"type": "text", "text": text}]

@@ -7,16 +7,16 @@ the trace and gives it no reward. A reward of None would count as 0.0.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import product
 from typing import Any
 from urllib.request import urlopen
 
 import verifiers.v1 as vf
 from pydantic import Field
 
-from apps.trainers.episode import INSTRUCTION, EpisodeChoice, TrainerEpisode, read_reply_action
-from webagent.action import ESSENTIAL, describe
+from apps.trainers.episode import EpisodeChoice, TrainerEpisode, describe_rules, read_reply_action
 
 __all__ = ["WebEpisodes", "WebTaskset"]
 
@@ -60,19 +60,11 @@ class WebTaskset(vf.Taskset[WebTask, WebTasksetConfig]):
         if not names:
             with urlopen(f"{config.url.rstrip('/')}/metadata", timeout=30) as response:
                 names = json.load(response)["tasks"]
-        rules = f"{INSTRUCTION}\nThe actions:\n\n{describe(ESSENTIAL)}\n\nReply with one action."
-        for task in names:
-            for seed in range(config.seeds):
-                data = WebTaskData(
-                    name=f"{task}#{seed}",
-                    system_prompt=rules,
-                    url=config.url,
-                    task=task,
-                    seed=seed,
-                    split=config.split,
-                    images=config.images,
-                )
-                yield WebTask(data, config.task)
+        same = {"url": config.url, "split": config.split, "images": config.images}
+        same |= {"system_prompt": describe_rules()}
+        for task, seed in product(names, range(config.seeds)):
+            data = WebTaskData(name=f"{task}#{seed}", task=task, seed=seed, **same)
+            yield WebTask(data, config.task)
 
 
 class WebEpisodesConfig(vf.EnvConfig):
@@ -91,7 +83,7 @@ class WebEpisodes(vf.Env[WebEpisodesConfig]):
         """Play one episode. Raises `WorldError` where it is lost."""
         data = task.data
         choice = EpisodeChoice(data.task, data.seed, data.split, data.images)
-        async with self._open(data.url) as episode:
+        with closing(TrainerEpisode(data.url, self.config.patience)) as episode:
             page = await asyncio.to_thread(episode.begin, choice)
             async with agents.player.interaction(task) as interaction:
                 segment = await interaction.turn(_write_turn(page, episode))
@@ -109,14 +101,6 @@ class WebEpisodes(vf.Env[WebEpisodesConfig]):
         if trace.ok:
             trace.record_reward("verdict", verdict.reward)
             trace.info |= {"ending": verdict.ending, "reason": verdict.reason}
-
-    @asynccontextmanager
-    async def _open(self, url: str) -> AsyncIterator[TrainerEpisode]:
-        episode = TrainerEpisode(url, self.config.patience)
-        try:
-            yield episode
-        finally:
-            episode.close()
 
 
 def _write_turn(page: str, episode: TrainerEpisode) -> Any:

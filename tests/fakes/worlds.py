@@ -1,5 +1,6 @@
 """Worlds without a browser that can be opened in another process, or that refuse to be."""
 
+import errno
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class FakeSetup:
     step_seconds: float = 0.0
     refusal: str = ""
     defect: str = ""
+    full_disk: bool = False
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[OpenWorlds]:
@@ -42,6 +44,8 @@ class FakeSetup:
             keep: KeepPicture, shown: KeepPicture | None, variant: ObservationVariant | None
         ) -> OpenWorld:
             async def open_world() -> FakeWorld:
+                if self.full_disk:
+                    raise OSError(errno.ENOSPC, "No space left on device")
                 fault = ValueError(self.defect) if self.defect else self.step_seconds
                 world = PicturingWorld({"step": fault})
                 world.keep = keep

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,11 +12,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loop.executors import ExecutorName, check_workers, open_executor
+from loop.executors import (
+    ExecutorName,
+    WorkerPool,
+    WorkerReply,
+    WorldHost,
+    check_workers,
+    open_executor,
+)
 from perf.fakes.policy import ScriptedPolicy
 from perf.fakes.world import fake_plan
 from tests.fakes.worlds import PICTURE, FakeSetup
-from webagent.errors import SetupError, UsageError
+from webagent.errors import SetupError, UsageError, WorldError
 from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import INTERRUPTED, OpenWorld, StepBudget, collect, plan_episodes
 from webagent.store import Store
@@ -109,6 +117,33 @@ async def assert_a_kill_costs_nothing(
 async def test_a_worker_that_cannot_play_says_why_before_anything_is_played() -> None:
     with pytest.raises(SetupError, match=r"worker \d, process \d+ cannot play: no browser here"):
         async with opened(FakeSetup(refusal="no browser here"), "process", 2):
+            pass
+
+
+async def test_a_full_disk_of_one_machine_is_a_failure_of_the_world_there() -> None:
+    host = WorldHost(FakeSetup(full_disk=True))
+    await host.answer(-1, "start")
+    reply = await host.answer(0, "open", False, None, None)
+    await host.close()
+    assert isinstance(reply.error, WorldError)
+    assert re.search(r"the machine \S+ cannot go on: .*No space left on device", str(reply.error))
+
+
+async def test_a_worker_with_another_version_is_told_with_both() -> None:
+    class OtherWorker:
+        name = "worker 0"
+
+        async def call(self, world: int, verb: str, *given: object) -> WorkerReply:
+            return WorkerReply(("node-b", "Python 3.9 with webagent-loop 0.0"))
+
+        async def end(self) -> None:
+            """Nothing to end."""
+
+    async def start(number: int) -> OtherWorker:
+        return OtherWorker()
+
+    with pytest.raises(SetupError, match=r"on node-b, which runs Python 3.9.*install the same"):
+        async with WorkerPool.open(start, 1):
             pass
 
 

@@ -244,10 +244,16 @@ class BrowserProcess:
 
 async def _start_driver() -> Playwright:
     """Start Playwright's driver; killed as it starts, it fails with an error of any class."""
+    before = set(psutil.Process().children())
     starting = asyncio.ensure_future(async_playwright().start())
     await asyncio.wait({starting}, timeout=_LAUNCH_SECONDS)
     if not starting.done():
         starting.cancel()
+        # It goes on starting by itself: on a busy machine every try would leave one more behind.
+        for process in set(psutil.Process().children()) - before:
+            with suppress(psutil.Error):
+                if "run-driver" in process.cmdline():
+                    process.kill()
         raise SetupError(f"Playwright's driver does not start within {_LAUNCH_SECONDS:g} s")
     if error := starting.exception():
         raise SetupError(f"Playwright's driver does not start: {error}") from error

@@ -83,6 +83,13 @@ def test_a_call_of_a_tool_is_the_same_action_and_what_is_none_costs_a_step(
         assert env.step("give_up('no')")["reward"] == 0.0
 
 
+def test_a_task_that_is_not_served_is_told_and_the_session_goes_on(served: RunningServer) -> None:
+    with served.client() as env:
+        with pytest.raises(CallError, match=r"VALIDATION_ERROR: reset: .*click-tset-2"):
+            env.reset(task="click-tset-2", seed=1)
+        assert env.reset(task="click-test-2", seed=1)["observation"]["task"]
+
+
 def test_a_seed_goes_through_the_tasks_in_turn(served: RunningServer) -> None:
     names = served.stage.chosen.names
     with served.client() as env:

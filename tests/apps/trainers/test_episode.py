@@ -48,7 +48,7 @@ def test_an_episode_that_a_model_leaves_is_given_up_and_judged(served: RunningSe
     with pytest.raises(CallError, match="no-such"):
         episode.begin(EpisodeChoice("no-such", 1))
     episode.begin(BUTTON)
-    episode.call("click", {"mark": 1})
+    episode.act("click", {"mark": 1})
     assert episode.verdict().reward == 1.0
     episode.close()
 

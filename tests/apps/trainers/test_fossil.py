@@ -13,10 +13,11 @@ from benchmarks.catalogue import find_benchmark
 from benchmarks.fossil.site import site
 from benchmarks.sites.hosting import Hosting
 from perf.fakes.chat_server import ChatServer
+from perf.fakes.foreign_programs import evaluate_in_verifiers
+from perf.fakes.scripted_model import mask_instance, play
 from tests.apps.serve.conftest import Serve
-from tests.apps.trainers.packages import evaluate_in_verifiers, installed
+from tests.apps.trainers.packages import installed
 from tests.apps.trainers.recorded import RecordedEpisode, record_in
-from tests.apps.trainers.scripted_model import mask_instance, play
 from webagent.browser import Browser
 
 MISSING = site().missing()

@@ -22,6 +22,7 @@ from webagent.training.language.likelihood import (
 )
 from webagent.training.language.packing import Packing, Sheet
 from webagent.training.language.rows import TokenRow
+from webagent.training.language.sharding import shard_model
 
 _BASE = "base.json"
 """Beside an adapter's weights: the fingerprint of the base it was trained on."""
@@ -66,11 +67,14 @@ def _ignore_renames() -> Iterator[None]:
         yield
 
 
-def save_adapter(model: nn.Module, folder: Path) -> None:
-    """Write the adapter so that peft loads it, with the fingerprint of its base."""
+def save_adapter(
+    model: nn.Module, folder: Path, base: str = "", weights: Mapping[str, Tensor] | None = None
+) -> None:
+    """Write the adapter so that peft loads it, with the fingerprint of its base, which is given
+    with the weights where this process holds a part of them only."""
     saved: Any = model
-    saved.save_pretrained(str(folder))
-    (folder / _BASE).write_text(json.dumps({"fingerprint": fingerprint(model)}) + "\n")
+    saved.save_pretrained(str(folder), state_dict=weights)
+    (folder / _BASE).write_text(json.dumps({"fingerprint": base or fingerprint(model)}) + "\n")
 
 
 def is_adapted(model: nn.Module) -> bool:
@@ -209,9 +213,11 @@ class Reference:
             with _without_adapter(self._trained):
                 return compute_likelihood(self._trained, sheet, rows, reading).log_probs
 
-    def to(self, device: torch.device) -> None:
-        """Move what is held to the device."""
-        if self._model is not None:
+    def to(self, device: torch.device, sharded: bool = False) -> None:
+        """Move what is held to the device, or this process's part of it."""
+        if self._model is not None and sharded:
+            shard_model(self._model, device)
+        elif self._model is not None:
             self._model.to(device)
 
     def _figure(self, row: TokenRow) -> tuple[float, ...]:

@@ -17,8 +17,9 @@ import torch
 from webagent.errors import ModelError, StoreError
 from webagent.training.language.checkpoint import Checkpoint, CheckpointFolder, load_checkpoint
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.preparation import fingerprint, is_adapted
+from webagent.training.language.preparation import is_adapted
 from webagent.training.language.rows import TokenRow
+from webagent.training.language.sharding import gather, part, part_states
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import AcceptedUnits, TrainingUnit, accept_units
 from webagent.training.tracking import Trackers
@@ -194,7 +195,7 @@ class _TrainingRun:
             "config": config | {"betas": list(trainer.config.betas)},
             "objective": repr(trainer.objective),
             "data": _digest_data(accepted.units),
-            "base": fingerprint(trainer.model) if is_adapted(trainer.model) else "",
+            "base": trainer.base,
             "processes": trainer.accelerator.num_processes,
         }
         self.checkpoints = None
@@ -255,19 +256,21 @@ class _TrainingRun:
         return figures
 
     def _keep(self) -> None:
-        """Write a checkpoint: the main process alone, whose weights all share."""
+        """Write a checkpoint: the main process alone, of whole weights, however they are held."""
         accelerator = self.trainer.accelerator
         if self.checkpoints is None:
             return
         states_of_all = _gather_random_states(accelerator)
+        weights = gather(_weights(self.trainer))
+        optimizer = gather(self.trainer.optimizer.state_dict())
         if accelerator.is_main_process:
-            states = {"optimizer": self.trainer.optimizer.state_dict(), "dice": states_of_all}
+            states = {"optimizer": optimizer, "dice": states_of_all}
             facts = self.facts | {
                 "progress": asdict(self.progress),
                 "micro_batch_tokens": self.trainer.micro_batch_tokens,
                 "loss": self.loss,
             }
-            checkpoint = Checkpoint(_weights(self.trainer), states, facts)
+            checkpoint = Checkpoint(weights, states, facts)
             self.checkpoints.save(self.progress.step, checkpoint)
         accelerator.wait_for_everyone()
 
@@ -344,8 +347,9 @@ def _restore(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
         )
     with torch.no_grad():
         for name, values in now.items():
-            values.copy_(found.tensors[name])
-    trainer.optimizer.load_state_dict(found.states["optimizer"])
+            values.copy_(part(found.tensors[name], values))
+    states = part_states(found.states["optimizer"], trainer.optimizer)
+    trainer.optimizer.load_state_dict(states)
     _restore_random_state(found.states["dice"][trainer.accelerator.process_index])
 
 

@@ -33,11 +33,18 @@ from webagent.training.language.preparation import (
     Reference,
     ReferenceFigures,
     build_optimizer,
+    fingerprint,
     is_adapted,
     prepare_model,
     save_adapter,
 )
 from webagent.training.language.rows import TokenRow
+from webagent.training.language.sharding import (
+    gather,
+    is_sharding_asked,
+    shard_model,
+    walk_in_step,
+)
 from webagent.training.language.units import TrainingUnit, context_length
 
 _T = TypeVar("_T")
@@ -108,37 +115,56 @@ class GradientAccumulator:
     reading: ForwardOptions
     packing: Packing
     reference: Reference | None
+    place: tuple[int, int] = (0, 1)
+    """Which of how many processes this one is, where they part the weights; else the first of
+    one, whatever share of the units it is given."""
 
     def accumulate(
         self, units: Sequence[TrainingUnit], whole: UpdateTotals, sums: FigureSums
     ) -> float:
-        """Add the gradient of the loss of these units to the model's; return the loss."""
-        loss = 0.0
-        for batch in micro_batches(units, self.packing):
-            rows = [row for unit in batch.units for row in unit.rows]
-            needs = self.objective.needs
-            reading = replace(self.reading, entropy="entropy" in needs)
-            before = None
-            if self.reference is not None and "reference" in needs:
-                parts = [self.reference(sheet, rows, self.reading) for sheet in batch.sheets]
-                before = _in_order(batch.sheets, parts)
-            read = [compute_likelihood(self.model, sheet, rows, reading) for sheet in batch.sheets]
-            log_probs = _in_order(batch.sheets, [each.log_probs for each in read])
-            entropies = [each.entropies for each in read if each.entropies is not None]
-            scored = ScoredUnits(
-                units=batch.units,
-                taught=taught_tokens(rows, device=log_probs.device),
-                log_probs=log_probs,
-                reference=before,
-                entropies=_in_order(batch.sheets, entropies) if entropies else None,
-            )
+        """Add the gradient of the loss of these units to the model's; return the loss.
+
+        Where weights are parted, of this process's share of them, with as many passes as in every
+        other process, and times their number, as the gradients' mean is taken.
+        """
+        loss, count = 0.0, self.place[1]
+        batches = micro_batches(units, self.packing)
+        if count > 1:
+            batches.sort(key=lambda batch: len(batch.sheets))
+        for batch, counts, together in walk_in_step(batches, *self.place):
+            passes = max(len(each.sheets) for each in together)
+            scored, idle = self._score(batch, passes - len(batch.sheets))
             part = self.objective(scored, whole)
-            part.loss.backward()
-            loss += float(part.loss.detach())
-            sums.add(part.figures)
-            sums.add(_measure_drift(scored))
-            sums.add({"padded_tokens": (sum(sheet.tokens for sheet in batch.sheets), 0)})
+            ((part.loss * float(counts) + idle) * count).backward()
+            if counts:
+                loss += float(part.loss.detach())
+                sums.add(part.figures)
+                sums.add(_measure_drift(scored))
+                sums.add({"padded_tokens": (sum(sheet.tokens for sheet in batch.sheets), 0)})
         return loss
+
+    def _score(self, batch: MicroBatch, idle: int) -> tuple[ScoredUnits, Tensor | float]:
+        """Return what the model thinks of the batch, and zero, with the gradient of so many passes
+        that are made for the other processes only."""
+        rows = [row for unit in batch.units for row in unit.rows]
+        needs = self.objective.needs
+        reading = replace(self.reading, entropy="entropy" in needs)
+        sheets, own = (*batch.sheets, *batch.sheets[:1] * idle), len(batch.sheets)
+        before = None
+        if self.reference is not None and "reference" in needs:
+            parts = [self.reference(sheet, rows, self.reading) for sheet in sheets]
+            before = _in_order(batch.sheets, parts[:own])
+        read = [compute_likelihood(self.model, sheet, rows, reading) for sheet in sheets]
+        log_probs = _in_order(batch.sheets, [each.log_probs for each in read[:own]])
+        entropies = [each.entropies for each in read[:own] if each.entropies is not None]
+        scored = ScoredUnits(
+            units=batch.units,
+            taught=taught_tokens(rows, device=log_probs.device),
+            log_probs=log_probs,
+            reference=before,
+            entropies=_in_order(batch.sheets, entropies) if entropies else None,
+        )
+        return scored, sum((0 * each.log_probs.sum() for each in read[own:]), 0.0)
 
     def log_ratios(self, rows: Sequence[TokenRow]) -> tuple[float, float]:
         """Return the sum of the rows' log-ratios to the reference, and the count of the rows.
@@ -147,14 +173,16 @@ class GradientAccumulator:
         """
         longest = context_length(self.model) or math.inf
         rows = [row for row in rows if len(row.ids) <= longest]
-        total = 0.0
-        for sheet in lay_out(rows, self.packing) if rows else ():
+        total = found = 0.0
+        sheets = lay_out(rows, self.packing) if rows else []
+        for sheet, counts, _ in walk_in_step(sheets, *self.place):
             assert self.reference is not None
             before = self.reference(sheet, rows, self.reading)
             with torch.no_grad():
                 now = compute_likelihood(self.model, sheet, rows, self.reading).log_probs
-            total += float((now - before).sum())
-        return total, float(len(rows))
+            total += float((now - before).sum()) * counts
+            found += len(sheet.rows) * counts
+        return total, found
 
 
 def _in_order(sheets: Sequence[Sheet], values: Sequence[Tensor]) -> Tensor:
@@ -220,22 +248,31 @@ class Trainer:
 
         self.accelerator = Accelerator()
         launched = self.accelerator.distributed_type.value
-        if launched in ("FSDP", "DEEPSPEED", "MEGATRON_LM"):
+        if launched in ("DEEPSPEED", "MEGATRON_LM"):
             raise SetupError(
-                f"launched with {launched}, which parts the weights; this trainer keeps them whole"
-                " on every GPU: launch with --multi_gpu"
+                f"launched with {launched}, which this trainer does not know: launch with"
+                " --use_fsdp to part the weights over the GPUs, or with --multi_gpu to keep them"
+                " whole on each"
             )
+        self.is_sharded = is_sharding_asked() and self.accelerator.num_processes > 1
+        """Whether each process holds a part of the weights only."""
         torch.manual_seed(config.seed)
         self.config = config
         self.objective = objective
-        self.model = prepare_model(model, config, adapter).to(self.accelerator.device)
+        self.model = prepare_model(model, config, adapter)
+        self.base = fingerprint(self.model) if is_adapted(self.model) else ""
+        """What an adapter's base is known by."""
+        if not self.is_sharded:  # else layer by layer, as a part of each
+            self.model.to(self.accelerator.device)
         self.no_tree = "switched off" if not config.tree else find_tree_obstacle(self.model)
         """Why rows are not woven into trees; empty where they are."""
         self.no_image_tree = self.no_tree or find_image_tree_obstacle(self.model)
         held = None
         if "reference" in objective.needs:
             held = Reference(self.model, reference)
-            held.to(self.accelerator.device)
+            held.to(self.accelerator.device, self.is_sharded)
+        if self.is_sharded:
+            shard_model(self.model, self.accelerator.device)
         self._learner = GradientAccumulator(
             self.model,
             objective,
@@ -249,9 +286,14 @@ class Trainer:
                 image_ids=image_ids(self.model),
             ),
             held,
+            self._place if self.is_sharded else (0, 1),
         )
         self.optimizer = build_optimizer(self.model, config, self.accelerator.device)
         torch.manual_seed(config.seed + self.accelerator.process_index)
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        return self.accelerator.process_index, self.accelerator.num_processes
 
     @property
     def micro_batch_tokens(self) -> int:
@@ -312,22 +354,26 @@ class Trainer:
         return Updated(_figures(units, (loss, norm, rate, seconds), sums), skipped)
 
     def save(self, folder: Path) -> None:
-        """Write the weights, or the adapter, as transformers and peft load them."""
+        """Write the weights, or the adapter, as transformers and peft load them; every process has
+        to call it."""
+        weights = gather(self.model.state_dict()) if self.is_sharded else None
         if not self.accelerator.is_main_process:
             return
         folder.mkdir(parents=True, exist_ok=True)
         model: Any = self.model
         if is_adapted(model):
-            save_adapter(model, folder)
+            save_adapter(model, folder, self.base, weights)
         elif hasattr(model, "save_pretrained"):
-            model.save_pretrained(folder)
+            model.save_pretrained(folder, state_dict=weights)
         else:
             raise SetupError(
                 f"{type(model).__name__} has no save_pretrained; its weights are in the checkpoints"
             )
 
     def _share(self, whole: Sequence[_T]) -> Sequence[_T]:
-        """Return this process's share."""
+        """Return this process's share; the whole where weights are parted, and passes with them."""
+        if self.is_sharded:
+            return whole
         return whole[self.accelerator.process_index :: self.accelerator.num_processes]
 
     def _retry(self, mine: Sequence[TrainingUnit], attempt: Callable[[], _T]) -> _T:
@@ -346,6 +392,11 @@ class Trainer:
                 return attempt()
             except torch.OutOfMemoryError as error:
                 reason = str(error).splitlines()[0] if str(error) else "no further word"
+                if self.is_sharded:  # the others wait for this process in the middle of a pass
+                    raise ModelError(
+                        f"out of memory with {self.micro_batch_tokens} tokens a pass ({reason});"
+                        " lower train.micro-batch-tokens, and start again to resume"
+                    ) from error
             if gpu:
                 torch.cuda.empty_cache()
             self._shrink(mine, reason)
@@ -365,13 +416,13 @@ class Trainer:
     def _join_gradient(self) -> float:
         """Sum the gradients of all processes, clip them; their norm before."""
         learnt = [p for p in self.model.parameters() if p.requires_grad]
-        if self.accelerator.num_processes > 1:
+        if self.accelerator.num_processes > 1 and not self.is_sharded:
             for parameter in learnt:
                 if parameter.grad is None:
                     parameter.grad = torch.zeros_like(parameter)
                 parameter.grad = self.accelerator.reduce(parameter.grad, "sum")
         norm = nn.utils.clip_grad_norm_(learnt, self.config.clip or math.inf)
-        return float(norm)
+        return float(gather(norm))
 
     def _sum(self, value: float) -> float:
         if self.accelerator.num_processes == 1:

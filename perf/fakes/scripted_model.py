@@ -27,7 +27,7 @@ def play(script: Script) -> Behaviour:
     def behave(handler: ChatHandler, body: dict[str, Any]) -> None:
         said = [each for each in body["messages"] if each["role"] == "assistant"]
         first = next(each for each in body["messages"] if each["role"] == "user")
-        actions = masked[mask_instance(_text(first["content"]))]
+        actions = masked[mask_instance(read_text(first["content"]))]
         action = actions[len(said)] if len(said) < len(actions) else "give_up('no more')"
         message: dict[str, Any] = {"role": "assistant", "content": f"I act.\nAction: {action}"}
         if body.get("tools"):
@@ -75,7 +75,7 @@ def _call(action: str, number: int) -> dict[str, Any]:
     return {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
 
 
-def _text(content: Any) -> str:
+def read_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "".join(part.get("text", "") for part in content)
