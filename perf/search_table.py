@@ -1,0 +1,247 @@
+"""What search adds to a policy, beside best-of-k at as many calls of it: docs/results/search.json.
+
+    python perf/search_table.py fossil runs/NAME/weights/none-0/0/policy --first-seed 50
+
+Every step is a command of its own, whose run is kept and found again: the policy alone on training
+seeds; on the tasks that it fails, search by the tasks' checks, then as many episodes with
+exploration as cost the same calls of the policy; the same two with a learned P(success) in the
+place of the checks, trained on episodes of other seeds; and, on test seeds, the policy that
+remembers what either has found, without search. Success by the checks is an oracle's: it says what
+the tree holds, not what an agent would have done with it.
+"""
+
+import argparse
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evaluators.statistics import wilson
+from loop.folder import read_origin
+from loop.judging.specification import EvaluatorBuilder, parse_evaluator
+from recipes import benchmark, collect, memory, train_judge
+from webagent.records import SEARCHED, Trajectory
+from webagent.store import Store
+
+EXPLORING = ("--temperature", "1.2", "--random-share", "0.1")
+
+
+class Found(NamedTuple):
+    """What an arm did on a task."""
+
+    solved: bool
+    calls: int
+    """Of the policy."""
+    steps: int
+    """Real ones."""
+    nodes: int = 0
+
+
+class Table:
+    """Plays one benchmark, command by command."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.runs: Path = options.runs
+        self.commands: list[str] = []
+
+    def play(self, name: str, *more: str) -> list[tuple[Trajectory, bool]]:
+        """Collect episodes, unless that was done, and return them with their verdicts."""
+        place = self.runs / name
+        argv = [
+            "--benchmark",
+            self.options.benchmark,
+            "--runs",
+            str(self.runs),
+            "--name",
+            name,
+            *more,
+        ]
+        argv += ["--split", "train"]
+        self.commands.append(f"webagent collect {' '.join(argv)}")
+        if not (place / "result.json").exists():
+            collect.main(["--resume", str(place)] if place.exists() else argv)
+        with Store.look(place) as store:
+            scores = store.scores(phase="collect")
+            return [
+                (each, any(s.name == "success" and (s.value or 0) >= 0.5 for s in scores[each.id]))
+                for each in store.trajectories(phase="collect")
+                if each.id in scores
+            ]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Play, count and write the figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("benchmark")
+    parser.add_argument("policy", help="folder of built-in weights")
+    parser.add_argument("--tasks", nargs="*", default=["all"])
+    parser.add_argument("--first-seed", type=int, default=50)
+    parser.add_argument("--style", default="best-first")
+    parser.add_argument("--nodes", type=int, default=20)
+    parser.add_argument("--branch", type=int, default=4)
+    parser.add_argument("--search-steps", type=int, default=100)
+    parser.add_argument("--judge", type=Path, help="of webagent train-judge; trained if not there")
+    parser.add_argument("--test", action="store_true", help="play the distilled policies, too")
+    parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--out", type=Path, help="file that the figures are added to")
+    options = parser.parse_args(argv)
+    table = Table(options)
+    found = {"rows": _measure(table), "commands": table.commands, "origin": read_origin()}
+    print(json.dumps(found["rows"], indent=1))
+    if options.out is not None:
+        known = json.loads(options.out.read_text()) if options.out.exists() else {}
+        known[options.benchmark] = found
+        options.out.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def _measure(table: Table) -> list[dict[str, Any]]:
+    options = table.options
+    name = f"search-{options.benchmark}-{options.first_seed}"
+    policy = ("--policy", f"model:{options.policy}")
+    seed = ("--seeds", "1", "--first-seed", str(options.first_seed))
+    alone = table.play(
+        f"{name}-alone", "--tasks", *options.tasks, *policy, *seed, "--temperature", "0"
+    )
+    failed = [episode.task.name for episode, solved in alone if not solved]
+    rows = [{"arm": "policy alone, all tasks", **_sum([_found(*each) for each in alone])}]
+    chosen = ("--tasks", *failed, *policy, *seed)
+    tree = ("--search", options.style, "--nodes", str(options.nodes), "--branch")
+    tree = (*tree, str(options.branch), "--search-steps", str(options.search_steps))
+    searched = table.play(
+        f"{name}-{options.style}", *chosen, *tree, "--value", "rules", "--temperature", "0"
+    )
+    found = [_found(*each) for each in searched]
+    rows.append({"arm": f"{options.style}, value: the checks", **_sum(found), **_curve(found)})
+    k = _samples(found, [each for each in alone if not each[1]])
+    drawn = table.play(f"{name}-best-of-{k}", *chosen, *EXPLORING, "--samples", str(k))
+    rows.append({"arm": f"best of {k}, value: the checks", **_sum(_first(drawn))})
+    if options.judge is not None:
+        rows += _learned(table, name, chosen, tree, drawn, k)
+    if options.test:
+        rows += _distilled(table, name, k)
+    return rows
+
+
+def _samples(found: Sequence[Found], failed: Sequence[tuple[Trajectory, bool]]) -> int:
+    """Return how many episodes cost as many calls as the search did."""
+    calls = sum(each.calls for each in found)
+    return max(1, round(calls / sum(len(episode.steps) for episode, _ in failed)))
+
+
+def _found(episode: Trajectory, solved: bool) -> Found:
+    usage = [step.decision.usage for step in episode.steps]
+    calls = sum(each.get("search_calls", 0) for each in usage)
+    calls += sum(step.decision.source != "search" for step in episode.steps)
+    steps = len(episode.steps) + sum(each.get(SEARCHED, 0) for each in usage)
+    return Found(solved, calls, steps, sum(each.get("search_nodes", 0) for each in usage))
+
+
+def _by_task(drawn: Iterable[tuple[Trajectory, bool]]) -> Iterable[list[tuple[Trajectory, bool]]]:
+    groups: dict[str, list[tuple[Trajectory, bool]]] = defaultdict(list)
+    for each in drawn:
+        groups[each[0].task.name].append(each)
+    return groups.values()
+
+
+def _first(drawn: Iterable[tuple[Trajectory, bool]]) -> list[Found]:
+    """Return what drawing until the first success has taken, for each task."""
+    rows = []
+    for group in _by_task(drawn):
+        at = next((place for place, (_, solved) in enumerate(group) if solved), len(group) - 1)
+        steps = sum(len(episode.steps) for episode, _ in group[: at + 1])
+        rows.append(Found(group[at][1], steps, steps))
+    return rows
+
+
+def _sum(found: Sequence[Found]) -> dict[str, Any]:
+    solved = sum(each.solved for each in found)
+    low, high = wilson(solved, len(found))
+    return {
+        "tasks": len(found),
+        "solved": solved,
+        "success": solved / len(found),
+        "low": low,
+        "high": high,
+        "calls": sum(each.calls for each in found),
+        "steps": sum(each.steps for each in found),
+    }
+
+
+def _curve(found: Sequence[Found]) -> dict[str, Any]:
+    """Return how many tasks were solved by trees of at most so many states."""
+    sizes = (1, 2, 3, 5, 8, 12, 20, 30, 50)
+    solved = {n: sum(each.solved and each.nodes <= n for each in found) for n in sizes}
+    return {"solved_within_nodes": solved}
+
+
+def _learned(
+    table: Table,
+    name: str,
+    chosen: Sequence[str],
+    tree: Sequence[str],
+    drawn: Sequence[tuple[Trajectory, bool]],
+    k: int,
+) -> list[dict[str, Any]]:
+    options = table.options
+    if not options.judge.exists():
+        lessons = ("--seeds", "1", "--first-seed", str(options.first_seed + 100))
+        policy = ("--policy", f"model:{options.policy}", *EXPLORING, "--samples", "2")
+        table.play(f"{name}-lessons", "--tasks", *options.tasks, *policy, *lessons)
+        argv = ["--runs", str(table.runs / f"{name}-lessons"), "--out", str(options.judge)]
+        argv += ["--acting-tokens", "200000", "--tokens", "400000"]
+        table.commands.append(f"webagent train-judge {' '.join(argv)}")
+        train_judge.main(argv)
+    judge = options.judge / "judge"
+    value = ("--value", f"reward:{judge}", "--temperature", "0")
+    searched = table.play(f"{name}-{options.style}-learned", *chosen, *tree, *value)
+    found = [_found(*each) for each in searched]
+    rows = [{"arm": f"{options.style}, value: P(success)", **_sum(found), **_curve(found)}]
+    told = EvaluatorBuilder().evaluator(parse_evaluator(f"chance:{judge}"))
+
+    async def choose() -> list[Found]:
+        best = []
+        for group in _by_task(drawn):
+            values = [(await told(episode)).value or 0.0 for episode, _ in group]
+            steps = sum(len(episode.steps) for episode, _ in group)
+            best.append(Found(group[values.index(max(values))][1], steps, steps))
+        return best
+
+    rows.append({"arm": f"best of {k}, value: P(success)", **_sum(asyncio.run(choose()))})
+    return rows
+
+
+def _distilled(table: Table, name: str, k: int) -> list[dict[str, Any]]:
+    """Measure on test seeds, without search, what remembering the solutions leaves."""
+    options = table.options
+    weights = Path(options.policy)
+    policies = {"policy alone": weights}
+    for arm in (options.style, f"best-of-{k}"):
+        out = table.runs / f"{name}-{arm}-remembered"
+        argv = [str(table.runs / f"{name}-{arm}"), "--onto", str(weights), "--out", str(out)]
+        table.commands.append(f"webagent memory {' '.join(argv)}")
+        if not out.exists():
+            memory.main(argv)
+        policies[f"remembers what {arm} found"] = out / weights.name
+    rows = []
+    for arm, place in policies.items():
+        run = table.runs / f"{name}-test-{'-'.join(arm.split())}"
+        argv = ["--benchmark", options.benchmark, "--runs", str(table.runs), "--name", run.name]
+        argv += ["--tasks", *options.tasks, "--policy", f"model:{place}", "--seeds", "2"]
+        argv += ["--no-baselines", "--pictures", "0"]
+        table.commands.append(f"webagent benchmark {' '.join(argv)}")
+        if not (run / "summary.json").exists():
+            benchmark.main(["--resume", str(run)] if run.exists() else argv)
+        told = json.loads((run / "summary.json").read_text(encoding="utf-8"))
+        row = told["arms"][0]["rounds"][-1]
+        figures = {each: row[each] for each in ("success", "low", "high", "episodes")}
+        rows.append({"arm": f"{arm}, test seeds, no search", **figures})
+    return rows
+
+
+if __name__ == "__main__":
+    main()
