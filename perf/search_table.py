@@ -5,9 +5,9 @@
 Every step is a command of its own, whose run is kept and found again: the policy alone on training
 seeds; on the tasks that it fails, search by the tasks' checks, then as many episodes with
 exploration as cost the same calls of the policy; the same two with a learned P(success) in the
-place of the checks, trained on episodes of other seeds; and, on test seeds, the policy that
-remembers what either has found, without search. Success by the checks is an oracle's: it says what
-the tree holds, not what an agent would have done with it.
+place of the checks, trained on episodes of other seeds; and, on test seeds of these tasks, the
+policy that remembers what either has found, without search. Success by the checks is an oracle's:
+it says what the tree holds, not what an agent would have done with it.
 """
 
 import argparse
@@ -82,10 +82,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--tasks", nargs="*", default=["all"])
     parser.add_argument("--first-seed", type=int, default=50)
     parser.add_argument("--style", default="best-first")
-    parser.add_argument("--nodes", type=int, default=20)
+    parser.add_argument("--nodes", type=int, default=15)
     parser.add_argument("--branch", type=int, default=4)
-    parser.add_argument("--search-steps", type=int, default=100)
+    parser.add_argument("--search-steps", type=int, default=60)
+    parser.add_argument("--most", type=int, default=1000, help="failed tasks, evenly spread")
     parser.add_argument("--judge", type=Path, help="of webagent train-judge; trained if not there")
+    parser.add_argument("--lessons", nargs="*", default=[], help="runs that the judge learns from")
     parser.add_argument("--test", action="store_true", help="play the distilled policies, too")
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--out", type=Path, help="file that the figures are added to")
@@ -107,7 +109,9 @@ def _measure(table: Table) -> list[dict[str, Any]]:
     alone = table.play(
         f"{name}-alone", "--tasks", *options.tasks, *policy, *seed, "--temperature", "0"
     )
-    failed = [episode.task.name for episode, solved in alone if not solved]
+    missed = [each for each in alone if not each[1]]
+    missed = missed[:: -(-len(missed) // options.most)]
+    failed = [episode.task.name for episode, _ in missed]
     rows = [{"arm": "policy alone, all tasks", **_sum([_found(*each) for each in alone])}]
     chosen = ("--tasks", *failed, *policy, *seed)
     tree = ("--search", options.style, "--nodes", str(options.nodes), "--branch")
@@ -117,13 +121,13 @@ def _measure(table: Table) -> list[dict[str, Any]]:
     )
     found = [_found(*each) for each in searched]
     rows.append({"arm": f"{options.style}, value: the checks", **_sum(found), **_curve(found)})
-    k = _samples(found, [each for each in alone if not each[1]])
+    k = _samples(found, missed)
     drawn = table.play(f"{name}-best-of-{k}", *chosen, *EXPLORING, "--samples", str(k))
     rows.append({"arm": f"best of {k}, value: the checks", **_sum(_first(drawn))})
     if options.judge is not None:
         rows += _learned(table, name, chosen, tree, drawn, k)
     if options.test:
-        rows += _distilled(table, name, k)
+        rows += _distilled(table, name, failed, k)
     return rows
 
 
@@ -189,11 +193,8 @@ def _learned(
 ) -> list[dict[str, Any]]:
     options = table.options
     if not options.judge.exists():
-        lessons = ("--seeds", "1", "--first-seed", str(options.first_seed + 100))
-        policy = ("--policy", f"model:{options.policy}", *EXPLORING, "--samples", "2")
-        table.play(f"{name}-lessons", "--tasks", *options.tasks, *policy, *lessons)
-        argv = ["--runs", str(table.runs / f"{name}-lessons"), "--out", str(options.judge)]
-        argv += ["--acting-tokens", "200000", "--tokens", "400000"]
+        argv = ["--runs", *options.lessons, "--out", str(options.judge)]
+        argv += ["--acting-tokens", "100000", "--tokens", "200000"]
         table.commands.append(f"webagent train-judge {' '.join(argv)}")
         train_judge.main(argv)
     judge = options.judge / "judge"
@@ -215,8 +216,8 @@ def _learned(
     return rows
 
 
-def _distilled(table: Table, name: str, k: int) -> list[dict[str, Any]]:
-    """Measure on test seeds, without search, what remembering the solutions leaves."""
+def _distilled(table: Table, name: str, tasks: Sequence[str], k: int) -> list[dict[str, Any]]:
+    """Measure the searched tasks on test seeds, without search, with the solutions remembered."""
     options = table.options
     weights = Path(options.policy)
     policies = {"policy alone": weights}
@@ -231,7 +232,7 @@ def _distilled(table: Table, name: str, k: int) -> list[dict[str, Any]]:
     for arm, place in policies.items():
         run = table.runs / f"{name}-test-{'-'.join(arm.split())}"
         argv = ["--benchmark", options.benchmark, "--runs", str(table.runs), "--name", run.name]
-        argv += ["--tasks", *options.tasks, "--policy", f"model:{place}", "--seeds", "2"]
+        argv += ["--tasks", *tasks, "--policy", f"model:{place}", "--seeds", "2"]
         argv += ["--no-baselines", "--pictures", "0"]
         table.commands.append(f"webagent benchmark {' '.join(argv)}")
         if not (run / "summary.json").exists():
