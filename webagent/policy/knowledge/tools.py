@@ -304,12 +304,16 @@ def _find_tools(
         found.append((lead * (len(run) - 1), tool, ids))
     chosen: list[tuple[SiteTool, tuple[str, ...]]] = []
     for _, tool, ids in sorted(found, key=lambda each: (-each[0], each[1].name, str(each[1]))):
-        texts = [" ".join(map(str, each.steps)) for each, _ in chosen]
-        names = [each.name for each, _ in chosen]
-        own = " ".join(map(str, tool.steps))
-        if tool.name not in names and not any(own in text or text in own for text in texts):
+        shapes, own = [_shape(each) for each, _ in chosen], _shape(tool)
+        is_new = tool.name not in [each.name for each, _ in chosen]
+        if is_new and not any(own in shape or shape in own for shape in shapes):
             chosen.append((tool, ids))
     return chosen
+
+
+def _shape(tool: SiteTool) -> str:
+    """Return the steps as text, whatever the parameters are called."""
+    return re.sub(r"\{\w+\}", "{}", " ".join(map(str, tool.steps)))
 
 
 def _runs(episode: Trajectory) -> Iterator[tuple[tuple[ToolStep, ...], set[str]]]:
