@@ -158,7 +158,8 @@ def _build_on(store: Store, folder: Path, weights: Path | None) -> Memory:
             f"{store.folder} holds no successful demonstration or collected episode on training"
             " seeds to remember; webagent improve and webagent collect make some"
         )
-    memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
+    if weights is None:  # else a few episodes would replace what was learnt from all of its own
+        memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
     memory.save(folder)
     return memory
 
@@ -201,7 +202,9 @@ def _facts(folder: Path, memory: Memory, steps: list[Explained]) -> Remembered:
 
 
 def _print(shown: Remembered) -> None:
-    sources = ", ".join(f"{n} of {source}s" for source, n in shown.sources.items())
+    sources = ", ".join(
+        f"{n} of {s}{'es' if s[-1] == 's' else 's'}" for s, n in shown.sources.items()
+    )
     print(f"{shown.folder}: {shown.cases} steps of {shown.episodes} episodes ({sources})")
     if not shown.steps:
         for task, n in sorted(shown.tasks.items()):
