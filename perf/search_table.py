@@ -1,13 +1,13 @@
 """What search adds to a policy, beside best-of-k at as many calls of it: docs/results/search.json.
 
-    python perf/search_table.py fossil runs/NAME/weights/none-0/0/policy --first-seed 50
+    python -m perf.search_table fossil runs/NAME/weights/none-0/0/policy --first-seed 50
 
 Every step is a command of its own, whose run is kept and found again: the policy alone on training
 seeds; on the tasks that it fails, search by the tasks' checks, then as many episodes with
 exploration as cost the same calls of the policy; the same two with a learned P(success) in the
-place of the checks, trained on episodes of other seeds; and, on test seeds of these tasks, the
-policy that remembers what either has found, without search. Success by the checks is an oracle's:
-it says what the tree holds, not what an agent would have done with it.
+place of the checks, trained on the policy's episodes at the other tasks;
+and, on test seeds of these tasks, the policy that remembers what either has found, without search.
+Success by the checks is an oracle's: it says what the tree holds, not what an agent would have done with it.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from evaluators.statistics import wilson
 from loop.folder import read_origin
@@ -45,6 +45,8 @@ class Table:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.runs: Path = options.runs
+        self.name = f"search-{options.benchmark}-{options.first_seed}"
+        """What the names of its runs begin with."""
         self.commands: list[str] = []
 
     def play(self, name: str, *more: str) -> list[tuple[Trajectory, bool]]:
@@ -87,23 +89,51 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--search-steps", type=int, default=60)
     parser.add_argument("--most", type=int, default=1000, help="failed tasks, evenly spread")
     parser.add_argument("--judge", type=Path, help="of webagent train-judge; trained if not there")
-    parser.add_argument("--lessons", nargs="*", default=[], help="runs that the judge learns from")
     parser.add_argument("--test", action="store_true", help="play the distilled policies, too")
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--out", type=Path, help="file that the figures are added to")
     options = parser.parse_args(argv)
     table = Table(options)
-    found = {"rows": _measure(table), "commands": table.commands, "origin": read_origin()}
-    print(json.dumps(found["rows"], indent=1))
+    rows = _measure(table)
+    print(json.dumps(rows, indent=1))
     if options.out is not None:
-        known = json.loads(options.out.read_text()) if options.out.exists() else {}
-        known[options.benchmark] = found
-        options.out.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        _publish(options, table.commands, rows)
+
+
+def _publish(
+    options: argparse.Namespace, commands: Sequence[str], rows: Sequence[dict[str, Any]]
+) -> None:
+    """Write the figures in place of those of the same benchmark, in the form that `webagent
+    publish` makes a table of: an arm a line."""
+    told = json.loads(options.out.read_text()) if options.out.exists() else {"runs": [], "rows": []}
+    for name in ("runs", "rows"):
+        told[name] = [each for each in told[name] if each["benchmark"] != options.benchmark]
+    on_test = next((row["success"][3] for row in rows if "test seeds" in row["arm"]), 0)
+    told["runs"].append(
+        {
+            "benchmark": options.benchmark,
+            "told": f"{options.benchmark}: built-in policy from one demonstration a task; training"
+            f" seed {options.first_seed}, one seed a task, one repeat. {rows[1]['success'][3]} of"
+            " the tasks that the policy alone fails, evenly spread; at most"
+            f" {options.nodes} states, {options.branch} actions in each and"
+            f" {options.search_steps} real steps a tree. Values by the checks are an oracle's."
+            f" Test seeds: two a task of the searched ones, {on_test} episodes",
+            "command": f"python -m perf.search_table {options.benchmark} POLICY --first-seed"
+            f" {options.first_seed}",
+            "commit": read_origin()["commit"],
+            "commands": list(commands),
+        }
+    )
+    for row in rows:
+        for column, (value, low, high, _) in ((k, v) for k, v in row.items() if k != "arm"):
+            figure = {"benchmark": options.benchmark, "figure": row["arm"], "model": column}
+            told["rows"].append({**figure, "value": value, "low": low, "high": high})
+    options.out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def _measure(table: Table) -> list[dict[str, Any]]:
     options = table.options
-    name = f"search-{options.benchmark}-{options.first_seed}"
+    name = table.name
     policy = ("--policy", f"model:{options.policy}")
     seed = ("--seeds", "1", "--first-seed", str(options.first_seed))
     alone = table.play(
@@ -120,14 +150,14 @@ def _measure(table: Table) -> list[dict[str, Any]]:
         f"{name}-{options.style}", *chosen, *tree, "--value", "rules", "--temperature", "0"
     )
     found = [_found(*each) for each in searched]
-    rows.append({"arm": f"{options.style}, value: the checks", **_sum(found), **_curve(found)})
+    rows.append({"arm": f"{options.style}, value: the checks", **_sum(found)})
     k = _samples(found, missed)
     drawn = table.play(f"{name}-best-of-{k}", *chosen, *EXPLORING, "--samples", str(k))
     rows.append({"arm": f"best of {k}, value: the checks", **_sum(_first(drawn))})
     if options.judge is not None:
-        rows += _learned(table, name, chosen, tree, drawn, k)
+        rows += _learned(table, alone, chosen, tree, drawn, k)
     if options.test:
-        rows += _distilled(table, name, failed, k)
+        rows += _distilled(table, failed, k)
     return rows
 
 
@@ -162,38 +192,36 @@ def _first(drawn: Iterable[tuple[Trajectory, bool]]) -> list[Found]:
     return rows
 
 
-def _sum(found: Sequence[Found]) -> dict[str, Any]:
-    solved = sum(each.solved for each in found)
-    low, high = wilson(solved, len(found))
-    return {
-        "tasks": len(found),
-        "solved": solved,
-        "success": solved / len(found),
-        "low": low,
-        "high": high,
-        "calls": sum(each.calls for each in found),
-        "steps": sum(each.steps for each in found),
-    }
+Cell: TypeAlias = tuple[float | int, float | None, float | None, int]
+"""A value, its interval, and of how many."""
 
 
-def _curve(found: Sequence[Found]) -> dict[str, Any]:
-    """Return how many tasks were solved by trees of at most so many states."""
-    sizes = (1, 2, 3, 5, 8, 12, 20, 30, 50)
-    solved = {n: sum(each.solved and each.nodes <= n for each in found) for n in sizes}
-    return {"solved_within_nodes": solved}
+def _sum(found: Sequence[Found]) -> dict[str, Cell]:
+    solved, count = sum(each.solved for each in found), len(found)
+    row: dict[str, Cell] = {"success": (solved / count, *wilson(solved, count), count)}
+    for name in ("calls", "steps", "nodes"):
+        row[name] = (sum(getattr(each, name) for each in found), None, None, count)
+    for limit in (4, 8, 12) if any(each.nodes for each in found) else ():
+        within = sum(each.solved and each.nodes <= limit for each in found)
+        row[f"within {limit} nodes"] = (within / count, *wilson(within, count), count)
+    return row
 
 
 def _learned(
     table: Table,
-    name: str,
+    alone: Sequence[tuple[Trajectory, bool]],
     chosen: Sequence[str],
     tree: Sequence[str],
     drawn: Sequence[tuple[Trajectory, bool]],
     k: int,
 ) -> list[dict[str, Any]]:
-    options = table.options
+    options, name = table.options, table.name
     if not options.judge.exists():
-        argv = ["--runs", *options.lessons, "--out", str(options.judge)]
+        known = {each.id: int(solved) for each, solved in alone if each.task.name not in chosen}
+        labels = table.runs / f"{name}-labels.json"
+        labels.write_text(json.dumps(known), encoding="utf-8")
+        argv = ["--runs", str(table.runs / f"{name}-alone"), "--labels", str(labels)]
+        argv += ["--out", str(options.judge)]
         argv += ["--acting-tokens", "100000", "--tokens", "200000"]
         table.commands.append(f"webagent train-judge {' '.join(argv)}")
         train_judge.main(argv)
@@ -201,7 +229,7 @@ def _learned(
     value = ("--value", f"reward:{judge}", "--temperature", "0")
     searched = table.play(f"{name}-{options.style}-learned", *chosen, *tree, *value)
     found = [_found(*each) for each in searched]
-    rows = [{"arm": f"{options.style}, value: P(success)", **_sum(found), **_curve(found)}]
+    rows = [{"arm": f"{options.style}, value: P(success)", **_sum(found)}]
     told = EvaluatorBuilder().evaluator(parse_evaluator(f"chance:{judge}"))
 
     async def choose() -> list[Found]:
@@ -216,9 +244,9 @@ def _learned(
     return rows
 
 
-def _distilled(table: Table, name: str, tasks: Sequence[str], k: int) -> list[dict[str, Any]]:
+def _distilled(table: Table, tasks: Sequence[str], k: int) -> list[dict[str, Any]]:
     """Measure the searched tasks on test seeds, without search, with the solutions remembered."""
-    options = table.options
+    options, name = table.options, table.name
     weights = Path(options.policy)
     policies = {"policy alone": weights}
     for arm in (options.style, f"best-of-{k}"):
@@ -239,8 +267,8 @@ def _distilled(table: Table, name: str, tasks: Sequence[str], k: int) -> list[di
             benchmark.main(["--resume", str(run)] if run.exists() else argv)
         told = json.loads((run / "summary.json").read_text(encoding="utf-8"))
         row = told["arms"][0]["rounds"][-1]
-        figures = {each: row[each] for each in ("success", "low", "high", "episodes")}
-        rows.append({"arm": f"{arm}, test seeds, no search", **figures})
+        cell = (row["success"], row["low"], row["high"], row["episodes"])
+        rows.append({"arm": f"{arm}, test seeds, no search", "success": cell})
     return rows
 
 
