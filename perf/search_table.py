@@ -5,9 +5,9 @@
 Every step is a command of its own, whose run is kept and found again: the policy alone on training
 seeds; on the tasks that it fails, search by the tasks' checks, then as many episodes with
 exploration as cost the same calls of the policy; the same two with a learned P(success) in the
-place of the checks, trained on the policy's episodes at the other tasks;
-and, on test seeds of these tasks, the policy that remembers what either has found, without search.
-Success by the checks is an oracle's: it says what the tree holds, not what an agent would have done with it.
+place of the checks, trained on the policy's episodes at the other tasks; and, on test seeds of the
+searched tasks, the policy that remembers what either has found, without search. Success by the
+checks is an oracle's: it says what the tree holds, not what an agent would have done with it.
 """
 
 import argparse
@@ -222,7 +222,7 @@ def _learned(
         labels.write_text(json.dumps(known), encoding="utf-8")
         argv = ["--runs", str(table.runs / f"{name}-alone"), "--labels", str(labels)]
         argv += ["--out", str(options.judge)]
-        argv += ["--acting-tokens", "100000", "--tokens", "200000"]
+        argv += ["--acting-tokens", "20000", "--tokens", "60000"]
         table.commands.append(f"webagent train-judge {' '.join(argv)}")
         train_judge.main(argv)
     judge = options.judge / "judge"
