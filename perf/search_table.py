@@ -61,7 +61,7 @@ class Table:
             name,
             *more,
         ]
-        argv += ["--split", "train"]
+        argv += ["--split", "train", "--concurrency", str(self.options.concurrency)]
         self.commands.append(f"webagent collect {' '.join(argv)}")
         if not (place / "result.json").exists():
             collect.main(["--resume", str(place)] if place.exists() else argv)
@@ -90,6 +90,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--most", type=int, default=1000, help="failed tasks, evenly spread")
     parser.add_argument("--judge", type=Path, help="of webagent train-judge; trained if not there")
     parser.add_argument("--test", action="store_true", help="play the distilled policies, too")
+    parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--out", type=Path, help="file that the figures are added to")
     options = parser.parse_args(argv)
@@ -261,7 +262,7 @@ def _distilled(table: Table, tasks: Sequence[str], k: int) -> list[dict[str, Any
         run = table.runs / f"{name}-test-{'-'.join(arm.split())}"
         argv = ["--benchmark", options.benchmark, "--runs", str(table.runs), "--name", run.name]
         argv += ["--tasks", *tasks, "--policy", f"model:{place}", "--seeds", "2"]
-        argv += ["--no-baselines", "--pictures", "0"]
+        argv += ["--no-baselines", "--pictures", "0", "--concurrency", str(options.concurrency)]
         table.commands.append(f"webagent benchmark {' '.join(argv)}")
         if not (run / "summary.json").exists():
             benchmark.main(["--resume", str(run)] if run.exists() else argv)
