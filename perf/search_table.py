@@ -118,7 +118,7 @@ def _publish(
             " the tasks that the policy alone fails, evenly spread; at most"
             f" {options.nodes} states, {options.branch} actions in each and"
             f" {options.search_steps} real steps a tree. Values by the checks are an oracle's."
-            f" Test seeds: two a task of the searched ones, {on_test} episodes",
+            f" Test seeds: one a task of the searched ones, {on_test} episodes",
             "command": f"python -m perf.search_table {options.benchmark} POLICY --first-seed"
             f" {options.first_seed}",
             "commit": read_origin()["commit"],
@@ -261,7 +261,7 @@ def _distilled(table: Table, tasks: Sequence[str], k: int) -> list[dict[str, Any
     for arm, place in policies.items():
         run = table.runs / f"{name}-test-{'-'.join(arm.split())}"
         argv = ["--benchmark", options.benchmark, "--runs", str(table.runs), "--name", run.name]
-        argv += ["--tasks", *tasks, "--policy", f"model:{place}", "--seeds", "2"]
+        argv += ["--tasks", *tasks, "--policy", f"model:{place}", "--seeds", "1"]
         argv += ["--no-baselines", "--pictures", "0", "--concurrency", str(options.concurrency)]
         table.commands.append(f"webagent benchmark {' '.join(argv)}")
         if not (run / "summary.json").exists():
