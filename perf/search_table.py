@@ -47,7 +47,6 @@ class Table:
         self.runs: Path = options.runs
         self.name = f"search-{options.benchmark}-{options.first_seed}"
         """What the names of its runs begin with."""
-        self.commands: list[str] = []
 
     def play(self, name: str, *more: str) -> list[tuple[Trajectory, bool]]:
         """Collect episodes, unless that was done, and return them with their verdicts."""
@@ -62,7 +61,6 @@ class Table:
             *more,
         ]
         argv += ["--split", "train", "--concurrency", str(self.options.concurrency)]
-        self.commands.append(f"webagent collect {' '.join(argv)}")
         if not (place / "result.json").exists():
             collect.main(["--resume", str(place)] if place.exists() else argv)
         with Store.look(place) as store:
@@ -98,12 +96,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = _measure(table)
     print(json.dumps(rows, indent=1))
     if options.out is not None:
-        _publish(options, table.commands, rows)
+        _publish(options, rows)
 
 
-def _publish(
-    options: argparse.Namespace, commands: Sequence[str], rows: Sequence[dict[str, Any]]
-) -> None:
+def _publish(options: argparse.Namespace, rows: Sequence[dict[str, Any]]) -> None:
     """Write the figures in place of those of the same benchmark, in the form that `webagent
     publish` makes a table of: an arm a line."""
     told = json.loads(options.out.read_text()) if options.out.exists() else {"runs": [], "rows": []}
@@ -120,9 +116,8 @@ def _publish(
             f" {options.search_steps} real steps a tree. Values by the checks are an oracle's."
             f" Test seeds: one a task of the searched ones, {on_test} episodes",
             "command": f"python -m perf.search_table {options.benchmark} POLICY --first-seed"
-            f" {options.first_seed}",
+            f" {options.first_seed} --most {options.most}",
             "commit": read_origin()["commit"],
-            "commands": list(commands),
         }
     )
     for row in rows:
@@ -224,7 +219,6 @@ def _learned(
         argv = ["--runs", str(table.runs / f"{name}-alone"), "--labels", str(labels)]
         argv += ["--out", str(options.judge)]
         argv += ["--acting-tokens", "20000", "--tokens", "60000"]
-        table.commands.append(f"webagent train-judge {' '.join(argv)}")
         train_judge.main(argv)
     judge = options.judge / "judge"
     value = ("--value", f"reward:{judge}", "--temperature", "0")
@@ -253,7 +247,6 @@ def _distilled(table: Table, tasks: Sequence[str], k: int) -> list[dict[str, Any
     for arm in (options.style, f"best-of-{k}"):
         out = table.runs / f"{name}-{arm}-remembered"
         argv = [str(table.runs / f"{name}-{arm}"), "--onto", str(weights), "--out", str(out)]
-        table.commands.append(f"webagent memory {' '.join(argv)}")
         if not out.exists():
             memory.main(argv)
         policies[f"remembers what {arm} found"] = out / weights.name
@@ -263,7 +256,6 @@ def _distilled(table: Table, tasks: Sequence[str], k: int) -> list[dict[str, Any
         argv = ["--benchmark", options.benchmark, "--runs", str(table.runs), "--name", run.name]
         argv += ["--tasks", *tasks, "--policy", f"model:{place}", "--seeds", "1"]
         argv += ["--no-baselines", "--pictures", "0", "--concurrency", str(options.concurrency)]
-        table.commands.append(f"webagent benchmark {' '.join(argv)}")
         if not (run / "summary.json").exists():
             benchmark.main(["--resume", str(run)] if run.exists() else argv)
         told = json.loads((run / "summary.json").read_text(encoding="utf-8"))
