@@ -125,6 +125,9 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Sampling temperature of the policy during collection."""
     random_share: float = 0.1
     """Share of random actions during collection, 0 to 1."""
+    explore: Literal["fixed", "monitored"] = "fixed"
+    """`monitored` scales --temperature and --random-share by the rounds so far: down after one that
+    hardly succeeded, up after one whose solutions were all alike."""
     judge: str = "checks"
     """Judge whose verdicts decide task sampling and training data: the tasks' own `checks`, or any
     evaluator of `webagent judge --with`, such as `judge:evidence`, `reward:FOLDER` or

@@ -43,7 +43,8 @@ class LearnConfig:
     (docs/site-memory.md)."""
     entries: tuple[EntryKind, ...] = ("rules", "examples")
     """What is learnt: `rules` of the site and `reflections` on single failures, which a model
-    writes, and `examples`, the successes themselves."""
+    writes, `examples`, the successes themselves, and `tools`, runs of steps that successes share,
+    as actions of the model."""
     judge: str = "checks"
     """Judge whose stored verdicts are used: the tasks' own `checks`, or a judge of `webagent judge
     --with` or `improve --judge`, such as `judge:evidence`."""
@@ -70,7 +71,9 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resolve(LearnConfig, "learn", argv)
     settings = InductionSettings(config.entries)
     if not config.entries:
-        raise UsageError("--entries names nothing to learn; give rules, reflections or examples")
+        raise UsageError(
+            "--entries names nothing to learn; give rules, reflections, examples or tools"
+        )
     judged = _judged(config.run, config.judge)
     model = config.asked.contestant().language_model() if settings.asks_a_model else None
     learnt = asyncio.run(_learn(config, settings, model, judged))

@@ -1,5 +1,6 @@
 """`webagent memory`: what a run remembers, and why memory would act as it does."""
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,13 @@ class MemoryConfig:
     rebuild: bool = False
     """Rebuild the memory from the run's successful episodes, and save it as `memory` in the run
     folder."""
+    onto: Path | None = None
+    """Weights saved by `webagent improve`, as runs/NAME/weights/none-0/0/policy: writes them to
+    --out with a memory that also holds the run's collected episodes, found by search for
+    example."""
+    out: Path | None = None
+    """New folder for --onto, with the weights and the memory beside them; play it as
+    model:OUT/policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +76,16 @@ class Remembered:
 def main(argv: Sequence[str]) -> CommandResult:
     """Show or rebuild the memory, and explain an episode with it."""
     config = resolve(MemoryConfig, "memory", argv)
+    if (config.onto is None) != (config.out is None) or (config.onto and config.rebuild):
+        raise UsageError("--onto WEIGHTS and --out FOLDER go together, and without --rebuild")
     with Store.look(config.run) as store:
         episode = find_episode(store, config.episode) if config.episode else None
         if episode is not None and not episode.steps:
             raise UsageError(f"episode {episode.id} has no steps to explain")
         folder, memory = _memory(store, config, episode)
         if memory is None:
-            memory = _rebuilt(store, folder)
-            print(f"rebuilt from {len(memory.episodes)} episodes: {folder}")
+            memory = _build_on(store, folder, config.onto)
+            print(f"{len(memory.episodes)} episodes are remembered: {folder}")
     steps = list(_explained(memory, episode, config.step)) if episode else []
     shown = _facts(folder, memory, steps)
     _print(shown)
@@ -90,8 +100,8 @@ def _memory(
     Of several the one that the episode's arm, repeat and round acted by, or the last.
     """
     own = store.folder / MEMORY
-    if config.rebuild:
-        return own, None
+    if config.rebuild or config.out is not None:
+        return own if config.out is None else config.out / MEMORY, None
     saved = sorted(store.folder.glob(f"weights/*/*/{MEMORY}"), key=_age)
     if episode is not None:
         source = episode.provenance
@@ -117,11 +127,21 @@ def _age(folder: Path) -> tuple[str, int]:
     return folder.parents[1].name, int(folder.parent.name)
 
 
-def _rebuilt(store: Store, folder: Path) -> Memory:
-    """A memory of the run's successful episodes on training seeds, saved."""
+def _build_on(store: Store, folder: Path, weights: Path | None) -> Memory:
+    """A memory of the run's successful episodes on training seeds, saved; on top of what is
+    remembered beside some weights, which are copied beside it."""
     from tasks.suite import split_of
 
     memory = Memory()
+    if weights is not None:
+        if not (weights / "config.json").is_file() or folder.parent.exists():
+            raise UsageError(
+                f"--onto {weights} must hold weights of webagent improve, as runs/NAME/weights/"
+                f"none-0/0/policy, and --out {folder.parent} must not be there yet"
+            )
+        if (weights.parent / MEMORY).is_dir():
+            memory = Memory.load(weights.parent / MEMORY)
+        shutil.copytree(weights, folder.parent / weights.name)
     scores = store.scores()
     episodes = [t for t in store.trajectories() if _is_training(t, split_of)]
     judged: list[tuple[Trajectory, float | None]] = []
@@ -138,7 +158,8 @@ def _rebuilt(store: Store, folder: Path) -> Memory:
             f"{store.folder} holds no successful demonstration or collected episode on training"
             " seeds to remember; webagent improve and webagent collect make some"
         )
-    memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
+    if weights is None:  # else a few episodes would replace what was learnt from all of its own
+        memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
     memory.save(folder)
     return memory
 
@@ -181,7 +202,9 @@ def _facts(folder: Path, memory: Memory, steps: list[Explained]) -> Remembered:
 
 
 def _print(shown: Remembered) -> None:
-    sources = ", ".join(f"{n} of {source}s" for source, n in shown.sources.items())
+    sources = ", ".join(
+        f"{n} of {s}{'es' if s[-1] == 's' else 's'}" for s, n in shown.sources.items()
+    )
     print(f"{shown.folder}: {shown.cases} steps of {shown.episodes} episodes ({sources})")
     if not shown.steps:
         for task, n in sorted(shown.tasks.items()):

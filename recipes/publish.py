@@ -74,20 +74,24 @@ def page_of(folder: Path) -> str:
 
 
 def _format_rows(name: str, told: dict[str, Any]) -> str:
-    """A table for each benchmark of figures that `webagent dream --measure` wrote."""
+    """A table for each benchmark of figures that `webagent dream --measure` or a script of perf
+    wrote."""
     lines = [f"## {name}\n"]
     for run in told["runs"]:
         rows = [row for row in told["rows"] if row["benchmark"] == run["benchmark"]]
         models = list(dict.fromkeys(row["model"] for row in rows))
-        lines += [
+        about = run.get("told") or (
             f"{run['benchmark']}: {run['transitions']:,} steps of {run['episodes']} episodes on"
-            f" test seeds ({run['failed']} failed), after {run['learnt_from']:,} on others;"
-            f" `{run['command']}` at commit {run['commit'][:12]}.\n",
+            f" test seeds ({run['failed']} failed), after {run['learnt_from']:,} on others"
+        )
+        lines += [
+            f"{about}; `{run['command']}` at commit {run['commit'][:12]}.\n",
             f"| figure | {' | '.join(models)} |",
             f"| --- | {' | '.join(['---:'] * len(models))} |",
         ]
         for figure in dict.fromkeys(row["figure"] for row in rows):
-            cells = [_format_cell(row) for row in rows if row["figure"] == figure]
+            found = {row["model"]: _format_cell(row) for row in rows if row["figure"] == figure}
+            cells = [found.get(model, "–") for model in models]
             lines.append(f"| {figure.replace('_', ' ')} | {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
@@ -96,5 +100,7 @@ def _format_rows(name: str, told: dict[str, Any]) -> str:
 def _format_cell(row: dict[str, Any]) -> str:
     if row["value"] is None:
         return "–"
+    if isinstance(row["value"], int):
+        return f"{row['value']:,}"
     bounds = "" if row["low"] is None else f" ({row['low']:.3f}–{row['high']:.3f})"
     return f"{row['value']:.3f}{bounds}"

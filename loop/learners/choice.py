@@ -53,7 +53,9 @@ def check_learner(config: ImproveConfig) -> None:
             )
         return
     if not config.entries:
-        raise UsageError("--entries names nothing to learn; give rules, reflections or examples")
+        raise UsageError(
+            "--entries names nothing to learn; give rules, reflections, examples or tools"
+        )
     contestant(config.played).check()
     config.how.check()
     objective = config.how.objective

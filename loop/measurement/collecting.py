@@ -18,6 +18,8 @@ class CollectConfig(PlaySettings):
     """Seeds to use: `train` or `development`; those of `test` are reserved for evaluation."""
     seeds: int = 10
     """Seeds per task; repeats if the task is the same for every seed."""
+    first_seed: int = 0
+    """Number of the first seed in the split; another value plays seeds not seen before."""
     temperature: float = 1.0
     """Sampling temperature of the model."""
     site_memory: Path | None = None
@@ -38,7 +40,7 @@ class CollectConfig(PlaySettings):
         """Return the same settings as a benchmark without baselines."""
         own = {
             name: getattr(self, name)
-            for name in ("split", "seeds", "temperature", "site_memory", "judge")
+            for name in ("split", "seeds", "first_seed", "temperature", "site_memory", "judge")
         }
         return BenchmarkConfig(**shared(self, PlaySettings), **own, baselines=False, pictures=0)
 

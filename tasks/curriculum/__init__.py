@@ -10,7 +10,13 @@ from tasks.curriculum.estimates import (
     find_kinds,
     find_standing,
 )
-from tasks.curriculum.monitor import Monitor, MonitoredTry, measure_round, plateau_warning
+from tasks.curriculum.monitor import (
+    Monitor,
+    MonitoredTry,
+    measure_round,
+    plateau_warning,
+    scale_exploration,
+)
 from tasks.curriculum.record import RoundRecord, TaskRecord, TryOutcome
 from tasks.curriculum.sampling import Curriculum, Explanation, Horizon, SampledTask, sample_evenly
 
@@ -35,4 +41,5 @@ __all__ = [
     "measure_round",
     "plateau_warning",
     "sample_evenly",
+    "scale_exploration",
 ]

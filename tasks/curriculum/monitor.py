@@ -98,6 +98,29 @@ def _mean(values: Sequence[float]) -> float:
     return fmean(values) if values else 0.0
 
 
+_TOO_WILD, _TOO_TAME = 0.3, 0.5
+"""Success below which a round strayed too far, diversity below which it strayed too little."""
+_STEP, _FARTHEST = 1.25, 2.0
+
+
+def scale_exploration(rounds: Iterable[tuple[float, float]]) -> float:
+    """Return what to multiply temperature and random share by after these rounds, each with its
+    success and the diversity of its solutions; in [1/2, 2].
+
+    After B-STaR (arXiv 2412.17256), which measures its balance score at several temperatures and
+    takes the best: here a round has one, so it goes down where little succeeds and up where what
+    succeeds is all alike.
+    """
+    scale = 1.0
+    for success, diversity in rounds:
+        if success < _TOO_WILD:
+            scale /= _STEP
+        elif diversity < _TOO_TAME:
+            scale *= _STEP
+        scale = min(max(scale, 1 / _FARTHEST), _FARTHEST)
+    return scale
+
+
 _ENOUGH = 2
 """Rounds that must have been seen."""
 _UNDECIDED = 0.25

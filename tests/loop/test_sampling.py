@@ -190,3 +190,15 @@ def test_a_run_drawn_in_the_old_way_says_that_it_cannot_be_gone_on_with(tmp_path
     folder.write_json("run.json", settings)
     with pytest.raises(StoreError, match=r"another curriculum.*webagent improve --name old"):
         _reopen(folder.path)
+
+
+def test_monitored_exploration_acts_on_the_rounds_of_the_arm_itself(
+    session: Session, state: ArmState
+) -> None:
+    failed = [played(session, state, name, 0.0) for name in NAMES]
+    record_monitor(session, state, failed, [0.0] * len(failed), 1)
+    monitored = replace(session, config=replace(session.config, explore="monitored"))
+
+    assert session.exploration == (1.2, 0.1)
+    assert monitored.exploration == pytest.approx((0.96, 0.08))
+    assert replace(monitored, arm=ARMS["uniform"]).exploration == (1.2, 0.1)

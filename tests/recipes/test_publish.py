@@ -1,5 +1,6 @@
 """Published figures: a page that says what the summaries beside it say."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,25 @@ def test_what_is_no_run_or_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not a folder"):
         main(["--folder", str(tmp_path / "nowhere")])
     assert not (tmp_path / "README.md").exists()
+
+
+def test_figures_of_a_script_are_a_table_with_an_arm_a_line(tmp_path: Path) -> None:
+    run = {
+        "benchmark": "oscar",
+        "told": "ten tasks",
+        "command": "python x",
+        "commit": "0123456789abc",
+    }
+    shared = {"benchmark": "oscar", "low": None, "high": None}
+    rows = [
+        {**shared, "figure": "search", "model": "success", "value": 0.5, "low": 0.2, "high": 0.8},
+        {**shared, "figure": "search", "model": "calls", "value": 1570},
+        {**shared, "figure": "alone", "model": "success", "value": 0.25},
+    ]
+    (tmp_path / "search.json").write_text(json.dumps({"runs": [run], "rows": rows}))
+
+    page = page_of(tmp_path)
+
+    assert "ten tasks; `python x` at commit 0123456789ab." in page
+    assert "| search | 0.500 (0.200–0.800) | 1,570 |" in page
+    assert "| alone | 0.250 | – |" in page

@@ -11,7 +11,8 @@ from webagent.files import describe_invalid
 from webagent.models.model import Model
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.observation.variants import ObservationVariant, variant_named
-from webagent.policy.knowledge import Knowledge
+from webagent.policy.knowledge import Knowledge, SiteMemory
+from webagent.policy.knowledge.tools import offer
 from webagent.policy.language import PROMPT, LanguagePolicy
 from webagent.policy.prompting import Prompting
 from webagent.records import Observation
@@ -51,6 +52,8 @@ class Asking:
 
         Raises `SetupError` for what the model cannot do.
         """
+        known = [each.tools for each in knowledge if isinstance(each, SiteMemory)]
+        tools = {name: tool for by_name in known for name, tool in by_name.items()}
         return LanguagePolicy(
             model,
             partial(_write, self.variant),
@@ -58,7 +61,8 @@ class Asking:
             variant=self.variant,
             temperature=temperature,
             max_tokens=max_tokens,
-            actions=self.actions,
+            actions=(*self.actions, *map(offer, tools.values())),
+            tools=tools,
             prompt=prompt_named(self.prompt),
             prompting=self.prompting,
             knowledge=knowledge,

@@ -4,7 +4,7 @@ import math
 import time
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
 from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.policy.allowed import build_constraint
+from webagent.policy.knowledge.tools import SiteTool, begin_tool, continue_tool
 from webagent.policy.past_actions import find_loop, format_marks
 from webagent.policy.policy import Knowledge
 from webagent.policy.prompting.messages import CRITIQUE_PROMPT, PromptBuilder, TurnPrompt
@@ -57,6 +58,8 @@ class LanguagePolicy:
     prompting: Prompting = field(default_factory=Prompting)
     knowledge: tuple[Knowledge, ...] = ()
     """What is known from finished episodes: demonstrations, hints."""
+    tools: Mapping[str, SiteTool] = field(default_factory=dict)
+    """By name, those of `actions` that are a site's tools."""
     notice: str = ""
     """Said beside the page now, as to a policy that takes over from another."""
     add_image: Callable[[bytes], str] | None = None
@@ -89,6 +92,8 @@ class LanguagePolicy:
         Raises `PolicyError` when the repaired reply is unreadable too, `ModelError` when the model
         fails.
         """
+        if (step := continue_tool(self.tools, trajectory, observation)) is not None:
+            return step
         reader = self._make_reader(trajectory, observation)
         if (end := self._give_up_in_loop(reader)) is not None:
             return end
@@ -101,7 +106,7 @@ class LanguagePolicy:
             # An unreadable review leaves the action as it was.
             with suppress(ActionError):
                 choice = turn.read(turn.replies[0], reader)
-        return choice.to_decision(turn, self.prompt_hash)
+        return begin_tool(self.tools, choice.to_decision(turn, self.prompt_hash), observation)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int

@@ -13,6 +13,7 @@ from tasks.curriculum import (
     TaskKind,
     measure_round,
     plateau_warning,
+    scale_exploration,
 )
 from tasks.curriculum.monitor import balance_score, expected_gain, openness
 from tasks.suite import Suite
@@ -129,3 +130,14 @@ def test_openness_is_most_where_tasks_are_done_half_the_time() -> None:
     assert openness(noted(1, 0.5, 0.5, 0.5)) == pytest.approx(1)
     assert openness(noted(1, 1.0, 0.5, 0.5)) == openness(noted(1, 0.0, 0.5, 0.5)) == 0
     assert openness(replace(noted(1, 0.5, 0.5, 0.5), chances={})) == 0
+
+
+def test_exploration_follows_success_and_diversity_within_bounds():
+    wild, tame, good = (0.1, 1.0), (0.9, 0.2), (0.7, 0.8)
+
+    assert scale_exploration([]) == scale_exploration([good, good]) == 1
+    assert scale_exploration([wild]) == 0.8
+    assert scale_exploration([tame]) == 1.25
+    assert scale_exploration([tame, wild, good]) == 1
+    assert scale_exploration([wild] * 9) == 0.5
+    assert scale_exploration([tame] * 9) == 2

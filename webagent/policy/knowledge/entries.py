@@ -19,12 +19,13 @@ from typing import Any, Literal, TypeAlias
 
 from webagent.errors import SetupError
 
-EntryKind: TypeAlias = Literal["rules", "reflections", "examples"]
+EntryKind: TypeAlias = Literal["rules", "reflections", "examples", "tools"]
 KINDS: dict[str, EntryKind] = {
     "h": "rules",
     "r": "rules",
     "c": "reflections",
     "x": "examples",
+    "t": "tools",
 }
 """By the letter that numbers begin with: `h` is a rule that a person wrote."""
 ITEM = re.compile(rf"[-*] +(?:\[?([{''.join(KINDS)}]\d+)\]?: +)?(\S.*)")
@@ -50,7 +51,8 @@ class SiteEntry:
     id: str
     """Letter of its kind and a number; `h1` for the first that a person wrote."""
     text: str
-    """What it says; of a reflection or an example the goal of the task it is about."""
+    """What it says; of a reflection or an example the goal of the task it is about, of a tool its
+    name with parameters."""
     used: int = 0
     """Episodes whose thoughts named it."""
     helped: int = 0
@@ -60,7 +62,7 @@ class SiteEntry:
     sources: tuple[str, ...] = ()
     """Ids of the last episodes it was learnt from."""
     lines: tuple[str, ...] = ()
-    """What a reflection or an example says."""
+    """What a reflection or an example says; the steps of a tool."""
     task: str = ""
     """Full id of the task that a reflection or an example is about."""
     seed: int = 0

@@ -32,6 +32,7 @@ from webagent.policy.knowledge.site_file import (
     write_file,
 )
 from webagent.policy.knowledge.site_memory import format_rules
+from webagent.policy.knowledge.tools import add_tools, credit_tools
 from webagent.policy.knowledge.transcript import is_finished, require_finished, transcribe
 from webagent.records import Trajectory
 
@@ -56,7 +57,7 @@ class InductionSettings:
     kinds: tuple[EntryKind, ...] = ("rules", "examples")
     """What is learnt."""
     most: Mapping[EntryKind, int] = field(
-        default_factory=lambda: {"rules": 20, "reflections": 20, "examples": 40}
+        default_factory=lambda: {"rules": 20, "reflections": 20, "examples": 40, "tools": 10}
     )
     """Entries of a kind on a site; beyond that the worst of the learnt ones go."""
     most_of_task: int = 5
@@ -108,7 +109,7 @@ async def induce_entries(
         require_finished(episode)
         if (site := site_of_episode(episode)) != file.site:
             raise SetupError(f"{episode.id} was played on {site}; the file is on {file.site}")
-    wanted: list[EntryKind] = [kind for kind in settings.kinds if kind != "examples"]
+    wanted: list[EntryKind] = [kind for kind in settings.kinds if kind in ("rules", "reflections")]
     forms = "\n".join(RULES_PROMPT.fill(kind) for kind in wanted)
     system = RULES_PROMPT.fill("system", most=str(settings.changes), changes=forms)
     user = RULES_PROMPT.fill(
@@ -265,8 +266,12 @@ async def learn_entries(
         for episode, went_well in episodes:
             if site_of_episode(episode) == site:
                 file = credit_entries(file, episode, went_well=went_well)
+                file = credit_tools(file, episode)
                 if went_well and "examples" in settings.kinds:
                     file = add_example(file, episode, settings)
+        if "tools" in settings.kinds:
+            here = [each for each in episodes if site_of_episode(each[0]) == site]
+            file = add_tools(file, here, settings.most["tools"] - len(file.of_kind("tools")))
         if file.entries:
             write_file(folder, file)
     learnt: list[Induced] = []

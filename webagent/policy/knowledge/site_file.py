@@ -118,6 +118,9 @@ def new_file(site: str) -> SiteFile:
         "## Examples",
         "",
         "",
+        "## Tools",
+        "",
+        "",
     )
     return SiteFile(site, lines)
 

@@ -18,6 +18,7 @@ from webagent.observation.variants.pruned import prune
 from webagent.policy.knowledge.entries import EntryKind, SiteEntry
 from webagent.policy.knowledge.similarity import compare_by_words
 from webagent.policy.knowledge.site_file import SiteFile, read_files, site_of
+from webagent.policy.knowledge.tools import read_tool
 from webagent.records import Observation
 
 SITE_MEMORY_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "site_memory.md")
@@ -56,6 +57,14 @@ class SiteMemory:
             raise SetupError(f"{room}: expected at least 1 of each")
         self.files, self.prompt = dict(files), SITE_MEMORY_PROMPT
         self._room = room
+        self.tools = {
+            tool.name: tool
+            for site, file in self.files.items()
+            for entry in file.of_kind("tools")
+            if not entry.is_retired
+            for tool in [read_tool(entry, site)]
+        }
+        """By name, those of all sites."""
         self._recalled: dict[tuple[str, int, str, str, str], str] = {}
         self._found = {
             (kind, site): _Similar(

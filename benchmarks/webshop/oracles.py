@@ -1,0 +1,49 @@
+"""How a generated goal is reached: search for its words, take the first result that fits."""
+
+import re
+from collections.abc import Generator
+
+from benchmarks.oracles import Script, View, fill, play, press, push, scripted
+from benchmarks.webshop.site.catalogue import KINDS
+from webagent.action import Action
+from webagent.errors import PolicyError
+
+
+@scripted("buy")
+def buy(view: View) -> Script:
+    """Look at the results in turn until one has all attributes and costs little enough."""
+    goal, _, limit = view.goal.partition(", and price lower than ")
+    most = float(limit.removesuffix(" dollars") or "inf")
+    kind = next((each for each in KINDS if each.noun in goal), None)
+    if kind is None:
+        raise PolicyError(f"expected a goal for a generated product, found {goal!r}")
+    wanted = [each for each in kind.attributes if each in goal]
+    view = yield from play(view, fill("Search", goal), push("Search"))
+    seen: set[str] = set()
+    while True:
+        view = yield from _open_next(view, seen, most)
+        view = yield from play(view, push("Features"))
+        shown = " ".join(node.name for node in view.page.nodes).lower()
+        view = yield from play(view, push("< Prev"))
+        if all(each in shown for each in wanted):
+            break
+        view = yield from play(view, push("< Prev"))
+    for name, values in kind.options:
+        value = next(
+            each for each in values if goal.endswith(f"{name} {each}") or f"{name} {each}," in goal
+        )
+        view = yield from play(view, press(value, "radio"))
+    yield from play(view, push("Buy Now"))
+
+
+def _open_next(view: View, seen: set[str], most: float) -> Generator[Action, View, View]:
+    links = [each for each in view.all("link") if re.fullmatch(r"B\d{9}", each.name)]
+    for link in links:
+        if link.name in seen:
+            continue
+        seen.add(link.name)
+        told = view.after(link).page.nodes
+        price = next(float(each.name[1:]) for each in told if each.name.startswith("$"))
+        if price <= most:
+            return (yield from play(view, press(link.name)))
+    raise PolicyError("no result fits")

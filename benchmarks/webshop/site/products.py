@@ -1,0 +1,187 @@
+"""What WebShop sells and what is asked for, read from its published files or generated.
+
+The published files (arXiv 2207.01206) are not in any package. Whoever has them names their folder
+in `WEBAGENT_WEBSHOP_DATA`; without it the products are generated in the same form.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks.webshop.site.catalogue import generate_files
+from webagent.errors import SetupError
+
+VARIABLE = "WEBAGENT_WEBSHOP_DATA"
+NO_LIMIT = 1_000_000.0
+"""Price up to which anything goes, in dollars."""
+_NO_ATTRIBUTE = "DUMMY_ATTR"
+_NOUNS = frozenset({"NOUN", "PROPN"})
+_ID_LENGTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ShopProduct:
+    """A product as the reward looks at it."""
+
+    asin: str
+    name: str
+    query: str
+    """What its data were once found by; products of one query are of one kind."""
+    product_category: str
+    """From wide to narrow, with › between."""
+    description: str
+    features: tuple[str, ...]
+    attributes: tuple[str, ...]
+    options: Mapping[str, tuple[str, ...]]
+    price: float
+    """Dollars."""
+    price_tag: str
+    nouns: tuple[str, ...]
+    """Of its name, in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShopGoal:
+    """What somebody wants to buy."""
+
+    product: ShopProduct
+    """The one that it was written for; any other that fits as well is worth as much."""
+    instruction: str
+    attributes: tuple[str, ...]
+    options: tuple[str, ...]
+    price_upper: float
+    """Dollars."""
+
+
+def find_data() -> Path | None:
+    """Return the folder of the published files; None where there is none. Raises `SetupError`."""
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return None
+    for stem in ("items_shuffle", "items_ins_v2", "items_human_ins"):
+        if not list(Path(named).glob(f"{stem}*.json")):
+            raise SetupError(
+                f"{VARIABLE}={named} has no {stem}*.json; name the folder of WebShop's published"
+                " items_shuffle_1000.json, items_ins_v2_1000.json and items_human_ins.json, or"
+                " unset it to play on generated products"
+            )
+    return Path(named)
+
+
+@cache
+def load_products() -> tuple[ShopProduct, ...]:
+    """Return all products. Raises `SetupError` and `ValueError`."""
+    items, attributes, _ = _files()
+    return tuple(_products(items, attributes, _find_nouns()))
+
+
+@cache
+def load_goals() -> tuple[ShopGoal, ...]:
+    """Return all goals in the published order: shuffled by the published seed. Raises `SetupError`
+    and `ValueError`.
+
+    What the published code draws anew at each start, the bound on the price, is drawn by product
+    and place here, so that a goal is the same every time.
+    """
+    instructions = _files()[2]
+    goals = [
+        _goal(product, each, place)
+        for product in load_products()
+        for place, each in enumerate(instructions.get(product.asin, ()))
+        if each["instruction_attributes"]
+    ]
+    Random(233).shuffle(goals)
+    return tuple(goals)
+
+
+def _goal(product: ShopProduct, asked: Mapping[str, Any], place: int) -> ShopGoal:
+    above = [10.0 * tens for tens in range(1, 100) if 10.0 * tens > product.price][:4]
+    limit, told = NO_LIMIT, ""
+    if len(above) >= 2:
+        limit = max(Random(f"{product.asin} {place}").sample(above, 2))
+        told = f", and price lower than {limit:.2f} dollars"
+    return ShopGoal(
+        product,
+        asked["instruction"].strip(".") + told,
+        tuple(asked["instruction_attributes"]),
+        tuple(asked["instruction_options"]),
+        limit,
+    )
+
+
+@cache
+def _files() -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+    """Return the items, their attributes by id, and the instructions by id."""
+    folder = find_data()
+    if folder is None:
+        return generate_files()
+    stems = ("items_shuffle", "items_ins_v2", "items_human_ins")
+    # Of several sizes of one file the smallest: the thousand that most results are of.
+    paths = [
+        min(folder.glob(f"{each}*.json"), key=lambda path: path.stat().st_size) for each in stems
+    ]
+    items, attributes, instructions = (json.loads(path.read_text("utf-8")) for path in paths)
+    return items, attributes, instructions
+
+
+def _products(
+    items: Sequence[Mapping[str, Any]],
+    attributes: Mapping[str, Any],
+    nouns: Callable[[str], tuple[str, ...]],
+) -> Iterator[ShopProduct]:
+    """Yield the products as the published loader takes them: each id once, options in lower
+    case."""
+    seen: set[str] = set()
+    for item in items:
+        asin = item["asin"]
+        if asin == "nan" or len(asin) > _ID_LENGTH or asin in seen:
+            continue
+        seen.add(asin)
+        features = item["small_description"]
+        prices = [
+            float(re.sub(r"[^\d.]", "", each)) for each in (item["pricing"] or "").split("$")[1:]
+        ][:2] or [100.0]
+        low, high = min(prices), max(prices)
+        yield ShopProduct(
+            asin=asin,
+            name=item["name"],
+            query=item["query"].lower().strip(),
+            product_category=item["product_category"],
+            description=item["full_description"],
+            features=tuple(features) if isinstance(features, list) else (features,),
+            attributes=tuple(attributes.get(asin, {}).get("attributes", [_NO_ATTRIBUTE])),
+            options={
+                name.lower(): tuple(
+                    each["value"].strip().replace("/", " | ").lower() for each in contents
+                )
+                for name, contents in (item["customization_options"] or {}).items()
+                if contents is not None
+            },
+            price=round(Random(asin).uniform(low, high), 2),
+            price_tag=" to ".join(f"${price}" for price in prices),
+            nouns=tuple(item["nouns"]) if "nouns" in item else nouns(item["name"]),
+        )
+
+
+def _find_nouns() -> Callable[[str], tuple[str, ...]]:
+    """Return what finds the nouns of a name, as the published reward does: spaCy's small English
+    pipeline. Generated products bring theirs. Raises `SetupError` where it is needed and not
+    there."""
+    if find_data() is None:
+        return lambda name: ()
+    try:
+        import en_core_web_sm
+    except ImportError as error:
+        raise SetupError(
+            "the reward of WebShop's published products looks for nouns with spaCy's pipeline"
+            " en_core_web_sm, which is not installed; install spacy and that pipeline, or unset"
+            f" {VARIABLE}"
+        ) from error
+    tagger = en_core_web_sm.load()
+    return lambda name: tuple(t.text.lower() for t in tagger(name) if t.pos_ in _NOUNS)

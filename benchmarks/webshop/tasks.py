@@ -1,0 +1,67 @@
+"""WebShop's goals as tasks, in the published split."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, cast
+
+from benchmarks.catalogue import Options
+from benchmarks.webshop.site.products import VARIABLE, ShopGoal, load_goals
+from tasks.suite import SEEDS_PER_SPLIT, Suite, UnknownTask, split_of
+from tasks.task import Json, PageHooks, Task, TaskCheck
+from webagent.errors import UsageError
+
+NAME = "buy"
+PLACES = {"test": (0, 500), "development": (500, 1500), "train": (1500, None)}
+"""The published split of the shuffled goals, from and to."""
+MAX_STEPS = 20
+"""The published text environment needs 15 at most for most goals; here typing and sending a search
+are two."""
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """Return the one task, whose seeds are the goals of a split in order, from the first again
+    after the last. Raises `UsageError` for --files."""
+    if options.files is not None:
+        raise UsageError(
+            f"webshop's site and tasks read the same files: name their folder in {VARIABLE}"
+            " in place of --files"
+        )
+    return Suite("webshop@1", (NAME,), _make)
+
+
+def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
+    if name != NAME:
+        raise UnknownTask(name, (NAME,))
+    first, last = PLACES[split_of(seed)]
+    goals = load_goals()[first:last]
+    goal = goals[seed % SEEDS_PER_SPLIT % len(goals)]
+    expected = cast(Json, _plain(goal))
+    return Task(
+        id=f"webshop/{NAME}@1",
+        start_url="http://webshop.test/",
+        goal=goal.instruction,
+        seed=seed,
+        max_steps=MAX_STEPS,
+        hooks=PageHooks(over="location.pathname === '/done'"),
+        checks=(
+            TaskCheck("purchases", "webshop_bought", expected),
+            TaskCheck("purchases", "webshop_reward", expected, score="reward"),
+        ),
+        site="webshop@1",
+        queries={"purchases": "SELECT product, options FROM purchases ORDER BY id"},
+        template=NAME,
+        skills=("search", "compare", "choose"),
+    )
+
+
+def _plain(goal: ShopGoal) -> dict[str, Any]:
+    """Return what the reward needs of a goal, as JSON."""
+    told = asdict(goal)
+    product = {name: told["product"][name] for name in ("query", "product_category", "nouns")}
+    kept = {"product": {**product, "nouns": list(product["nouns"])}}
+    return {
+        **kept,
+        "attributes": list(goal.attributes),
+        "options": list(goal.options),
+        "price_upper": goal.price_upper,
+    }
