@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,11 @@ from loop.console.output import CommandResult
 from loop.training.lessons import Experience, build_units, load_experience
 from loop.training.settings import TrainSettings
 from recipes.settings import resolve
-from webagent.action import format_action
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
+from webagent.models.canned import CannedModel
 from webagent.models.weight_notes import write_role
-from webagent.observation import render
+from webagent.policy.prompting.messages import format_reply
 from webagent.records import Trajectory
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def _is_first() -> bool:
 
 def _train_and_save(settings: TrainSettings) -> CommandResult:
     lived = load_experience(settings.runs, settings.score, settings.steps)
-    weights = _weights(settings, lived.episodes)
     asking = Asking(settings.prompt, settings.actions, settings.prompting, settings.observation)
+    weights = _weights(settings, asking, lived.episodes)
     units = _units(settings, asking, weights, lived)
     print(_offered(settings, units, lived), flush=True)
     report, folder = _train(settings, weights, units)
@@ -84,7 +84,9 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
     return CommandResult(Trained(**asdict(report), weights=str(folder)))
 
 
-def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "LoadedWeights":
+def _weights(
+    settings: TrainSettings, asking: Asking, episodes: Sequence[Trajectory]
+) -> "LoadedWeights":
     from webagent.models.local.loading import load_weights
     from webagent.models.local.source import ModelSource
 
@@ -96,7 +98,8 @@ def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Loaded
                 raise SetupError("no episodes with text to train a tokenizer on")
             from webagent.models.fresh import create_model
 
-            texts, seed = _texts(episodes), settings.train.seed
+            seed = settings.train.seed
+            texts = _texts(episodes, asking, is_policy=settings.role == "policy")
             count = create_model(Path(name), texts, settings.shape, seed=seed)
             print(f"a model of {count:,} parameters was created in {name}", flush=True)
     # The trainer moves it to the GPU of its process, or a part of it to each.
@@ -114,13 +117,16 @@ def _first_alone(is_launched: bool) -> AbstractContextManager[None]:
     return waiting
 
 
-def _texts(episodes: Sequence[Trajectory]) -> Iterator[str]:
-    """What the model will read and write."""
+def _texts(episodes: Sequence[Trajectory], asking: Asking, *, is_policy: bool) -> Iterator[str]:
+    """Yield what is read and written at each step. The fixed instructions are a policy's own, so
+    that models of other roles spend no vocabulary on them."""
+    policy = asking.policy(CannedModel(()))
     for episode in episodes:
-        yield episode.goal
-        for step in episode.steps:
-            yield render(step.observation)
-            yield f"Action: {format_action(step.decision.action)}"
+        for index, step in enumerate(episode.steps):
+            before = replace(episode, steps=episode.steps[:index], last=None, ending=None)
+            messages = policy.brief(before, step.observation).messages
+            yield from (each.text for each in messages if is_policy or each.role != "system")
+            yield format_reply(step.decision)
 
 
 def _units(

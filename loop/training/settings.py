@@ -75,7 +75,7 @@ class TrainSettings:
     """Minimum and maximum perplexity of a replayed reply; the defaults are WebRL's bounds."""
     model: str = ""
     """Folder or hub name of the initial model. Default: a small model created from scratch, with a
-    tokenizer trained on the runs' text."""
+    tokenizer trained on the runs' prompts and actions."""
     adapter: Path | None = None
     """Folder of a LoRA adapter to continue training."""
     out: Path = Path("trained")

@@ -98,6 +98,16 @@ async def test_a_model_made_from_nothing_learns_acts_and_goes_on(
     assert Path("out/model/model.safetensors").read_bytes() == again
 
 
+def test_a_new_tokenizer_spells_the_instructions_of_prompts_in_words() -> None:
+    from transformers import AutoTokenizer
+
+    demonstrations()
+    assert train(*SMALL, *FEW, "--shape.vocabulary", "1000") == 0
+    words = AutoTokenizer.from_pretrained("out/model")
+    fixed = "Reply with one action:\nclick(mark, button)  Click an element."
+    assert len(words.tokenize(fixed)) <= len(fixed) / 3, "letter by letter it would be as many"
+
+
 def test_seeds_that_are_measured_on_are_not_learnt_from(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
