@@ -491,7 +491,8 @@ function isDrawnInSvg(element) {
 function isColouredBox(element, style) {
   if (element[own.childElementCount] || element[own.textContent] || tagOf(element) === "hr") return false;
   const box = element[own.getBoundingClientRect]();
-  if (box.width < 4 || box.height < 4 || box.width > 120 || box.height > 120) return false;
+  if (box.width < 4 || box.height < 4) return false;
+  if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
   return channels(style.backgroundColor) !== null &&
     style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
 }
