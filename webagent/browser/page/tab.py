@@ -232,6 +232,7 @@ class Tab:
                 opened = await self.alive(
                     open_closed(self._connection.cdp, self._connection.context)
                 )
+            options |= {"again": True}
             view = read_view(await self.ask("observe", options)) if opened else view
         return await self._frames.fill(view, options) if view.holes else view
 
