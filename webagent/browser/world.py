@@ -136,6 +136,7 @@ class BrowserWorld:
             except DialogOpen:
                 after = _facing_dialog(tabs, before)
         same = replace(after, outcome=before.outcome)
+        before = replace(before, nodes=tuple(n for n in before.nodes if n.kind != "passed"))
         if isinstance(self._keep_image, ViewerPictures):
             same = replace(same, screenshot=before.screenshot)
         if not after.outcome and same == before:
@@ -254,7 +255,7 @@ class BrowserWorld:
             if view.lost_mouse:
                 await tabs.active.remind_of_mouse()
             notes = [*notes, *await tabs.settle(task.settle_ms)]
-            view, is_over, captured, screenshot = await self._look(task, tabs)
+            view, is_over, captured, screenshot = await self._look(task, tabs, again=True)
         page = Observation(
             goal=self._goal,
             url=view.url,
@@ -272,7 +273,9 @@ class BrowserWorld:
         )
         return tabs.guard.secrets.masked_page(page) if tabs.guard else page
 
-    async def _look(self, task: Task, tabs: Tabs) -> tuple[PageView, bool, str, str]:
+    async def _look(
+        self, task: Task, tabs: Tabs, *, again: bool = False
+    ) -> tuple[PageView, bool, str, str]:
         """Return the tab in front, whether the episode is over, what is captured besides the lines
         once these have given elements their marks, and the screenshot taken meanwhile."""
 
@@ -282,7 +285,7 @@ class BrowserWorld:
 
         async def read() -> tuple[PageView, bool, str]:
             view, is_over = await asyncio.gather(
-                tabs.active.view(ignore=task.hooks.ignore, firstMark=self._next_mark),
+                tabs.active.view(ignore=task.hooks.ignore, firstMark=self._next_mark, again=again),
                 read_is_over(),
             )
             self._next_mark = view.next_mark

@@ -4,7 +4,8 @@
 // a highlight of the same name, which is there for as long as the event. Nothing is written into the DOM.
 (signal) => {
   const MOUSE = new Set([
-    "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart",
+    "click", "contextmenu", "dblclick", "mousedown", "mouseenter", "mouseup", "pointerdown",
+    "pointerup", "touchstart", "wheel",
   ]);
   // What only begins a drag is told apart, by the event's detail: 2, and 1 for the others.
   const PRESSES = new Set(["mousedown", "pointerdown", "touchstart"]);

@@ -174,8 +174,8 @@ class Walk {
     if (this.unread) this.say(`out of view: ${count(this.unread, "more element")} not read`, document.body);
   }
 
-  say(name, element) {
-    this.rows.push({ mark: false, role: "text", name, value: "", states: [], box: [0, 0, 0, 0], depth: 0, kind: "note", element });
+  say(name, element, kind = "note") {
+    this.rows.push({ mark: false, role: "text", name, value: "", states: [], box: [0, 0, 0, 0], depth: 0, kind, element });
   }
 
   // An element without a line of its own: only its content, set apart where it is a block.
@@ -491,7 +491,8 @@ function isDrawnInSvg(element) {
 function isColouredBox(element, style) {
   if (element[own.childElementCount] || element[own.textContent] || tagOf(element) === "hr") return false;
   const box = element[own.getBoundingClientRect]();
-  if (box.width < 4 || box.height < 4 || box.width > 120 || box.height > 120) return false;
+  if (box.width < 4 || box.height < 4) return false;
+  if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
   return channels(style.backgroundColor) !== null &&
     style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
 }
@@ -562,7 +563,8 @@ function focusedElement() {
 // Marks continue after those of earlier documents, so that a number never changes its meaning. In a
 // frame, for which `firstMark` is 0, they are to be replaced by other numbers later; `within` names the
 // frames of the top document that are shown.
-function observe({ ignore, firstMark, within, mouse }) {
+// A look is `again` that follows another without an action between them.
+function observe({ ignore, firstMark, within, mouse, again }) {
   const path = pathFromTop();
   if (within && !within.includes(path[0])) return null;
   if (firstMark) nextMark = Math.max(nextMark, firstMark);
@@ -575,6 +577,7 @@ function observe({ ignore, firstMark, within, mouse }) {
   walk.leaveOutCovered();
   walk.distinguish();
   walk.sayWhatIsMissing(dialog);
+  for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.body, "passed");
   const rows = walk.rows.map((row) => [
     row.mark ? markOf(row.element) : 0,
     row.role, row.name, row.value, row.states, row.box, row.depth, row.kind,

@@ -34,7 +34,7 @@ def find_changes(before: Observation, after: Observation) -> frozenset[int]:
 _CHARACTERS_PER_TOKEN = 3.5
 _LONGEST_TEXT = 240
 """Characters of a line of text on a page that does not fit as a whole."""
-_HEADING_KINDS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "note", "iframe"))
+_HEADING_KINDS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "note", "passed", "iframe"))
 _HEADINGS_TOLD = 3
 _FORGED = re.compile(r"[\s*]*\[\d+\]")
 """Text of a page that would read as an element, or as one that is new."""

@@ -153,6 +153,35 @@ async def test_what_stands_right_below_a_shadow_root_is_read(
     assert render(seen) == 'Before\nOne\n[1] generic "teal box"\n[2] button "MORE"\nTwo Logo'
 
 
+@pytest.mark.parametrize(
+    "event", ["click", "contextmenu", "dblclick", "mousedown", "mouseenter", "pointerup", "wheel"]
+)
+@pytest.mark.parametrize("how", ["addEventListener('{}', does)", "on{} = does"])
+async def test_what_listens_for_the_mouse_in_any_way_has_a_mark(
+    local: LocalWorld, event: str, how: str
+) -> None:
+    page = await local.show(
+        f"<div id=one>One</div><p>Two</p><script>const does = () => {{}}; one.{how.format(event)}"
+        "</script>"
+    )
+    assert render(page) == '[1] generic "One"\nTwo'
+
+
+async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(
+    local: LocalWorld,
+) -> None:
+    boxes = {"chip": (20, 20), "tile": (200, 150), "bar": (700, 30), "backdrop": (900, 400)}
+    page = await local.show(
+        "".join(
+            f"<div style='width: {width}px; height: {height}px; background: teal'></div>"
+            for width, height in boxes.values()
+        )
+    )
+    assert render(page).count("teal box") == 3
+    sizes = [node.box[2:] for node in page.nodes]
+    assert sizes == [boxes["chip"], boxes["tile"], boxes["bar"]]
+
+
 async def test_what_listens_for_the_whole_page_does_not_swallow_it(
     world: BrowserWorld, tmp_path: Path
 ) -> None:

@@ -226,7 +226,7 @@ class Frames:
                     return view
         except (PlaywrightError, TimeoutError):
             return view
-        answer = await self._call(document, "observe", options)
+        answer = await self._call(document, "observe", {**options, "again": True})
         return read_view(answer) if isinstance(answer, str) else None
 
     async def _call(self, document: FrameDocument, function: str, *arguments: Any) -> Any:
