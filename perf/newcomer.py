@@ -1,12 +1,14 @@
-"""How long a newcomer takes: each step of README.md and docs/tutorial.md, timed, in a folder of its
-own.
+"""The first hour of a newcomer: every command of README.md and docs/tutorial.md, run as typed.
 
-    python perf/newcomer.py                          # this checkout: all but set-up, demo and tests
+    python perf/newcomer.py                          # with this checkout's environment
     python perf/newcomer.py --clone --demo --tests   # a bare clone, with all of it
 
-The model is a stand-in on this machine that answers at once, so that what is timed is ours. Prints
-a table; writes `newcomer.json` with seconds, exit statuses and what was run into `--out`, and there
-into `pictures` the viewer's pages at the widths of a phone, a tablet and a desktop.
+The commands are read from the pages, so that none is forgotten, and run in a home folder that is
+empty. Between them stands what the pages only mention: the episode as text, the README's Python, a
+starter, an export to TRL. The model is a stand-in on this machine that answers at once, so that
+what is timed is ours. Prints a table; writes `newcomer.json` with seconds, exit statuses and what
+was run into `--out`, what was printed into `said.txt`, and into `pictures` the viewer's pages at
+the widths of a phone, a tablet and a desktop.
 """
 
 import argparse
@@ -15,7 +17,8 @@ import json
 import os
 import platform
 import re
-import shutil
+import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,17 +33,17 @@ from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-FILES = ("--files", "mysite/tasks.jsonl", "--sites", "mysite/sites.toml")
-NOTES = ("notes", "--files", "mysite/sites.toml")
-SERVED = ("--policy", "endpoint", "--model", "small-1")
+PAGES = ("README.md", "docs/tutorial.md")
+SITE = "http://127.0.0.1:8123/"
+WORDS = {"ADDRESS": str(ROOT), "NAME": "small-1", "FOLDER": "weights"}
+"""What stands for the words that a reader fills in."""
 WIDTHS = (390, 820, 1440)
-FIVE_LINES = """
-from webagent import Agent
-
-agent = Agent("small-1")
-result = agent.run_sync('Add the note "buy bread".', url="http://127.0.0.1:8123/")
-print(result.answer, result.ending, result.cost)
-assert str(result.ending) == "answered", result
+TINY_WEIGHTS = """
+import sys
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from perf.fakes.tiny_models import causal
+causal(Path("weights"))
 """
 TRAINED_BY_TRL = """
 from datasets import load_dataset
@@ -61,55 +64,62 @@ trainer.save_model("trl/model")
 class Step:
     """Something a newcomer does, and how long it took."""
 
-    name: str
     command: str
     seconds: float
     status: int
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where it is done: the checkout, the folder of runs, and what is told to every command."""
+class Terminal:
+    """A shell's folder and variables, and a file of all that was printed."""
 
-    checkout: Path
-    folder: Path
-    environment: dict[str, str]
+    def __init__(self, folder: Path, out: Path, is_clone: bool) -> None:
+        """Start in `folder` with an empty home and, without a clone, this checkout's programs."""
+        self.folder, self.out, self.is_clone = folder, out, is_clone
+        self.said = out / "said.txt"
+        (folder / "home").mkdir()
+        base = os.environ["PATH"]
+        # pyenv's stand-ins look for the interpreters in the home folder, which is empty here.
+        first = Path(sys.executable).resolve() if is_clone else Path(sys.executable)
+        left_out = re.compile(r"XDG_|WEBAGENT_|VIRTUAL_ENV|\w+_API_KEY|PYTHON")
+        kept = {name: value for name, value in os.environ.items() if not left_out.match(name)}
+        home = {"HOME": str(folder / "home"), "PATH": f"{first.parent}:{base}"}
+        self.environment = {**kept, **home, "NO_PROXY": "127.0.0.1,localhost"}
+        if not is_clone:
+            (folder / "docs").symlink_to(ROOT / "docs")
 
-    def webagent(self, *words: str) -> list[str]:
-        """The command, by the checkout's own Python where set-up made one."""
-        own = self.checkout / ".venv/bin/python"
-        return [str(own if own.exists() else sys.executable), "-m", "recipes.cli", *words]
+    def run(self, line: Sequence[str]) -> Step:
+        """Run a command to its end."""
+        return self._timed(line, lambda held: subprocess.run(line, **held).returncode)
 
-
-def timed(name: str, line: Sequence[str], place: Place, where: Path | None = None) -> Step:
-    """Run a command to its end; what it says goes to a file beside the runs."""
-    shown = " ".join(line).replace(f"{place.checkout}/", "")
-    print(f"{name}: {shown}", file=sys.stderr)
-    begun = time.monotonic()
-    with (place.folder / "said.txt").open("a") as said:
-        done = subprocess.run(
-            line, cwd=where or place.folder, env=place.environment, stdout=said, stderr=said
-        )
-    return Step(name, shown, round(time.monotonic() - begun, 1), done.returncode)
-
-
-def opened(place: Place, runs: str, out: Path) -> Iterator[Step]:
-    """From the command of the viewer to its first page, and then to a picture of every page."""
-    line = place.webagent("view", runs, "--json")
-    begun = time.monotonic()
-    with subprocess.Popen(
-        line, cwd=place.folder, env=place.environment, stdout=subprocess.PIPE, text=True
-    ) as viewer:
-        assert viewer.stdout is not None
-        said = next((line for line in viewer.stdout if "http://" in line), "")
-        address = next(iter(re.findall(r"http://[^\s\"]+", said)), "")
-        status = _fetched(address) if address else 1
-        yield Step("the viewer opens", " ".join(line[1:]), _since(begun), status)
+    def view(self, line: Sequence[str]) -> Iterator[Step]:
+        """Start the viewer, wait for its first page, photograph all pages, press Ctrl-C."""
         begun = time.monotonic()
-        count, broken = asyncio.run(photograph(address, out / "pictures"))
-        name = f"{count} pages photographed at {len(WIDTHS)} widths"
-        yield Step(name, " ".join(broken) or "every page came", _since(begun), int(bool(broken)))
-        viewer.terminate()
+        with subprocess.Popen(
+            line, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True
+        ) as viewer:
+            assert viewer.stdout is not None
+            said = next((line for line in viewer.stdout if "http://" in line), "")
+            address = next(iter(re.findall(r"http://[^\s\"]+", said)), "")
+            yield Step(shlex.join(line), _since(begun), _fetched(address) if address else 1)
+            begun = time.monotonic()
+            pictures = self.out / "pictures" / line[-1].replace("/", "-")
+            count, broken = asyncio.run(photograph(address, pictures))
+            name = f"# {count} pages at {len(WIDTHS)} widths {' '.join(broken)}"
+            yield Step(name.rstrip(), _since(begun), int(bool(broken)))
+            begun = time.monotonic()
+            viewer.send_signal(signal.SIGINT)
+            yield Step("# Ctrl-C ends the viewer", _since(begun), viewer.wait(30))
+
+    def _timed(self, line: Sequence[str], run: Any) -> Step:
+        shown = shlex.join(line).replace(str(ROOT), ".")
+        print(shown, file=sys.stderr, flush=True)
+        begun = time.monotonic()
+        with self.said.open("a") as said:
+            said.write(f"\n$ {shown}\n")
+            said.flush()
+            held = {"cwd": self.folder, "env": self.environment, "stdout": said, "stderr": said}
+            status = run(held)
+        return Step(shown.partition("\n")[0][:120], _since(begun), status)
 
 
 def _since(begun: float) -> float:
@@ -179,68 +189,73 @@ def stand_in() -> Iterator[str]:
         yield server.url
 
 
-def walked(place: Place, options: argparse.Namespace) -> Iterator[Step]:
-    """README and tutorial, step by step."""
-    go = place.webagent
-    if options.clone:
-        line = ["git", "clone", "-q", str(ROOT), str(place.checkout)]
-        yield timed("clone", line, place, place.folder)
-        yield timed("set-up", [str(place.checkout / "scripts/setup")], place)
-    yield timed("help", go("--help"), place)
-    yield timed("doctor", go("doctor"), place)
-    first = go("benchmark", "--tasks", "click-test", "login-user", "--seeds", "2")
-    yield timed("a first run", [*first, "--name", "first"], place)
-    yield timed("the same again, replayed", go("replay", "runs/first", "--name", "again-1"), place)
-    if options.demo:
-        yield timed("the demo", [str(place.checkout / "scripts/demo"), "--name", "demo"], place)
-    if options.tests:
-        yield timed("the tests", [str(place.checkout / "scripts/test")], place)
-    yield timed("its page again", go("report", "runs/first"), place)
-    yield timed("why it failed", go("attribute", "runs/first"), place)
-    yield from own_site(place)
-    yield from improved(place)
-    yield from opened(place, "runs", options.out)
+def walked(terminal: Terminal, options: argparse.Namespace, model: str) -> Iterator[Step]:
+    """The commands of the pages in their order, each once, and what belongs between them."""
+    from tests.docs.reading import commands
+
+    left_out = {"scripts/test": not options.tests, "scripts/demo": not options.demo}
+    done = {line for line, is_out in left_out.items() if is_out}
+    found = [each for page in PAGES[::-1] for each in commands(ROOT / page)]
+    for words in ([WORDS.get(word, word) for word in each.argv] for each in found):
+        line = shlex.join(words)
+        if line in done or (not options.clone and words[0] in ("git", "cd", "scripts/setup")):
+            continue
+        done.add(line)
+        if words[0] == "cd":
+            terminal.folder /= words[1]
+        elif words[0] == "source":
+            path = f"{terminal.folder / Path(words[1]).parent}:{terminal.environment['PATH']}"
+            terminal.environment["PATH"] = path if options.clone else terminal.environment["PATH"]
+        elif words[0] == "export":
+            name, _, value = words[1].partition("=")
+            terminal.environment[name] = model if name == "OPENAI_BASE_URL" else value
+        elif words[:2] == ["webagent", "view"]:
+            yield from terminal.view(words)
+        else:
+            yield from before(terminal, words)
+            yield terminal.run(words)
+            yield from after(terminal, words)
+    yield from terminal.view(["webagent", "view", "runs"])
 
 
-def own_site(place: Place) -> Iterator[Step]:
-    """A site of one's own, a model of one's own on it, and a starter."""
-    go = place.webagent
-    shutil.copytree(place.checkout / "docs/example", place.folder / "mysite")
-    yield timed("own site", go("site", "check", *NOTES), place)
-    own = go("benchmark", "proposed", *FILES, *SERVED)
-    yield timed("what would be played", [*own, "--preview"], place)
-    yield timed("the model is asked", go("doctor", "--model", "small-1"), place)
-    yield timed("own site starts", go("site", "start", *NOTES, "--port", "8123", "--detach"), place)
-    live = go("run", 'Add the note "buy milk".', "--url", "http://127.0.0.1:8123/")
-    yield timed("own model, live", [*live, "--model", "small-1", "--name", "live"], place)
-    yield timed("the episode as text", go("show", "runs/live"), place)
-    yield timed("five lines of Python", [go()[0], "-c", FIVE_LINES], place)
-    yield timed("own site stops", go("site", "stop", *NOTES), place)
-    yield timed("a starter", go("init", "--folder", "starter", "--model", "small-1"), place)
+def before(terminal: Terminal, words: Sequence[str]) -> Iterator[Step]:
+    """What a command of the pages takes for given."""
+    if words[:2] == ["webagent", "run"]:
+        yield terminal.run(["webagent", "doctor", "--model", "small-1"])
+    if words[:2] == ["webagent", "train"]:
+        yield terminal.run(["python", "-c", TINY_WEIGHTS.format(root=str(ROOT))])
 
 
-def improved(place: Place) -> Iterator[Step]:
-    """The model measured, told what it learnt and measured again; weights taught by what it did."""
-    go = place.webagent
-    own = go("benchmark", "proposed", *FILES, *SERVED)
-    yield timed("own model on own site", [*own, "--name", "own"], place)
-    practice = [*own, "--split", "train", "--seeds", "4", "--temperature", "1"]
-    yield timed("practice", [*practice, "--name", "practice"], place)
-    yield timed("learn", go("learn", "runs/practice", "--model", "small-1"), place)
-    yield timed(
-        "with site memory", [*own, "--site-memory", "site-memory", "--name", "again"], place
-    )
-    line = ["export", "runs/practice", "--to", "trl", "--what", "sft", "--out", "exported"]
-    yield timed("for other trainers", go(*line), place)
-    make = "from pathlib import Path; from perf.fakes.tiny_models import causal"
-    yield timed("tiny weights", [go()[0], "-c", f"{make}; causal(Path('weights'))"], place)
-    taught = ["train", "--runs", "runs/practice", "--model", "weights", "--lora", "16"]
-    yield timed("weights taught", go(*taught, "--out", "trained"), place)
-    weights = ["benchmark", "proposed", *FILES, "--policy", "local:trained/model"]
-    yield timed("weights measured", go(*weights, "--name", "taught"), place)
-    yield timed("taught by TRL", [go()[0], "-c", TRAINED_BY_TRL], place)
-    weights[-1] = "local:trl/model"
-    yield timed("TRL's weights measured", go(*weights, "--name", "taught-by-trl"), place)
+def after(terminal: Terminal, words: Sequence[str]) -> Iterator[Step]:
+    """What the pages mention behind a command without a line of its own."""
+    text = shlex.join(words)
+    if words[:2] == ["webagent", "doctor"]:
+        yield terminal.run(["webagent", "--help"])
+        yield terminal.run(["webagent", "benchmark", "--help"])
+    if words[:2] == ["webagent", "run"]:
+        run = max((terminal.folder / "runs").glob("run-*")).name
+        for flags in ([], ["--step", "1", "--raw"]):
+            yield terminal.run(["webagent", "show", f"runs/{run}", *flags])
+        yield terminal.run(["python", "-c", _python_of_readme()])
+        # One folder up stands a folder named webagent, which must not be taken for the package.
+        above = ["python", "-c", "import os; os.chdir('..'); from webagent import Agent"]
+        yield terminal.run(above)
+        yield terminal.run(["webagent", "init", "--folder", "starter", "--model", "small-1"])
+    if "--name practice" in text:
+        export = "export runs/practice --to trl --what sft --out exported"
+        yield terminal.run(["webagent", *export.split()])
+    if text.endswith("local:trained/model"):
+        yield terminal.run(["python", "-c", TRAINED_BY_TRL])
+        yield terminal.run([*words[:-1], "local:trl/model"])
+
+
+def _python_of_readme() -> str:
+    """Return the README's lines of Python, with a model and a site of this machine."""
+    from tests.docs.reading import blocks
+
+    (code,) = (each.text for each in blocks(ROOT / "README.md") if each.language == "python")
+    code = code.replace("NAME", WORDS["NAME"]).replace("https://shop.example/", SITE)
+    return code + "assert str(result.ending) == 'answered', result\n"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -251,13 +266,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tests", action="store_true", help="run the default tests as well")
     parser.add_argument("--out", type=Path, default=Path(), help="where newcomer.json goes")
     options = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory(prefix="newcomer-") as folder, stand_in() as address:
-        checkout = Path(folder) / "webagent" if options.clone else ROOT
-        told = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
-        environment = {**os.environ, **told, "PYTHONPATH": str(checkout)}
-        steps = list(walked(Place(checkout, Path(folder), environment), options))
-        if any(step.status for step in steps):
-            print((Path(folder) / "said.txt").read_text()[-3000:], file=sys.stderr)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="newcomer-") as folder, stand_in() as model:
+        terminal = Terminal(Path(folder), options.out.resolve(), options.clone)
+        steps = list(walked(terminal, options, model))
     return _tell(steps, options.out)
 
 
@@ -274,9 +286,9 @@ def _tell(steps: Sequence[Step], out: Path) -> int:
         "seconds": round(sum(step.seconds for step in steps), 1),
     }
     (out / "newcomer.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    print("| step | seconds | status |\n| --- | --- | --- |")
+    print("| command | seconds | status |\n| --- | --- | --- |")
     for step in steps:
-        print(f"| {step.name} | {step.seconds} | {step.status} |")
+        print(f"| {step.command} | {step.seconds} | {step.status} |")
     print(f"| all | {facts['seconds']} | load {facts['load']} |")
     return 1 if any(step.status for step in steps) else 0
 

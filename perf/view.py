@@ -1,8 +1,10 @@
 """Whether the viewer opens a run of 100,000 steps in under a second.
 
-    python perf/view.py [--folder FOLDER] [--episodes 10000] [--steps 10] [--times 5]
+    python perf/view.py [--folder FOLDER] [--episodes 10000] [--steps 10] [--copies 1] [--times 5]
 
-Makes the run through the real store, unless the folder has it, then starts the viewer as a user
+Makes the run through the real store, unless the folder has it. With `--copies`, each episode stands
+in it so many times, by copies of its rows under other ids: `--episodes 1000 --steps 3 --copies 100`
+makes 100,000 episodes in minutes. Then starts the viewer as a user
 does, with nothing cached, and measures each page from the request to its last byte: first by a
 plain client, then until a Chromium has it drawn. Each figure is the first request and the median of
 the further ones; beside them stands the processor time that the first one took of the viewer, which
@@ -14,12 +16,14 @@ import asyncio
 import json
 import os
 import random
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +46,7 @@ from webagent.records import (
     Trajectory,
 )
 from webagent.store import Store
+from webagent.store.database import STORE_FILE
 
 TASKS = (
     *("shop/buy", "shop/return", "shop/compare", "shop/track", "mail/reply", "mail/forward"),
@@ -79,6 +84,27 @@ def make(folder: Path, size: Size) -> None:
             add(store, number, size.steps, dice)
             if number % 1000 == 999:
                 print(f"  {number + 1:,} episodes, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def multiply(folder: Path, copies: int) -> None:
+    """Put each episode of a run into it so many times in all, under other ids and indices."""
+    place = "run, arm, repeat, round, phase"
+    rest = "world, seeded_from, task, seed, parent, attempt, goal, ending, error, n_steps, started"
+    rest += ", seconds, last, record"
+    named = "printf('%05x', ?) || substr(id, 6)"
+    step, score = "position, observation, decision, seconds", "name, evaluator, value, reason"
+    with closing(sqlite3.connect(folder / STORE_FILE)) as database, database:
+        (last,) = database.execute("SELECT max(idx) + 1 FROM episodes").fetchone()
+        whose = f"SELECT {named.replace('id', 'episode')}"
+        own = "WHERE substr(episode, 1, 5) = '00000'"
+        for number in range(1, copies):
+            database.execute(
+                f"INSERT INTO episodes (id, {place}, idx, {rest}) SELECT {named}, {place},"
+                f" idx + ?, {rest} FROM episodes WHERE substr(id, 1, 5) = '00000'",
+                (number, number * last),
+            )
+            database.execute(f"INSERT INTO steps {whose}, {step} FROM steps {own}", (number,))
+            database.execute(f"INSERT INTO scores {whose}, {score} FROM scores {own}", (number,))
 
 
 def add(store: Store, number: int, steps: int, dice: random.Random) -> None:
@@ -171,13 +197,17 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "view-perf")
     parser.add_argument("--episodes", type=int, default=10_000)
     parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--times", type=int, default=5)
     given = parser.parse_args()
     run = given.folder / "large"
     if not run.is_dir():
         make(run, Size(given.episodes, given.steps))
+        multiply(run, given.copies)
     size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
-    print(f"{given.episodes:,} episodes of {given.steps} steps, {size / 1e6:,.0f} MB")
+    print(
+        f"{given.episodes * given.copies:,} episodes of {given.steps} steps, {size / 1e6:,.0f} MB"
+    )
     cache = tempfile.TemporaryDirectory()
     environment = {**os.environ, "XDG_CACHE_HOME": cache.name}
     command = [sys.executable, "-m", "recipes.cli", "view", str(given.folder), "--json"]

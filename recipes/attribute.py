@@ -92,7 +92,7 @@ def _print(summary: FailureSummary, scored: int, path: Path) -> None:
         said = f"none of {scored} episodes with a verdict failed" if scored else unjudged
         console.print(said, highlight=False)
         return
-    title = f"why {summary.failures} of {scored} episodes failed"
+    title = f"why {summary.failures} of {scored} episodes did not succeed"
     console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))
     unknown = f"{summary.unknown} could not be put down to anything"
     console.print(escape(f"• {unknown}; all of them with their evidence: {path}"), highlight=False)

@@ -24,6 +24,10 @@ IS_CLONE = (Path(__file__).parents[1] / "scripts" / "setup").is_file()
 SETUP = "run scripts/setup" if IS_CLONE else "pip install 'webagent-loop[learn]'"
 GET_CHROMIUM = f"{sys.executable} -m playwright install --with-deps chromium"
 SYSTEM_LIBRARIES = f"sudo {sys.executable} -m playwright install-deps chromium"
+USER_NAMESPACES = "allow this user to make user namespaces; in a container, see docs/docker.md"
+NO_SANDBOX = "No usable sandbox"
+"""How Chromium's complaint begins where something forbids user namespaces that no setting shows, as
+a container's profile of system calls does."""
 GIB = 2**30
 QUESTION = "Reply with the one word: ready"
 
@@ -187,7 +191,10 @@ def browser_start(path: str) -> Finding:
     try:
         sum_in_page = asyncio.run(_evaluate(path, has_sandbox(), "40 + 2"))
     except Error as error:
-        return Finding(name, False, summarize_failure(error.message), SYSTEM_LIBRARIES)
+        said = summarize_failure(error.message)
+        return Finding(
+            name, False, said, USER_NAMESPACES if NO_SANDBOX in said else SYSTEM_LIBRARIES
+        )
     seconds = time.monotonic() - started
     return Finding(name, sum_in_page == 42, f"opened a page and ran a script in {seconds:.1f} s")
 

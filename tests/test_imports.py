@@ -16,13 +16,13 @@ ROOT = Path(__file__).parent.parent
 HEAVY = {"torch", "transformers", "playwright", "httpx2", "pyarrow", "ray"}
 
 
-def loaded(statement: str) -> set[str]:
+def loaded(statement: str, heavy: set[str] = HEAVY) -> set[str]:
     """The heavy libraries in a fresh interpreter after this statement."""
     code = f"{statement}\nimport json, sys\nprint(json.dumps(list(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    return HEAVY & set(json.loads(done.stdout))
+    return heavy & set(json.loads(done.stdout))
 
 
 @pytest.mark.slow
@@ -142,3 +142,9 @@ def test_a_measurement_finds_the_tests_it_borrows_from(path):
 @pytest.mark.slow
 def test_a_task_is_run_without_waiting_for_torch():
     assert loaded("import recipes.run") == {"playwright"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["run", "mcp"])
+def test_what_acts_live_starts_without_numpy_and_pillow(command):
+    assert loaded(f"import recipes.{command}", {"numpy", "PIL"}) == set()

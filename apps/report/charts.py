@@ -185,7 +185,9 @@ def draw_chart(summary: Summary, kind: str) -> Chart:
         height=height,
         over="real steps in the browser, mean over repeats" if has_steps else "round",
         rates=[(y(tenth / 10), f"{10 * tenth} %") for tenth in tenths],
-        steps=[(x(steps), f"{steps:,.0f}") for steps in _ticks(most, 6 if kind == "wide" else 3)],
+        steps=[
+            (x(steps), f"{steps:,.0f}") for steps in choose_ticks(most, 6 if kind == "wide" else 5)
+        ],
         start=y(starts[0]) if starts else None,
         curves=[curve(arm) for arm in summary["arms"]],
     )
@@ -196,10 +198,11 @@ def _only_acts(arm: ArmRow) -> bool:
     return bool(known and known.weights_of)
 
 
-def _ticks(top: float, count: int) -> list[float]:
-    """Return round numbers from 0 to `top`, about `count` of them."""
+def choose_ticks(top: float, count: int) -> list[float]:
+    """Return round whole numbers from 0 to `top`, about `count` of them."""
     size = 10.0 ** (len(str(int(top / count) or 1)) - 1)
-    gap = next(size * mark for mark in _STEP_MARKS if size * mark * count >= top)
+    gaps = (size * mark for mark in _STEP_MARKS)
+    gap = next(gap for gap in gaps if gap.is_integer() and gap * count >= top)
     return [gap * number for number in range(int(top / gap) + 1)]
 
 

@@ -265,7 +265,7 @@ def _plots(summary: Summary, failures: FailureSummary) -> Iterator[Plot]:
         ]
         title = f"share of {failures.failures:,} failed episodes"
         panel = PlotPanel(title, max(row.share.high for row in failures.causes), rows)
-        yield Plot("failures", "Why episodes failed", failures.first, [panel])
+        yield Plot("failures", "Why episodes did not succeed", failures.first, [panel])
 
 
 def _cost_panel(summary: Summary, name: str) -> PlotPanel:

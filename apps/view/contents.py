@@ -118,7 +118,7 @@ def _last_begun(path: Path, version: str) -> float:
     """Return when the last episode began in a store of this version; 0 where it is not known."""
     try:
         with Store.look(path) as store:
-            return max((entry.started for entry in store.entries("any")), default=0.0)
+            return store.last_began()
     except StoreError:  # told where the store is read
         return 0.0
 

@@ -188,7 +188,7 @@ def _recommend_fix(found: Sequence[Attribution]) -> str:
     often = f", most often {kind} ({most})" if kind else ""
     named = ", ".join(_choose_examples([one for one in chosen if one.kind == kind]))
     return (
-        f"Fix {cause} first: {len(chosen)} of {len(found)} failures"
+        f"Fix {cause} first: {len(chosen)} of {len(found)} episodes without success"
         f" ({len(chosen) / len(found):.0%}, {low:.0%} to {high:.0%}){often};"
         f" {find_remedy(cause, kind)}. See {named}."
     )

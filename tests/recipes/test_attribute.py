@@ -46,7 +46,7 @@ def test_a_run_gets_a_table_a_file_and_a_sentence(
     run = stored(tmp_path, *cases)
     assert cli.main(["attribute", str(run)]) == 0
     out = capsys.readouterr().out
-    assert f"why {len(cases)} of {len(cases) + 1} episodes failed" in out
+    assert f"why {len(cases)} of {len(cases) + 1} episodes did not succeed" in out
     assert "Fix grounding first" in out
     result = json.loads((run / "attribution.json").read_text())
     assert result["summary"]["failures"] == len(cases) == len(result["failures"])

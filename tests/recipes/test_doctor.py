@@ -50,16 +50,23 @@ def test_a_chromium_that_is_not_there_is_missing(
     assert text.endswith("see MISSING above.\n")
 
 
-def test_a_chromium_that_does_not_start_is_told_in_its_own_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("libnss3.so: cannot open shared object file", "install-deps"),
+        ("No usable sandbox! If this is a Debian system, see its manual", "user namespaces"),
+    ],
+)
+def test_a_chromium_that_does_not_start_is_told_in_its_own_words(
+    words: str, remedy: str, tmp_path: Path
+) -> None:
     broken = tmp_path / "chromium"
-    broken.write_text(
-        "#!/bin/sh\necho 'libnss3.so: cannot open shared object file' >&2\nexit 127\n"
-    )
+    broken.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 127\n")
     broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
     finding = doctor.browser_start(str(broken))
     assert not finding.ok
-    assert finding.found == "libnss3.so: cannot open shared object file"
-    assert "install-deps" in finding.remedy
+    assert finding.found == words
+    assert remedy in finding.remedy
 
 
 def test_a_package_that_is_not_installed_is_missing() -> None:

@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 
 from apps.report import write_report
-from apps.report.charts import has_curve, place_rounds
+from apps.report.charts import choose_ticks, has_curve, place_rounds
 from apps.report.page import format_page
 from apps.report.templating import make_environment
 from loop.folder import read_origin
@@ -162,6 +162,13 @@ def test_a_curve_never_runs_backwards_while_arms_and_repeats_stand_at_different_
         assert all(steps[1:]), f"{arm['name']}: a round stands at 0"
     assert places["self", 3] == places["self", 2] + 2
     assert places["control", 3] == places["self", 3] < places["control", 4]
+
+
+@pytest.mark.parametrize("top", [1, 4, 9, 11, 13, 17, 99, 450, 4476, 100_000])
+def test_an_axis_is_labelled_at_the_numbers_that_it_says(top: int) -> None:
+    ticks = choose_ticks(top, 5)
+    assert ticks == [int(f"{tick:.0f}") for tick in ticks] and ticks[-1] <= top
+    assert 3 <= len(ticks) <= 6 or top < 2
 
 
 def test_without_real_steps_the_axis_counts_rounds(store: Store) -> None:

@@ -64,6 +64,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+def test_where_nothing_was_played_nothing_began(store: Store) -> None:
+    assert store.last_began() == 0.0
+
+
 def test_an_episode_written_step_by_step_comes_back_equal(store: Store) -> None:
     whole = episode(steps=3)
     store.begin(begun(whole))
@@ -129,6 +133,7 @@ def test_entries_list_episodes_without_their_steps(store: Store) -> None:
     assert (under_way.repeat, under_way.round, under_way.phase) == (2, 3, "evaluate")
     assert (failed.task, failed.seed, failed.steps) == ("fake/press@1", 1, 2)
     assert (failed.ending, failed.error, failed.seconds) == (Ending.WORLD_FAILED, "crashed", 1.5)
+    assert store.last_began() == max(under_way.started, failed.started) > 0
     assert store.entries(arm="self") == []
 
 

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from webagent.errors import ModelError, SetupError
 from webagent.exchange import Attempt
+
+if TYPE_CHECKING:  # a live task starts without numpy, which takes a tenth of a second to load
+    import numpy as np
+    from numpy.typing import NDArray
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -49,7 +50,7 @@ class Constraint:
 class Matcher(Protocol):
     """Follows one reply under a constraint, id by id."""
 
-    def mask(self) -> NDArray[np.bool_]:
+    def mask(self) -> "NDArray[np.bool_]":
         """Return the ids that may come next, (vocabulary,), including those that end the reply."""
         ...
 

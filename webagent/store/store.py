@@ -295,6 +295,11 @@ class Store:
         )
         return [EpisodeSummary(Ending(ending) if ending else None, *rest) for ending, *rest in rows]
 
+    def last_began(self) -> float:
+        """Return when the last episode began, in seconds since 1970; 0 where none did."""
+        (found,) = self._first("SELECT max(started) FROM episodes") or (None,)
+        return float(found or 0.0)
+
     def scores(
         self, kind: Kind = "played", /, **where: Unpack[Where]
     ) -> dict[str, tuple[Score, ...]]:

@@ -237,7 +237,8 @@ def test_what_to_fix_first_has_counts_a_remedy_and_examples() -> None:
     found = [failure(n, Cause.PLANNING, "loop") for n in range(3)]
     found += [failure(9, Cause.GROUNDING, "wrong twin")]
     said = summarize(found).first
-    assert said.startswith("Fix planning first: 3 of 4 failures (75%, 30% to 95%), most often loop")
+    assert said.startswith("Fix planning first: 3 of 4 episodes without success (75%, 30% to 95%)")
+    assert "most often loop" in said
     assert "--prompting.loops" in said and said.endswith("See e0, e1, e2.")
 
 
@@ -247,7 +248,7 @@ def test_what_cannot_be_mended_is_not_what_to_fix_first() -> None:
     found += [failure(n, Cause.UNKNOWN) for n in range(5, 9)]
     found.append(failure(9, Cause.JUDGE, "uncaptured"))
     summary = summarize(found)
-    assert summary.first.startswith("Fix judge first: 1 of 10 failures")
+    assert summary.first.startswith("Fix judge first: 1 of 10 episodes without success")
     assert summary.unknown == 4
 
 

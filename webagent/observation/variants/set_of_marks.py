@@ -5,8 +5,6 @@ import math
 from collections.abc import Sequence
 from itertools import cycle
 
-from PIL import Image, ImageDraw, ImageFont
-
 from webagent.observation.render import cut_to_tokens, render_node
 from webagent.records import Node, Observation
 
@@ -29,6 +27,8 @@ _Box = tuple[float, float, float, float]
 def draw_marks(image: bytes, observation: Observation) -> bytes:
     """Return the PNG with boxes and numbers. Labels stand where they hide least: beside their
     element where there is room, inside only of large ones."""
+    from PIL import Image, ImageDraw, ImageFont  # only those who look at pictures load it
+
     with Image.open(io.BytesIO(image)) as opened:
         picture = opened.convert("RGB")
     draw = ImageDraw.Draw(picture)
