@@ -77,12 +77,14 @@ def find_detours(steps: Sequence[Step]) -> frozenset[int]:
     """Return the indices of steps that led nowhere.
 
     The page looked the same again afterwards, and nothing was sent in between that would show
-    elsewhere; or a field was filled that was filled anew later on.
+    elsewhere; or a field was filled that was filled anew later on. Entering what a field holds
+    already changes nothing either, and is what has to be done where it holds something else.
     """
     pages = [page_appearance(step.observation) for step in steps]
     found: set[int] = set()
     for i, page in enumerate(pages):
-        for again in range(len(pages) - 1, i, -1):
+        least = i + 1 if isinstance(steps[i].decision.action, _ENTERING) else i
+        for again in range(len(pages) - 1, least, -1):
             if pages[again] == page and not _may_have_sent(steps, i, again):
                 found.update(range(i, again))
                 break

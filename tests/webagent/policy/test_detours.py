@@ -29,6 +29,7 @@ EDITOR = page("Note it.", node(FIELD, "textbox", "note"), node(9, "button", "Sav
 WRITTEN = page("Note it.", node(FIELD, "textbox", "note", value="it"), node(9, "button", "Save"))
 SENT = ((HOME, Click(1)), (EDITOR, Fill(FIELD, "it")), (WRITTEN, Click(9)), (HOME, Click(2)))
 SENT_AND_STILL_THERE = ((EDITOR, Fill(FIELD, "it")), (WRITTEN, Click(9)), (WRITTEN, GoBack()))
+AS_IT_WAS = ((form("sigma"), Fill(FIELD, "sigma")), (form("sigma"), Click(9)))
 LEFT_UNSENT = ((HOME, Click(1)), (EDITOR, Fill(FIELD, "it")), (WRITTEN, GoBack()), (HOME, Click(2)))
 STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
 
@@ -42,8 +43,17 @@ STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
         (LEFT_UNSENT, {0, 1, 2}),
         (SENT, set()),
         (SENT_AND_STILL_THERE, set()),
+        (AS_IT_WAS, set()),
     ],
-    ids=["there and back again", "typed over", "straight", "left unsent", "sent", "still there"],
+    ids=[
+        "there and back again",
+        "typed over",
+        "straight",
+        "left unsent",
+        "sent",
+        "still there",
+        "as it was",
+    ],
 )
 def test_steps_that_led_nowhere_are_found(
     turns: tuple[tuple[Observation, Action], ...], detours: set[int]
