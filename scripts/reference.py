@@ -97,10 +97,13 @@ def _command(name: str) -> str:
     rows = [_row(option) for option in options_of(config)]
     table = "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
     examples = "\n".join(command.examples)
-    facts = command.facts.replace(":", ".")
+    first = next(each for each, other in COMMANDS.items() if other.facts == command.facts)
+    facts = f"::: {command.facts.replace(':', '.')}"
+    if first != name:  # A name may have one definition.
+        facts = f"The same as [`webagent {first}`]({first}.md)."
     return (
         f"# webagent {name}\n\n{GROUPS[command.group]}: {command.summary}.\n\n{config.__doc__}\n\n"
-        f"```text\n{examples}\n```\n\n{table}\n\n## What `--json` prints\n\n::: {facts}\n"
+        f"```text\n{examples}\n```\n\n{table}\n\n## What `--json` prints\n\n{facts}\n"
     )
 
 
