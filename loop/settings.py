@@ -122,9 +122,10 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Peak learning rate of the initial training; later rounds continue from the weights at half of
     it."""
     temperature: float = 1.2
-    """Sampling temperature of the policy during collection."""
+    """Sampling temperature of the policy during collection; the built-in policy explores a task
+    that it has examples of only after a try has failed."""
     random_share: float = 0.1
-    """Share of random actions during collection, 0 to 1."""
+    """Share of random actions where the policy explores during collection, 0 to 1."""
     explore: Literal["fixed", "monitored"] = "fixed"
     """`monitored` scales --temperature and --random-share by the rounds so far: down after one that
     hardly succeeded, up after one whose solutions were all alike."""

@@ -38,7 +38,7 @@ from perf.fakes.chat_server import ChatHandler, serving  # noqa: E402
 from perf.fakes.foreign_programs import evaluate_in_verifiers  # noqa: E402
 from perf.fakes.scripted_model import read_text, send_message  # noqa: E402
 from webagent.action import Action, format_action, parse_action  # noqa: E402
-from webagent.action.actions import Click, GiveUp  # noqa: E402
+from webagent.action.actions import Click, CustomAction, GiveUp  # noqa: E402
 from webagent.action.grammar import ACTION_NAMES  # noqa: E402
 from webagent.browser import Browser  # noqa: E402
 from webagent.observation import render  # noqa: E402
@@ -162,7 +162,8 @@ def cross_trl(url: str) -> Border:
     def cross(wanted: Sequence[BorderEpisode]) -> Iterator[BorderEpisode]:
         from apps.trainers.trl_environment import make_environment
 
-        env = make_environment(url, tuple(ACTION_NAMES.values()))()
+        own = [name for made, name in ACTION_NAMES.items() if not issubclass(made, CustomAction)]
+        env = make_environment(url, own)()
         for each in wanted:
             texts = [env.reset(task=each.task, seed=each.seed, split="train")]
             for text in each.actions:

@@ -191,7 +191,7 @@ def stand_in() -> Iterator[str]:
 
 def walked(terminal: Terminal, options: argparse.Namespace, model: str) -> Iterator[Step]:
     """The commands of the pages in their order, each once, and what belongs between them."""
-    from tests.docs.reading import commands
+    from perf.documentation import commands
 
     left_out = {"scripts/test": not options.tests, "scripts/demo": not options.demo}
     done = {line for line, is_out in left_out.items() if is_out}
@@ -251,7 +251,7 @@ def after(terminal: Terminal, words: Sequence[str]) -> Iterator[Step]:
 
 def _python_of_readme() -> str:
     """Return the README's lines of Python, with a model and a site of this machine."""
-    from tests.docs.reading import blocks
+    from perf.documentation import blocks
 
     (code,) = (each.text for each in blocks(ROOT / "README.md") if each.language == "python")
     code = code.replace("NAME", WORDS["NAME"]).replace("https://shop.example/", SITE)

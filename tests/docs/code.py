@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from perf.documentation import ROOT
 from tests.docs import scenes
-from tests.docs.reading import ROOT
 from tests.docs.scenes import Lay, Place
 
 Given = Callable[[Path], dict[str, Any]]

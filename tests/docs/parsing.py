@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import tyro
 
+from perf.documentation import ROOT, Command
 from recipes import cli
-from tests.docs.reading import ROOT, Command
 
 
 class Parsed(BaseException):

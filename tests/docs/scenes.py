@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from perf.documentation import ROOT, blocks
 from perf.fakes.tiny_models import causal
-from tests.docs.reading import ROOT, blocks
 from webagent.store import Store
 
 MODEL = "small-1"

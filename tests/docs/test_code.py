@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from perf.documentation import Block, blocks, name_of, pages
 from tests.docs.code import LOOKED_AT, RUNNING
-from tests.docs.reading import Block, blocks, name_of, pages
 from tests.docs.scenes import Place
 from tests.docs.treated import HISTORY
 

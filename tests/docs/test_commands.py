@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from perf.documentation import Command, commands, name_of, pages, spoken
 from recipes import cli
 from tests.docs import parsing
-from tests.docs.reading import Command, commands, name_of, pages, spoken
 from tests.docs.scenes import Place
 from tests.docs.treated import HISTORY, PLAYED, READ, SCENES, Play, Scene
 

@@ -11,7 +11,7 @@ from benchmarks import own
 from benchmarks.catalogue import Options
 from benchmarks.proposed import suite
 from benchmarks.sites.described import read_sites
-from tests.docs.reading import ROOT, Block, blocks, name_of, pages
+from perf.documentation import ROOT, Block, blocks, name_of, pages
 from tests.docs.treated import HISTORY
 from webagent.browser.sessions.profile import read_profile
 from webagent.guard import Guard

@@ -265,6 +265,8 @@ READ: dict[str, tuple[str, ...]] = {
     "a run of minutes; tests/recipes/test_memory.py explains one": (
         "webagent memory runs/demo",
         "webagent memory runs/demo 7ab5e0219cfb --step 3",
+        "webagent memory runs/found --onto runs/NAME/weights/none-0/0/policy"
+        " --out runs/found-remembered",
     ),
     "files that the page shows; tests/test_additions.py plays and judges with such": (
         "webagent benchmark miniwob --tasks click-test --seeds 1"
@@ -273,10 +275,17 @@ READ: dict[str, tuple[str, ...]] = {
         " --policy python:mine.py:FirstButton",
         "webagent judge runs/NAME --with cascade(rules, python:judges.py:was_short)",
     ),
+    "a run of WebShop's; tests/benchmarks/webshop judges by its rules": (
+        "webagent judge runs/NAME --with rules:reward",
+    ),
     "labels that somebody gave in the viewer; tests/apps/view gives some": (
         "webagent judge runs/NAME --against runs/NAME",
     ),
     "hundreds of episodes, and models of minutes": (
+        "webagent benchmark webshop --policy endpoint --model NAME --seeds 500",
+        "webagent collect oscar --policy model:runs/NAME/weights/none-0/0/policy"
+        " --search best-first --value rules --first-seed 50 --name found",
+        "webagent benchmark oscar --policy model:runs/found-remembered/policy",
         "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
         " --samples 4",
         "webagent collect --resume runs/NAME --count 2000",

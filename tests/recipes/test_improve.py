@@ -25,14 +25,15 @@ from worldmodel.lookahead import ASKED
 pytestmark = pytest.mark.browser
 PAGES = Path(__file__).parents[1] / "pages"
 TINY = shlex.split(
-    """--tasks click-test --rounds 1 --steps 6 --base-tokens 1000 --round-tokens 500
+    """--tasks click-test --rounds 1 --steps 12 --base-tokens 1000 --round-tokens 500
 --world-tokens 500 --reward-tokens 500 --evaluate 1 --evaluate-between 1 --arms none self"""
 )
 
 SMALL = shlex.split(
-    """--tasks click-widget login-user --rounds 2 --steps 24 --base-tokens 3000
---round-tokens 1500 --world-tokens 2000 --reward-tokens 1000 --evaluate 1 --evaluate-between 1
---dreams 4 --belief 0.05 --trusted 0.0 --labels 4 --judge-tokens 1500"""
+    """--tasks click-widget login-user count-sides --demonstrations 1 --rounds 2 --steps 24
+--base-tokens 3000 --round-tokens 1500 --world-tokens 2000 --reward-tokens 1000
+--evaluate 1 --evaluate-between 1 --dreams 4 --belief 0.05 --trusted 0.0 --labels 4
+--judge-tokens 1500"""
 )
 
 

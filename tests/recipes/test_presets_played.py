@@ -30,9 +30,12 @@ def test_a_preset_goes_on_after_a_kill_and_says_what_each_round_was_made_of(
     rows = [row for row in played.rows if row["arm"] == "self"]
     settings = json.loads((played.run / "run.json").read_text())["config"]
     assert [row["round"] for row in rows] == [*range(1, settings["rounds"] + 1)]
-    assert all(row["proposer"] and row["judge"].startswith(("pae", "agentreward")) for row in rows)
+    proposes = settings["proposer"] != "none"
+    assert proposes != name.startswith("early-experience")  # it learns from the given tasks alone
+    assert all(bool(row["proposer"]) == proposes for row in rows)
+    assert all(row["judge"].startswith(("pae", "agentreward")) for row in rows)
     assert all(row["collected"] and row["real_steps"] and row["model_tokens"] for row in rows)
-    assert sum(row["proposed"] for row in rows) > 0
+    assert (sum(row["proposed"] for row in rows) > 0) == proposes
     assert all(row["proposed"] <= settings["propose"] for row in rows)
     dreamt = [row["dreamt"] for row in played.rows if row["arm"] == "imagined"]
     assert all(dreamt) and bool(dreamt) == (name in ("webevolver", "dreamgym"))

@@ -35,7 +35,7 @@ def blame_steps(chances: Sequence[float], known: Sequence[float]) -> list[float]
     after steps that were right, and before pages on which memory did not know what to do, since
     what was demonstrated leads to none of these. What came after it is not blamed.
     """
-    claimed = [min(chance, _CLAIMED) for chance in chances]
+    claimed = [min(max(chance, _LEAST_KNOWN), _CLAIMED) for chance in chances]
     lost = [max(1.0, _ASTRAY / max(each, _LEAST_KNOWN)) for each in known]
     first = [
         math.prod(claimed[:i]) * (1 - claimed[i]) * max(lost[i + 1 :], default=1.0)
@@ -44,6 +44,9 @@ def blame_steps(chances: Sequence[float], known: Sequence[float]) -> list[float]
     found = []
     for i, chance in enumerate(claimed):
         later, not_before = sum(first[i + 1 :]), sum(first[i:])
+        if not not_before:  # too unlikely for a number: something before was wrong
+            found.append(0.0)
+            continue
         left = max(later / not_before, (1 - _SUREST) * chance)
         nats = math.log(chance / (1 - chance)) - math.log(left / (1 - left))
         found.append(max(0.0, nats) * not_before / sum(first))

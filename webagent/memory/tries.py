@@ -97,5 +97,6 @@ def key_of_action(action: Action, observation: Observation, goal: Goal) -> int:
         hits = page.find(text)
         line = page.units[hits[0]].line if hits else 0
         beside = page.units[hits[0] - 1].text if hits and hits[0] else ""
-        parts.append(f"{shape(text)}|{masked(beside)}|{page.nodes[line].role}")
+        role = page.nodes[line].role if page.nodes else ""  # an imagined page may be empty
+        parts.append(f"{shape(text)}|{masked(beside)}|{role}")
     return stable_hash("|".join(parts))

@@ -125,7 +125,9 @@ def test_a_site_is_found_by_its_id_or_its_name_and_close_ones_are_told(
     assert find_site("shopping@1").id == "shopping@1"
     with pytest.raises(SiteError, match=r"no site is called 'zzz@1'; .* with --sites$"):
         find_site("zzz@1")
-    with pytest.raises(SiteError, match=r"no site is called 'shoping@1'; there is shopping@1$"):
+    with pytest.raises(
+        SiteError, match=r"no site is called 'shoping@1'; there is shopping@1, webshop@1$"
+    ):
         find_site("shoping@1")
     with pytest.raises(SiteError, match="there is one already"):
         find_site("shopping", [file])

@@ -127,6 +127,7 @@ def test_a_failure_is_blamed_on_what_was_doubtful() -> None:
     sure, doubtful = blame_steps([0.99, 0.4], [0.99, 0.6])
     assert doubtful > 2 > 1 > sure
     assert max(blame_steps([0.5] * 6, [0.5] * 6)) < 0.1
+    assert blame_steps([0.0] * 300, [0.0] * 300)[-1] == 0  # no number is that small
 
 
 def test_a_failure_is_blamed_on_what_led_where_nothing_was_known() -> None:

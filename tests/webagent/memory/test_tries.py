@@ -47,6 +47,12 @@ def test_a_success_ends_the_list_of_what_failed() -> None:
     assert not memory.tries.tries
 
 
+def test_a_text_on_an_empty_page_is_a_try_too() -> None:
+    empty = Observation("Answer.", "http://shop.test/", "", ())
+    keys = [key_of_action(Answer(text), empty, read_goal("Answer.")) for text in ("a", "7")]
+    assert keys[0] != keys[1]
+
+
 PAGE = Observation(
     'Put "Lamp" into the title.',
     "http://shop.test/",

@@ -57,12 +57,15 @@ def test_two_processes_that_hold_half_of_the_weights_come_to_those_of_one(tmp_pa
     again = ended(tmp_path / "two", launch=LAUNCH, env=PARTED)
     assert again["resumed"] == 6 and again["sums"] == two["sums"]
     read = type(llama(1)).from_pretrained(tmp_path / "two" / "model")
-    assert sum(float(p.double().abs().sum()) for p in read.parameters()) == pytest.approx(
+    assert sum(float(p.detach().double().abs().sum()) for p in read.parameters()) == pytest.approx(
         sum(two["sums"]), rel=1e-6
     )
 
 
 @pytest.mark.very_slow
+@pytest.mark.filterwarnings(
+    "ignore:`is_gradient_checkpointing` is deprecated:FutureWarning"
+)  # peft
 def test_an_adapter_is_learnt_on_a_base_that_two_processes_hold_half_of(tmp_path):
     from peft import PeftModel
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 SHELL = ("", "sh", "bash", "console")
 OURS = ("webagent", "scripts/", "python", ".venv/bin/")
 AROUND = ("cd", "cp", "eval", "export", "git", "pip", "ray", "source", "sbatch")
