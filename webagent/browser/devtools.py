@@ -4,13 +4,12 @@ driver's process."""
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
-from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
@@ -38,27 +37,18 @@ class ProtocolSession(Protocol):
 class DevTools:
     """The connection to one browser, which carries the sessions of all its pages."""
 
-    def __init__(self, address: str, socket: ClientConnection, driver: CDPSession) -> None:
+    def __init__(self, address: str, socket: ClientConnection) -> None:
         self.address = address
         """Where the browser listens; it refuses whoever names an origin, as pages must."""
-        self.driver = driver
-        """The driver's session of the browser: its answers come after all earlier events."""
         self._socket = socket
-        self._contexts: set[str] = set()
-        """Browser contexts in which a page has been opened."""
-        self._opening = asyncio.Lock()
-        self._first_page: asyncio.Future[str] | None = None
-        """The target id of the page that a context is being opened with."""
-        self._is_certain = True
         self._numbers = count(1)
         self._answers: dict[int, tuple[str, asyncio.Future[dict[str, Any]]]] = {}
         self._sessions: dict[str, DevToolsSession] = {}
         self._reading = asyncio.create_task(self._read())
 
     @classmethod
-    async def open(cls, profile: Path, driver: CDPSession) -> "DevTools":
-        """Connect to the browser that runs with this profile and `PORT_FLAG`; `driver` is the
-        driver's session of the same browser.
+    async def open(cls, profile: Path) -> "DevTools":
+        """Connect to the browser that runs with this profile and `PORT_FLAG`.
 
         Raises `OSError`, `TimeoutError` or `WebSocketException` where nobody listens.
         """
@@ -73,50 +63,12 @@ class DevTools:
         socket = await connect(
             address, compression=None, max_size=None, ping_interval=None, proxy=None
         )
-        devtools = cls(address, socket, driver)
-        pages = {"discover": True, "filter": [{"type": "page"}]}
-        await devtools.send("Target.setDiscoverTargets", pages)
-        return devtools
-
-    async def open_page(
-        self,
-        open_first: Callable[[], Awaitable[Page]],
-        prepare: Callable[["DevToolsSession"], Awaitable[object]],
-    ) -> tuple[Page, "DevToolsSession | None"]:
-        """Open the first page of a new context; return it with a session, which is attached and
-        prepared while the driver still sets the page up, or None where it is not certain whose
-        page is whose.
-
-        Neither side says which target a page of the driver is. But the first page of a context is
-        the only one in a context not heard of before, as long as they are begun one by one.
-        """
-        async with self._opening:
-            self._first_page = first = asyncio.get_running_loop().create_future()
-            opening = asyncio.ensure_future(open_first())
-            try:
-                if self._is_certain:
-                    await asyncio.wait(
-                        {first, opening},
-                        timeout=_LISTEN_SECONDS,
-                        return_when=asyncio.FIRST_COMPLETED,
-                    )
-            finally:
-                # One that was given up may still come, and would be taken for the next.
-                self._is_certain = self._is_certain and first.done()
-                self._first_page = None
-        try:
-            if not first.done():
-                return await opening, None
-            session = await self.attach(first.result())
-            page, _ = await asyncio.gather(opening, prepare(session))
-            return page, session
-        finally:
-            opening.cancel()
+        return cls(address, socket)
 
     async def attach(self, target: str) -> "DevToolsSession":
         """Return a session of the page with this target id."""
         answer = await self.send("Target.attachToTarget", {"targetId": target, "flatten": True})
-        session = DevToolsSession(self, answer["sessionId"], target)
+        session = DevToolsSession(self, answer["sessionId"])
         self._sessions[session.id] = session
         return session
 
@@ -160,9 +112,7 @@ class DevTools:
         number = message.get("id")
         if number is None:
             params = message.get("params", {})
-            if message["method"] == "Target.targetCreated":
-                self._note_page(params["targetInfo"])
-            elif message["method"] == "Target.detachedFromTarget":
+            if message["method"] == "Target.detachedFromTarget":
                 gone = self._sessions.pop(params["sessionId"], None)
                 self._fail(params["sessionId"])
                 if gone is not None:
@@ -179,13 +129,6 @@ class DevTools:
         else:
             answer.set_result(message["result"])
 
-    def _note_page(self, page: dict[str, Any]) -> None:
-        """Note that a page was opened: perhaps the one that is waited for."""
-        context = page["browserContextId"]
-        if context not in self._contexts and self._first_page and not self._first_page.done():
-            self._first_page.set_result(page["targetId"])
-        self._contexts.add(context)
-
     def _fail(self, session: str) -> None:
         """Have nobody wait for a session that is gone."""
         for waiting, answer in self._answers.values():
@@ -196,10 +139,8 @@ class DevTools:
 class DevToolsSession:
     """Commands to one page and its events."""
 
-    def __init__(self, devtools: DevTools, id: str, target: str) -> None:
+    def __init__(self, devtools: DevTools, id: str) -> None:
         self.id = id
-        self.target = target
-        """The browser's name of the page, and of its top document's frame."""
         self._devtools = devtools
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
 

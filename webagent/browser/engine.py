@@ -14,8 +14,8 @@ from typing import Any
 
 import psutil
 from playwright.async_api import Browser as Chrome
-from playwright.async_api import CDPSession, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Playwright, async_playwright
 from websockets.exceptions import WebSocketException
 
 from webagent.browser.chromium import Chromium, has_sandbox, summarize_failure
@@ -145,9 +145,8 @@ class BrowserProcess:
                         handle_sighup=False,
                     )
                 engine = cls(playwright, chrome, folder)
-                driver = await chrome.new_browser_cdp_session()
-                profile = await engine._find_processes(folder, driver)
-                engine.devtools = await DevTools.open(profile, driver) if listens else None
+                profile = await engine._find_processes(folder)
+                engine.devtools = await DevTools.open(profile) if listens else None
             except PlaywrightError as error:
                 reason = summarize_failure(error.message)
                 raise SetupError(f"{chromium.path} does not start: {reason}") from error
@@ -217,10 +216,12 @@ class BrowserProcess:
             if self._folder:
                 await asyncio.to_thread(self._folder.remove)
 
-    async def _find_processes(self, folder: OwnedFolder, session: CDPSession) -> Path:
+    async def _find_processes(self, folder: OwnedFolder) -> Path:
         """Find the browser by the number it gives, and the driver as its ancestor below us; return
         the browser's profile. Raises `ValueError` where it names none."""
+        session = await self.chrome.new_browser_cdp_session()
         answer = await session.send("SystemInfo.getProcessInfo")
+        await session.detach()
         number = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
         main = psutil.Process(number)
         self._processes = (main, *(each for each in main.parents() if each.ppid() == os.getpid()))

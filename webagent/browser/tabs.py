@@ -12,10 +12,10 @@ from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json, Task
 from webagent.action import Action
-from webagent.browser.devtools import DevTools, DevToolsSession
+from webagent.browser.devtools import DevTools
 from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
 from webagent.browser.page.connection import world_failures
-from webagent.browser.page.tab import Tab, prepare_page
+from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.files import Downloads, SessionRecording, safe_name
 from webagent.browser.sessions.traffic import TrafficReplay
 from webagent.errors import CaptchaError, ServerError, WorldError
@@ -110,7 +110,7 @@ class Tabs:
         self.guard: SessionGuard | None = None
         """What guards the pages, if anything does."""
         self._refused: list[str] = []
-        self._script = clock.script + init
+        self._init = init
         self._tabs: list[Tab] = []
         self._active = 0
         self._arrived = asyncio.Event()
@@ -135,13 +135,7 @@ class Tabs:
                 tabs._arrived.set()
 
         context.on("page", note_arrival)
-        if devtools is None:
-            await tabs._adopt(await tabs.blank_page(), is_first=True)
-        else:
-            prepare = partial(prepare_page, main_world=tabs._script, is_blank=True)
-            async with world_failures():
-                page, session = await devtools.open_page(tabs.blank_page, prepare)
-            await tabs._adopt(page, is_first=True, session=session)
+        await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
     def begin(self, task: Task) -> None:
@@ -343,9 +337,7 @@ class Tabs:
         finally:
             self._expects_own = False
 
-    async def _adopt(
-        self, page: Page, *, is_first: bool = False, session: DevToolsSession | None = None
-    ) -> None:
+    async def _adopt(self, page: Page, *, is_first: bool = False) -> None:
         """Put a page in front as a tab."""
 
         def note_offer(download: Download) -> None:
@@ -354,9 +346,8 @@ class Tabs:
             self._refused.append(f"the page offered a file ({name}), refused: none are kept here")
 
         page.on("download", note_offer)
-        tab = await Tab.open(
-            page, self._script, is_blank=is_first, devtools=self.devtools, session=session
-        )
+        script = self.clock.script + self._init
+        tab = await Tab.open(page, script, is_blank=is_first, devtools=self.devtools)
         await self.clock.follow(tab)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1

@@ -11,7 +11,7 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 
 from webagent.action.actions import Button
-from webagent.browser.devtools import DevTools, DevToolsSession, ProtocolSession
+from webagent.browser.devtools import DevTools, ProtocolSession
 from webagent.browser.page.connection import (
     ISOLATED_WORLD,
     Dialogs,
@@ -24,23 +24,6 @@ from webagent.browser.page.connection import (
 from webagent.browser.page.frames import Frames, open_closed
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
-
-
-async def prepare_page(
-    session: ProtocolSession, main_world: str = "", *, is_blank: bool = False
-) -> None:
-    """Have the documents of a page carry our scripts, and the browser hand over native drags and
-    requests for files. Raises Playwright's `Error`."""
-    script, now = "Page.addScriptToEvaluateOnNewDocument", not is_blank
-    own = {"source": isolated_script(), "worldName": ISOLATED_WORLD, "runImmediately": now}
-    main = {"source": reporting_script() + main_world, "runImmediately": now}
-    await asyncio.gather(
-        session.send("Page.enable"),
-        session.send("Input.setInterceptDrags", {"enabled": True}),
-        session.send("Page.setInterceptFileChooserDialog", {"enabled": True}),
-        session.send(script, own),
-        session.send(script, main),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +46,18 @@ DRAG_SECONDS = 2.0
 
 
 class NativeDrags:
-    """What is being dragged on one page, once the page has let a native drag begin and the browser
-    hands it over (`prepare_page`)."""
+    """What is being dragged on one page, once the page has let a native drag begin."""
 
     def __init__(self, connection: PageConnection) -> None:
         self._connection = connection
         self._taken: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        connection.on("Input.dragIntercepted", lambda event: self._taken.put_nowait(event["data"]))
+
+    async def intercept(self) -> None:
+        """Have the browser hand native drags over from here on."""
+        self._connection.on(
+            "Input.dragIntercepted", lambda event: self._taken.put_nowait(event["data"])
+        )
+        await self._connection.send("Input.setInterceptDrags", enabled=True)
 
     @property
     def has_begun(self) -> bool:
@@ -145,29 +133,32 @@ class Tab:
         *,
         is_blank: bool = False,
         devtools: DevTools | None = None,
-        session: DevToolsSession | None = None,
     ) -> "Tab":
         """Take over a page: from here on its documents carry our scripts, and `main_world` in the
         page's own world. A blank page that is about to be left goes without. Without `devtools`
-        all that is asked of the page goes through the driver; a page that has just been opened
-        with it comes with its `session`, prepared."""
+        all that is asked of the page goes through the driver."""
+        script, now = "Page.addScriptToEvaluateOnNewDocument", not is_blank
+        main = reporting_script() + main_world
         async with world_failures():
-            if devtools is not None and session is not None:
-                tab = cls(page, session, devtools.driver)
-                tab.frame = session.target
-                tab._listen()
-            else:
-                cdp: ProtocolSession = (driver := await page.context.new_cdp_session(page))
-                if devtools is not None:
-                    target = (await driver.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
-                    cdp = await devtools.attach(target)
-                tab = cls(page, cdp, driver)
-                top = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]
-                tab.frame = top["id"]
-                tab._arrive(top)
-                tab._listen()
-                await tab.alive(prepare_page(cdp, main_world, is_blank=is_blank))
-            await tab.send("Runtime.enable")
+            cdp: ProtocolSession = (driver := await page.context.new_cdp_session(page))
+            if devtools is not None:
+                target = (await driver.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
+                cdp = await devtools.attach(target)
+            tab = cls(page, cdp, driver)
+            top = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]
+            tab.frame = top["id"]
+            tab._arrive(top)
+            tab._listen()
+            await asyncio.gather(
+                tab.send("Page.enable"),
+                tab.send("Runtime.enable"),
+                tab.drags.intercept(),
+                tab.send("Page.setInterceptFileChooserDialog", enabled=True),
+                tab.send(
+                    script, source=isolated_script(), worldName=ISOLATED_WORLD, runImmediately=now
+                ),
+                tab.send(script, source=main, runImmediately=now),
+            )
         return tab
 
     @property
