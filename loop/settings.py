@@ -15,6 +15,7 @@ from loop.measurement.settings import (
     PromptSettings,
     RunSettings,
     TaskSettings,
+    check_seeds,
     judging,
     shared,
 )
@@ -170,6 +171,9 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     Default: 8, or 1."""
     evaluate_every: int = 1
     """Rounds between two evaluations; the last round is always evaluated."""
+    first_seed: int = 0
+    """Number of the first evaluation seed in the split; another value evaluates on seeds not seen
+    before."""
     split: str = "test"
     """Evaluation seeds: `test`, or `development` for tuning."""
     executor: ExecutorName = "process"
@@ -232,9 +236,11 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
             **shared(self, TaskSettings, JudgeModelSettings, PromptSettings), **named
         )
 
-    def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> int:
-        """Return the number of evaluation seeds per task, or of repeats if seeds generate no new
-        tasks."""
+    def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> range:
+        """Return the numbers, within the split, of a task's evaluation seeds; they are repeats if
+        seeds generate no new tasks. Raises `UsageError` outside the split."""
         given = self.evaluate_between if between else self.evaluate
         usual = (8 if between else 25) if is_seeded else 1
-        return usual if given is None else given
+        count = usual if given is None else given
+        check_seeds(self.first_seed, count)
+        return range(self.first_seed, self.first_seed + count)

@@ -350,7 +350,7 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
     is_full = round in (0, config.rounds)
     tasks = [
         session.suite.task(name, index, config.split)
-        for index in range(config.seeds_measured(session.suite.is_seeded, between=not is_full))
+        for index in config.seeds_measured(session.suite.is_seeded, between=not is_full)
         for name in session.split.measured
     ]
     plan = plan_episodes(tasks, session.provenance("evaluate", round))

@@ -130,7 +130,7 @@ def list_held_out(config: ImproveConfig, split: TaskSplit) -> list[Task]:
 
 
 def _list_measured(config: ImproveConfig, suite: Suite, names: Sequence[str]) -> list[Task]:
-    seeds = range(config.seeds_measured(suite.is_seeded))
+    seeds = config.seeds_measured(suite.is_seeded)
     return [suite.task(name, index, config.split) for index in seeds for name in names]
 
 

@@ -169,6 +169,15 @@ class BenchmarkConfig(JudgeModelSettings, PromptSettings, PlaySettings):
     tasks."""
 
 
+def check_seeds(first: int, count: int) -> None:
+    """Raise `UsageError` unless a split holds these seeds."""
+    if not 0 <= first <= SEEDS_PER_SPLIT - count:
+        raise UsageError(
+            f"--first-seed {first} with {count} seeds: a split has {SEEDS_PER_SPLIT:,} seeds, the"
+            " first of which is 0"
+        )
+
+
 def check(config: BenchmarkConfig) -> None:
     """Find what is wrong with the settings themselves. Raises `SetupError`."""
     if config.benchmark not in BENCHMARKS:
@@ -177,11 +186,7 @@ def check(config: BenchmarkConfig) -> None:
         raise unknown_name("split", config.split, SPLITS)
     seeds = 1 if config.seeds is None else config.seeds
     least = min(config.concurrency, config.samples, config.baseline_seeds)
-    if not 0 <= config.first_seed <= SEEDS_PER_SPLIT - seeds:
-        raise UsageError(
-            f"--first-seed {config.first_seed} --seeds {seeds}: a split has {SEEDS_PER_SPLIT:,}"
-            " seeds, the first of which is 0"
-        )
+    check_seeds(config.first_seed, seeds)
     if seeds < 1 or least < 1:
         raise UsageError(
             f"--seeds {seeds} --samples {config.samples} --concurrency {config.concurrency}"

@@ -14,6 +14,7 @@ from loop.task_split import (
     TaskSplit,
     check_scored,
     find_leak,
+    list_held_out,
     load_suite,
     read_split,
     split_tasks,
@@ -94,6 +95,11 @@ def test_seeds_keep_tasks_apart_where_they_make_other_ones() -> None:
     split = split_tasks(ImproveConfig(tasks=("click-test", "login-user")))
     assert split == TaskSplit("seed", ("click-test", "login-user"), ("click-test", "login-user"))
     assert split.describe() == []
+    fresh = ImproveConfig(tasks=("click-test",), evaluate=2, first_seed=10, split="development")
+    tasks = list_held_out(fresh, split_tasks(fresh))
+    assert [each.seed for each in tasks] == [1_000_010, 1_000_011]
+    with pytest.raises(UsageError, match="the first of which is 0"):
+        split_tasks(replace(fresh, first_seed=-1))
     held = split_tasks(ImproveConfig(tasks=("twenty",), held_out=0.25))
     assert (len(held.learning), len(held.measured), held.by) == (15, 5, "task")
 
