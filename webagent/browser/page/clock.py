@@ -326,10 +326,7 @@ async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | Non
     asking = asyncio.ensure_future(question)
     try:
         while not tab.loading:
-            tab.loading_changed.clear()
-            changing = asyncio.ensure_future(tab.loading_changed.wait())
-            await asyncio.wait({asking, changing}, return_when=asyncio.FIRST_COMPLETED)
-            changing.cancel()
+            await _until_loading_changes(tab, asking)
             if asking.done():
                 return await asking
         return None
@@ -343,15 +340,22 @@ async def _grant_while_loading(tab: Tab, milliseconds: int, within: float) -> No
     granting = asyncio.ensure_future(tab.advance(milliseconds, within=within))
     try:
         while tab.loading and not granting.done():
-            tab.loading_changed.clear()
-            changing = asyncio.ensure_future(tab.loading_changed.wait())
-            await asyncio.wait({granting, changing}, return_when=asyncio.FIRST_COMPLETED)
-            changing.cancel()
+            await _until_loading_changes(tab, granting)
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOADED_SECONDS):
                 await granting
     finally:
         granting.cancel()
+
+
+async def _until_loading_changes(tab: Tab, work: asyncio.Future[Any]) -> None:
+    """Wait until the work is done, or the page begins or ends to load."""
+    tab.loading_changed.clear()
+    changing = asyncio.ensure_future(tab.loading_changed.wait())
+    try:
+        await asyncio.wait({work, changing}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        changing.cancel()
 
 
 async def _changed_within(tab: Tab, seconds: float) -> None:
