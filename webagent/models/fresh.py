@@ -68,6 +68,9 @@ def create_model(
         eos_token_id=words.eos_token_id,
         pad_token_id=words.pad_token_id,
         tie_word_embeddings=True,
+        # Not transformers' 0.02, which suits widths of some 2,500: at 96, attention starts so even
+        # that a model needs three times the tokens before it looks at a word (decision 062).
+        initializer_range=shape.width**-0.5,
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

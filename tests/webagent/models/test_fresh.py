@@ -34,6 +34,19 @@ def test_the_same_texts_and_seed_give_the_same_model(tmp_path: Path) -> None:
     assert words[0] == words[1] == words[2]
 
 
+@pytest.mark.parametrize("width", [32, 128])
+def test_layers_of_any_width_keep_the_size_of_what_they_read(tmp_path: Path, width: int) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    shape = ModelShape(vocabulary=300, width=width, layers=1, heads=2, context=64)
+    create_model(tmp_path / "new", TEXTS, shape)
+    layer = AutoModelForCausalLM.from_pretrained(tmp_path / "new").model.layers[0].self_attn
+    read = torch.randn(256, width, generator=torch.Generator().manual_seed(0))
+    for matrix in (layer.q_proj, layer.k_proj, layer.v_proj):
+        assert 0.8 < matrix(read).std().item() < 1.2
+
+
 def test_a_mark_is_spelt_digit_by_digit(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
