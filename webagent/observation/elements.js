@@ -110,12 +110,18 @@ function isInteractive(element, style) {
 
 // Whether something without a control's tag or role reacts to the mouse, as far as one can tell.
 function isSensitive(element, style) {
-  if (element[own.hasAttribute]("onclick")) return true;
-  if (LISTENING.has(element) && !isDelegate(element, style)) return true;
-  if (element[own.hasAttribute]("tabindex") && element[own.tabIndex] >= 0) return true;
+  if ((LISTENING.has(element) || element[own.matches](HEARS_MOUSE)) && !isDelegate(element, style)) return true;
+  if (element[own.hasAttribute]("tabindex") && (element[own.tabIndex] >= 0 || takesKeys(element))) return true;
   if (element[own.draggable] && tagOf(element) !== "img") return true;
   if (HANDLES.test(classOf(element))) return true;
   return style.cursor === "pointer" && parentCursor(element) !== "pointer";
+}
+
+// Whether an element that only a script or a click puts the focus on takes keys for itself, and not for
+// the controls in it, as a dialog does that closes with Escape.
+function takesKeys(element) {
+  if (!KEYED.has(element) && !element[own.matches](HEARS_KEYS)) return false;
+  return !element[own.querySelector](CONTROLS);
 }
 
 const STRUCTURE = "h1, h2, h3, h4, h5, h6, p, li, tr, dt, form, section, article, main, nav, header, footer";

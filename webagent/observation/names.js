@@ -242,7 +242,7 @@ function selectorsOf(rule) {
   const inner = [...(rule.cssRules || [])].flatMap(selectorsOf);
   const content = rule.style ? rule.style.content : "";
   if (!content || /^(none|normal|""|'')$/.test(content)) return inner;
-  const selector = (rule.selectorText || "&").replace(/::?(before|after)\b/g, ":not(_)");
+  const selector = (rule.selectorText || "&").replace(/::?(before|after|marker)\b/g, ":not(_)");
   return [...inner, isSelector(selector) ? selector : "*"];
 }
 

@@ -51,6 +51,7 @@ class Walk {
     this.covers = [];
     this.covered = 0;
     this.unusable = 0;
+    this.isInert = false;
     VARIED = new Map();
     LABELS = new Map();
     SHADOWS = [];
@@ -77,16 +78,17 @@ class Walk {
     if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
     if (style.display === "none" || isCutAway(element, style)) return;
-    if (element[own.inert]) return this.leaveUnusable(element);
+    if (element[own.inert] && !this.isInert) return this.inert(element, depth, muted);
     if (tagOf(element) === "br") return this.flush();
     const label = tagOf(element) === "label" && element.control;
-    if (label && canBeSeen(label)) return this.children(element, depth, isSaidBy(label, element));
+    if (label && canBeSeen(label)) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
-    const words = standIn(element, style);
+    const words = standIn(element, style) || (this.isInert && shownValue(element));
     if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
-    if (isFrame(element)) return shown && this.frame(element, depth);
+    if (isFrame(element)) return shown && !this.isInert && this.frame(element, depth);
     if (shown) this.noteCover(element, style);
+    if (this.isInert) return this.block(element, style, depth, muted);
     if (shown && this.openItems(element, style)) return this.block(element, style, depth, muted);
     if (shown && this.isOwnLine(element, style)) {
       return isOffCanvas(element) ? undefined : this.line(element, style, depth);
@@ -158,8 +160,13 @@ class Walk {
     return this.covers.some(isBelow) && isPaintedOver(element, box, this.ignore);
   }
 
-  leaveUnusable(element) {
+  // What cannot be used is read all the same where it is seen; nothing in it has a mark.
+  inert(element, depth, muted) {
     this.unusable += element[own.querySelectorAll](CONTROLS).length;
+    if (isOffCanvas(element) || isClipped(element)) return;
+    this.isInert = true;
+    this.element(element, depth, muted);
+    this.isInert = false;
   }
 
   leaveUnread(element) {
@@ -182,15 +189,15 @@ class Walk {
   block(element, style, depth, muted) {
     const parent = element[own.parentElement];
     const isCell = style.display === "table-cell" || this.grids.has(parent);
-    const apart = !style.display.startsWith("inline");
+    const apart = !style.display.startsWith("inline") || (this.isInert && tagOf(element) === "button");
     if (style.display === "inline-block" && this.text) this.text += " ";
     if (isCell) this.startCell(element, parent);
     else if (apart) this.flush();
     if (style.contentVisibility === "hidden") return;
     if (style.display === "grid") this.grids.add(element);
-    if (style.display === "list-item") this.startItem(element, parent, style);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     const isWritten = this.written && !muted && element[own.matches](this.written);
+    if (style.display === "list-item") this.startItem(element, parent, style, isWritten);
     if (isWritten) this.addGenerated(element, "::before", depth);
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isWritten) this.addGenerated(element, "::after", depth);
@@ -207,11 +214,12 @@ class Walk {
     this.row = [parent, row];
   }
 
-  // An item of a numbered list begins with its number, unless it has no text.
-  startItem(item, list, style) {
-    if (!list || tagOf(list) !== "ol" || !/^decimal/.test(style.listStyleType)) return;
+  // An item of a list begins with what is drawn before it, unless it has no text.
+  startItem(item, list, style, isWritten) {
+    const type = style.listStyleType;
+    if (!list || (PLAIN_MARKERS.test(type) && !isWritten)) return;
     if (!this.numbers.has(list)) this.numbers.set(list, listNumbers(list));
-    this.number = `${this.numbers.get(list).get(item) ?? ""}. `;
+    this.number = markerText(item, type, this.numbers.get(list).get(item), isWritten);
   }
 
   // Words that no text node holds.
@@ -497,6 +505,13 @@ function isColouredBox(element, style) {
     style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
 }
 
+// What a field shows, as words, where it cannot be used.
+function shownValue(field) {
+  if (!/^(input|select|textarea)$/.test(tagOf(field)) || /^(hidden|password)$/.test(field.type)) return "";
+  if (/^(checkbox|radio)$/.test(field.type)) return field.checked ? "checked" : "unchecked";
+  return valueOf(field) || clean(field.value) || clean(field[own.getAttribute]("placeholder"));
+}
+
 // What stands for an element that shows no text of its own: a picture's words, how far a bar is.
 function standIn(element, style) {
   const tag = tagOf(element);
@@ -525,19 +540,6 @@ function barText(bar) {
   if (tagOf(bar) === "progress" && !bar[own.hasAttribute]("value")) return "in progress";
   const least = tagOf(bar) === "meter" ? bar.min : 0;
   return `${Math.round((100 * (bar.value - least)) / (bar.max - least))}%`;
-}
-
-// The numbers that the browser draws before the items of a list.
-function listNumbers(list) {
-  const items = [...list[own.children]].filter((child) => tagOf(child) === "li");
-  let number = list[own.hasAttribute]("start") ? list.start : list.reversed ? items.length : 1;
-  const numbers = new Map();
-  for (const item of items) {
-    if (item[own.hasAttribute]("value")) number = item.value;
-    numbers.set(item, number);
-    number += list.reversed ? -1 : 1;
-  }
-  return numbers;
 }
 
 // A closed `details` shows its summary only.
