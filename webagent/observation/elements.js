@@ -282,8 +282,9 @@ function statesOf(element, role) {
   const states = [];
   const aria = (name) => element[own.getAttribute]("aria-" + name);
   if (role === "checkbox" || role === "radio" || role === "switch") {
+    const isMixed = tagOf(element) === "input" ? element.indeterminate : aria("checked") === "mixed";
     const checked = tagOf(element) === "input" ? element.checked : aria("checked") === "true";
-    states.push(checked ? "checked" : "unchecked");
+    states.push(isMixed ? "mixed" : checked ? "checked" : "unchecked");
   }
   const current = aria("current");
   const chosen = tagOf(element) === "option" ? element.selected : aria("selected") === "true";
@@ -292,7 +293,7 @@ function statesOf(element, role) {
   const open = tagOf(element) === "summary" ? String(flatParent(element).open) : aria("expanded");
   if (open === "true") states.push("expanded");
   if (open === "false") states.push("collapsed");
-  if (asField(element).disabled || aria("disabled") === "true") states.push("disabled");
+  if (element[own.matches](":disabled") || aria("disabled") === "true") states.push("disabled");
   if (asField(element).readOnly) states.push("readonly");
   if (aria("invalid") === "true") states.push("invalid");
   if (isMedia(element)) states.push(element.paused ? "paused" : "playing");

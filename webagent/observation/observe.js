@@ -43,6 +43,7 @@ class Walk {
     this.numbers = new Map();
     this.number = "";
     this.written = writtenBy(document);
+    this.counters = new Counters();
     this.consumed = new Set();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
@@ -77,7 +78,9 @@ class Walk {
     if (this.ignore && element[own.matches](this.ignore)) return;
     if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
-    if (style.display === "none" || isCutAway(element, style)) return;
+    if (style.display === "none") return;
+    if (COUNTS) this.counters.pass(style, flatParent(element) || element);
+    if (isCutAway(element, style)) return;
     if (element[own.inert] && !this.isInert) return this.inert(element, depth, muted);
     if (tagOf(element) === "br") return this.flush();
     const label = tagOf(element) === "label" && element.control;
@@ -188,13 +191,14 @@ class Walk {
   // An element without a line of its own: only its content, set apart where it is a block.
   block(element, style, depth, muted) {
     const parent = element[own.parentElement];
-    const isCell = style.display === "table-cell" || this.grids.has(parent);
-    const apart = !style.display.startsWith("inline") || (this.isInert && tagOf(element) === "button");
+    const isGap = style.display === "contents";
+    const isCell = style.display === "table-cell" || (this.grids.has(parent) && !isGap);
+    const apart = !/^(inline|ruby)/.test(style.display) || (this.isInert && tagOf(element) === "button");
     if (style.display === "inline-block" && this.text) this.text += " ";
     if (isCell) this.startCell(element, parent);
     else if (apart) this.flush();
     if (style.contentVisibility === "hidden") return;
-    if (style.display === "grid") this.grids.add(element);
+    if (style.display === "grid" || (isGap && this.grids.has(parent))) this.grids.add(element);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     const isWritten = this.written && !muted && element[own.matches](this.written);
     if (style.display === "list-item") this.startItem(element, parent, style, isWritten);
@@ -230,7 +234,7 @@ class Walk {
   }
 
   addGenerated(element, part, depth) {
-    const text = pseudoText(element, part).replace(ICON_LETTERS, "");
+    const text = pseudoText(element, part, COUNTS ? this.counters : null).replace(ICON_LETTERS, "");
     if (clean(text)) this.addWords(text, element, element, depth);
     else if (text && this.text) this.text += " ";
   }
@@ -349,6 +353,7 @@ class Walk {
       this.rows.push({
         mark: true, role: "option", name: clean(option.label), value: "",
         states: statesOf(option, "option"), box, depth, kind: "option", element: option,
+        description: tagOf(option[own.parentElement]) === "optgroup" ? clean(option[own.parentElement].label) : "",
       });
     }
     if (listed.length === all.length) return;
@@ -493,7 +498,7 @@ function isDrawnInSvg(element) {
   const root = element.ownerSVGElement;
   if (!root) return !element[own.querySelector]("*") && element[own.getBoundingClientRect]().width > 40;
   if (root.getBoundingClientRect().width <= 32) return false;
-  return isShape(element) || tagOf(element) === "text";
+  return isShape(element) || /^(text|use|image)$/.test(tagOf(element));
 }
 
 function isColouredBox(element, style) {
@@ -517,6 +522,9 @@ function standIn(element, style) {
   const tag = tagOf(element);
   if (tag === "img") return element.alt && !isInteractive(element, style) ? element.alt : "";
   if (tag === "progress" || tag === "meter") return barText(element);
+  if (writtenRole(element) === "progressbar" && !clean(element[own.textContent]) && canBeSeen(element)) {
+    return `${labelText(element)} ${barText(element)}`;
+  }
   if (tag !== "svg" && !element[own.hasAttribute]("aria-label")) return "";
   return isIcon(element) && canBeSeen(element) && !isInteractive(element, style) ? iconText(element) : "";
 }
@@ -537,9 +545,12 @@ function iconText(element) {
 function barText(bar) {
   const text = clean(bar[own.getAttribute]("aria-valuetext"));
   if (text) return text;
-  if (tagOf(bar) === "progress" && !bar[own.hasAttribute]("value")) return "in progress";
-  const least = tagOf(bar) === "meter" ? bar.min : 0;
-  return `${Math.round((100 * (bar.value - least)) / (bar.max - least))}%`;
+  const isNative = /^(progress|meter)$/.test(tagOf(bar));
+  const told = (name, otherwise) => Number(bar[own.getAttribute](`aria-value${name}`) ?? otherwise);
+  if (!bar[own.hasAttribute](isNative ? "value" : "aria-valuenow") && tagOf(bar) !== "meter") return "in progress";
+  const [now, most] = isNative ? [bar.value, bar.max] : [told("now"), told("max", 100)];
+  const least = isNative ? bar.min ?? 0 : told("min", 0);
+  return `${Math.round((100 * (now - least)) / (most - least))}%`;
 }
 
 // A closed `details` shows its summary only.

@@ -323,6 +323,58 @@ async def test_an_item_begins_with_what_is_drawn_before_it(local: LocalWorld, so
     assert [node.name for node in seen.nodes] == MARKERS[source]
 
 
+READ = {
+    "numbers that a style counts": (
+        """<style>h2 { counter-increment: h; counter-reset: s } h2::before { content: counter(h) ". " }
+        h3::before { counter-increment: s; content: counter(h) "." counter(s, lower-alpha) " " }
+        ol { counter-reset: i; list-style: none } li { counter-increment: i }
+        li::before { content: counters(i, ".") " " }</style><h2>Intro</h2><h3>Why</h3><h3>How</h3>
+        <h2>Next</h2><h3>Then</h3><h3 hidden>no</h3><h3>Last</h3>
+        <ol><li>a<ol><li>b<li>c</ol><li>d</ol><ol><li>e</ol>""",
+        "1. Intro\n1.a Why\n1.b How\n2. Next\n2.a Then\n2.b Last\n1 a\n  1.1 b\n  1.2 c\n2 d\n1 e",
+    ),
+    "rows of a grid that have no box": (
+        """<style>section { display: grid; grid-template-columns: 1fr 1fr 1fr }
+        div { display: contents }</style><section><div><b>Name</b><b>Qty</b><b>Price</b></div>
+        <div><i>Pen</i><i></i><i>2</i></div></section>""",
+        "Name | Qty | Price\nPen | | 2",
+    ),
+    "words with their reading": ("<ruby>漢<rt>kan</rt></ruby> is read", "漢kan is read"),
+    "groups of options": (
+        "<select aria-label=Hue><optgroup label=Warm><option>Red</optgroup><option>Blue</select>",
+        '[1] combobox "Hue" value="Red"\n  [2] option "Red" selected (Warm)\n  [3] option "Blue"',
+    ),
+    "fields that what is around them disables": (
+        "<fieldset disabled><input aria-label=Name><button>Go</button></fieldset>",
+        '[1] textbox "Name" disabled\n[2] button "Go" disabled',
+    ),
+    "boxes that are ticked in part": (
+        """<input type=checkbox aria-label=All id=all><script>all.indeterminate = true</script>
+        <p role=checkbox aria-checked=mixed tabindex=0>Some""",
+        '[1] checkbox "All" mixed\n[2] checkbox "Some" mixed',
+    ),
+    "how far a bar is": (
+        """<div role=progressbar aria-label=Sent aria-valuenow=3 aria-valuemax=4
+        style="width: 99px; height: 9px; background: #ddd"><div style="width: 75%; height: 9px;
+        background: blue"></div></div><p role=progressbar style="height: 9px"></p>
+        <p role=progressbar aria-valuenow=3>3 of 9</p>""",
+        "Sent 75%\nin progress\n3 of 9",
+    ),
+    "drawings that are written elsewhere": (
+        """<svg width=90 height=90 style="position: absolute; left: 5px; top: 9px"><symbol id=s
+        viewBox="0 0 9 9"><path d="M0 0H9V9H0z"/></symbol><use href="#s" width=90 height=90 />
+        </svg>""",
+        '[1] graphic "drawing" at 5,9 size 90x90',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+async def test_what_a_person_sees_is_read(local: LocalWorld, what: str) -> None:
+    source, text = READ[what]
+    assert render(await local.show(source)) == text
+
+
 async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(
     world: BrowserWorld, tmp_path: Path
 ) -> None:
