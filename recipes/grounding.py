@@ -1,7 +1,7 @@
 """`webagent grounding`: how well a policy points, by stored episodes."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,14 +76,20 @@ def main(argv: Sequence[str]) -> CommandResult:
             " acts on an element; name a run of a script with --against"
         )
     with Store.look(config.run) as store:
-        chosen = {"phase": config.phase} if config.phase else {}
         scored = [
             pointing
-            for episode in store.trajectories(**chosen)
-            if config.phase or episode.provenance.phase != "demonstrate"
+            for episode in _chosen(store, config.phase)
             for pointing in score_pointing(episode, targets)
         ]
     return _report(config, against, scored)
+
+
+def _chosen(store: Store, phase: str) -> Iterator[Trajectory]:
+    """Yield the policy's episodes: of this phase, or all but demonstrations."""
+    if phase:
+        yield from store.trajectories(phase=phase)
+        return
+    yield from (one for one in store.trajectories() if one.provenance.phase != "demonstrate")
 
 
 def _references(store: Store, *, is_other: bool) -> list[Trajectory]:

@@ -3,9 +3,10 @@
 // relatedTarget of an event with a secret name. Events hide what is in a shadow tree; that travels in
 // a highlight of the same name, which is there for as long as the event. Nothing is written into the DOM.
 (signal) => {
+  // Not `mouseover`: libraries hear by it of what is in an element, and mean its parts.
   const MOUSE = new Set([
-    "auxclick", "click", "contextmenu", "dblclick", "drop", "mousedown", "mouseenter", "mouseover",
-    "mouseup", "pointerdown", "pointerenter", "pointerover", "pointerup", "touchend", "touchstart", "wheel",
+    "auxclick", "click", "contextmenu", "dblclick", "drop", "mousedown", "mouseenter", "mouseup",
+    "pointerdown", "pointerenter", "pointerup", "touchend", "touchstart", "wheel",
   ]);
   // What only begins a drag is told apart, by the event's detail: 2, and 1 for the others; 4 for keys.
   const PRESSES = new Set(["mousedown", "pointerdown", "touchstart"]);

@@ -2,8 +2,8 @@
 
 const FOR_KEYS = 4;
 // Listeners in the page's source, which no script of the page put there.
-const HEARS_MOUSE = `auxclick click contextmenu dblclick drop mousedown mouseenter mouseover mouseup pointerdown
-  pointerenter pointerover pointerup touchend touchstart wheel`.split(/\s+/).map((type) => `[on${type}]`).join();
+const HEARS_MOUSE = `auxclick click contextmenu dblclick drop mousedown mouseenter mouseup pointerdown
+  pointerenter pointerup touchend touchstart wheel`.split(/\s+/).map((type) => `[on${type}]`).join();
 const HEARS_KEYS = "[onkeydown], [onkeypress], [onkeyup]";
 // Whether for clicks (1), for presses, with which drags begin (2), or both (3).
 const LISTENING = new WeakMap();
