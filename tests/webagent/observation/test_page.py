@@ -359,7 +359,7 @@ READ = {
         style="width: 99px; height: 9px; background: #ddd"><div style="width: 75%; height: 9px;
         background: blue"></div></div><p role=progressbar style="height: 9px"></p>
         <p role=progressbar aria-valuenow=3>3 of 9</p>""",
-        "Sent 75%\nin progress\n3 of 9",
+        "Sent 75% in progress\n3 of 9",
     ),
     "drawings that are written elsewhere": (
         """<svg width=90 height=90 style="position: absolute; left: 5px; top: 9px"><symbol id=s
