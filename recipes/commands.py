@@ -181,6 +181,14 @@ _TABLE = (
         examples=("webagent attribute runs/NAME --phase evaluate",),
     ),
     Command(
+        "grounding",
+        "measure how well a policy points, against a script's episodes",
+        "judging",
+        settings="recipes.grounding:GroundingConfig",
+        facts="recipes.grounding:Grounding",
+        examples=("webagent grounding runs/NAME --against runs/SCRIPT",),
+    ),
+    Command(
         "view",
         "view runs in a browser, live while they are in progress",
         "judging",

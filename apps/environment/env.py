@@ -119,9 +119,9 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         guard: str | Path | None = None,
     ) -> None:
         """`observation` is the form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`,
-        `pruned`, `accessibility`, `html` or `markdown`, and `max_tokens` bounds it. `guard` is the
-        policy file that every episode is held to (docs/guard.md). The browser starts with the first
-        reset. Raises `SetupError` for an unknown form or a bad policy."""
+        `cropped`, `pruned`, `accessibility`, `html` or `markdown`, and `max_tokens` bounds it.
+        `guard` is the policy file that every episode is held to (docs/guard.md). The browser starts
+        with the first reset. Raises `SetupError` for an unknown form or a bad policy."""
         variant = variant_named(observation)
         self._sampler = TaskSampler(task, split, settings)
         self.observation_space = observation_space(

@@ -53,7 +53,7 @@ class TaskSettings:
     """File with the limits enforced in every episode (docs/guard.md). Default: no limits."""
     observation: str = "text"
     """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
-    `pruned`, `accessibility`, `html` or `markdown`."""
+    `cropped`, `pruned`, `accessibility`, `html` or `markdown`."""
 
 
 @dataclass(frozen=True)

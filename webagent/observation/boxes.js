@@ -43,6 +43,18 @@ function isOffCanvas(element) {
   return true;
 }
 
+// Cut off entirely by something around it, as the slides of a carousel are that are not its turn.
+function isClipped(element) {
+  const box = element[own.getBoundingClientRect]();
+  for (let holder = flatParent(element); holder && holder !== document.body; holder = flatParent(holder)) {
+    if (getComputedStyle(holder).overflowX === "visible") continue;
+    const around = holder[own.getBoundingClientRect]();
+    if (box.right <= around.left || box.left >= around.right) return true;
+    if (box.bottom <= around.top || box.top >= around.bottom) return true;
+  }
+  return false;
+}
+
 // Boxes are in the viewport of their own document.
 function toBox(rect) {
   return [rect.left, rect.top, rect.width, rect.height].map(Math.round);

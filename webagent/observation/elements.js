@@ -110,12 +110,18 @@ function isInteractive(element, style) {
 
 // Whether something without a control's tag or role reacts to the mouse, as far as one can tell.
 function isSensitive(element, style) {
-  if (element[own.hasAttribute]("onclick")) return true;
-  if (LISTENING.has(element) && !isDelegate(element, style)) return true;
-  if (element[own.hasAttribute]("tabindex") && element[own.tabIndex] >= 0) return true;
+  if ((LISTENING.has(element) || element[own.matches](HEARS_MOUSE)) && !isDelegate(element, style)) return true;
+  if (element[own.hasAttribute]("tabindex") && (element[own.tabIndex] >= 0 || takesKeys(element))) return true;
   if (element[own.draggable] && tagOf(element) !== "img") return true;
   if (HANDLES.test(classOf(element))) return true;
   return style.cursor === "pointer" && parentCursor(element) !== "pointer";
+}
+
+// Whether an element that only a script or a click puts the focus on takes keys for itself, and not for
+// the controls in it, as a dialog does that closes with Escape.
+function takesKeys(element) {
+  if (!KEYED.has(element) && !element[own.matches](HEARS_KEYS)) return false;
+  return !element[own.querySelector](CONTROLS);
 }
 
 const STRUCTURE = "h1, h2, h3, h4, h5, h6, p, li, tr, dt, form, section, article, main, nav, header, footer";
@@ -276,8 +282,9 @@ function statesOf(element, role) {
   const states = [];
   const aria = (name) => element[own.getAttribute]("aria-" + name);
   if (role === "checkbox" || role === "radio" || role === "switch") {
+    const isMixed = tagOf(element) === "input" ? element.indeterminate : aria("checked") === "mixed";
     const checked = tagOf(element) === "input" ? element.checked : aria("checked") === "true";
-    states.push(checked ? "checked" : "unchecked");
+    states.push(isMixed ? "mixed" : checked ? "checked" : "unchecked");
   }
   const current = aria("current");
   const chosen = tagOf(element) === "option" ? element.selected : aria("selected") === "true";
@@ -286,7 +293,7 @@ function statesOf(element, role) {
   const open = tagOf(element) === "summary" ? String(flatParent(element).open) : aria("expanded");
   if (open === "true") states.push("expanded");
   if (open === "false") states.push("collapsed");
-  if (asField(element).disabled || aria("disabled") === "true") states.push("disabled");
+  if (element[own.matches](":disabled") || aria("disabled") === "true") states.push("disabled");
   if (asField(element).readOnly) states.push("readonly");
   if (aria("invalid") === "true") states.push("invalid");
   if (isMedia(element)) states.push(element.paused ? "paused" : "playing");

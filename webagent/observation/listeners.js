@@ -1,14 +1,16 @@
-// Runs in the page's own world before its scripts: reports which elements listen for the mouse, and
-// closed shadow trees. The isolated world cannot see either, so each element is handed over as the
+// Runs in the page's own world before its scripts: reports which elements listen for the mouse or for
+// keys, and closed shadow trees. The isolated world cannot see either, so each element is handed over as the
 // relatedTarget of an event with a secret name. Events hide what is in a shadow tree; that travels in
 // a highlight of the same name, which is there for as long as the event. Nothing is written into the DOM.
 (signal) => {
+  // Not `mouseover`: libraries hear by it of what is in an element, and mean its parts.
   const MOUSE = new Set([
-    "click", "contextmenu", "dblclick", "mousedown", "mouseenter", "mouseup", "pointerdown",
-    "pointerup", "touchstart", "wheel",
+    "auxclick", "click", "contextmenu", "dblclick", "drop", "mousedown", "mouseenter", "mouseup",
+    "pointerdown", "pointerenter", "pointerup", "touchend", "touchstart", "wheel",
   ]);
-  // What only begins a drag is told apart, by the event's detail: 2, and 1 for the others.
+  // What only begins a drag is told apart, by the event's detail: 2, and 1 for the others; 4 for keys.
   const PRESSES = new Set(["mousedown", "pointerdown", "touchstart"]);
+  const KEYS = new Set(["keydown", "keypress", "keyup"]);
   const dispatch = EventTarget.prototype.dispatchEvent;
   const highlights = CSS.highlights;
   const [Range, Mark, Told] = [StaticRange, Highlight, UIEvent];
@@ -23,9 +25,9 @@
   };
 
   const report = (target, type) => {
-    if (!MOUSE.has(type) || !(target instanceof Element)) return;
+    if (!(MOUSE.has(type) || KEYS.has(type)) || !(target instanceof Element)) return;
     if (target instanceof HTMLHtmlElement || target instanceof HTMLBodyElement) return;
-    const detail = PRESSES.has(type) ? 2 : 1;
+    const detail = KEYS.has(type) ? 4 : PRESSES.has(type) ? 2 : 1;
     if (getRootNode.call(target) instanceof ShadowRoot) reportHidden(target, detail);
     else dispatch.call(document, new FocusEvent(signal, { relatedTarget: target, detail }));
   };
@@ -44,7 +46,7 @@
   };
 
   for (const prototype of [HTMLElement.prototype, SVGElement.prototype]) {
-    for (const type of MOUSE) {
+    for (const type of [...MOUSE, ...KEYS]) {
       const property = Object.getOwnPropertyDescriptor(prototype, "on" + type);
       if (!property || !property.set) continue;
       Object.defineProperty(prototype, "on" + type, {

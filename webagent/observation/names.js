@@ -208,10 +208,11 @@ function childText(child, way) {
   return display === "inline" || display === "contents" ? text : ` ${text} `;
 }
 
-function pseudoText(element, part) {
+function pseudoText(element, part, counters = null) {
   const style = getComputedStyle(element, part);
   if (style.content === "none" || style.content === "normal" || style.display === "none") return "";
-  const text = generated(style.content);
+  if (counters) counters.pass(style, element);
+  const text = generated(counters ? counters.resolve(style.content, element) : style.content);
   const isApart = style.display !== "inline" || (text && SAID_INSTEAD.test(style.content));
   return isApart ? ` ${text} ` : text;
 }
@@ -242,7 +243,8 @@ function selectorsOf(rule) {
   const inner = [...(rule.cssRules || [])].flatMap(selectorsOf);
   const content = rule.style ? rule.style.content : "";
   if (!content || /^(none|normal|""|'')$/.test(content)) return inner;
-  const selector = (rule.selectorText || "&").replace(/::?(before|after)\b/g, ":not(_)");
+  COUNTS = COUNTS || content.includes("counter");
+  const selector = (rule.selectorText || "&").replace(/::?(before|after|marker)\b/g, ":not(_)");
   return [...inner, isSelector(selector) ? selector : "*"];
 }
 

@@ -7,7 +7,6 @@ const MOST_OPTIONS = 1000;
 const LONGEST_DESCRIPTION = 80;
 // Of an element that is called by all the text in it.
 const LONGEST_NAME = 160;
-const LARGEST_ICON = 40;
 // Lines of one preformatted text that are measured one by one: the browser counts to each from the start.
 const MOST_MEASURED = 200;
 
@@ -43,6 +42,7 @@ class Walk {
     this.numbers = new Map();
     this.number = "";
     this.written = writtenBy(document);
+    this.counters = new Counters();
     this.consumed = new Set();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
@@ -51,6 +51,7 @@ class Walk {
     this.covers = [];
     this.covered = 0;
     this.unusable = 0;
+    this.isInert = false;
     VARIED = new Map();
     LABELS = new Map();
     SHADOWS = [];
@@ -76,17 +77,20 @@ class Walk {
     if (this.ignore && element[own.matches](this.ignore)) return;
     if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
-    if (style.display === "none" || isCutAway(element, style)) return;
-    if (element[own.inert]) return this.leaveUnusable(element);
+    if (style.display === "none") return;
+    if (COUNTS) this.counters.pass(style, flatParent(element) || element);
+    if (isCutAway(element, style)) return;
+    if (element[own.inert] && !this.isInert) return this.inert(element, depth, muted);
     if (tagOf(element) === "br") return this.flush();
     const label = tagOf(element) === "label" && element.control;
-    if (label && canBeSeen(label)) return this.children(element, depth, isSaidBy(label, element));
+    if (label && canBeSeen(label)) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
-    const words = standIn(element, style);
+    const words = standIn(element, style) || (this.isInert && shownValue(element));
     if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
-    if (isFrame(element)) return shown && this.frame(element, depth);
+    if (isFrame(element)) return shown && !this.isInert && this.frame(element, depth);
     if (shown) this.noteCover(element, style);
+    if (this.isInert) return this.block(element, style, depth, muted);
     if (shown && this.openItems(element, style)) return this.block(element, style, depth, muted);
     if (shown && this.isOwnLine(element, style)) {
       return isOffCanvas(element) ? undefined : this.line(element, style, depth);
@@ -158,8 +162,13 @@ class Walk {
     return this.covers.some(isBelow) && isPaintedOver(element, box, this.ignore);
   }
 
-  leaveUnusable(element) {
+  // What cannot be used is read all the same where it is seen; nothing in it has a mark.
+  inert(element, depth, muted) {
     this.unusable += element[own.querySelectorAll](CONTROLS).length;
+    if (isOffCanvas(element) || isClipped(element)) return;
+    this.isInert = true;
+    this.element(element, depth, muted);
+    this.isInert = false;
   }
 
   leaveUnread(element) {
@@ -181,16 +190,17 @@ class Walk {
   // An element without a line of its own: only its content, set apart where it is a block.
   block(element, style, depth, muted) {
     const parent = element[own.parentElement];
-    const isCell = style.display === "table-cell" || this.grids.has(parent);
-    const apart = !style.display.startsWith("inline");
+    const isGap = style.display === "contents";
+    const isCell = style.display === "table-cell" || (this.grids.has(parent) && !isGap);
+    const apart = !/^(inline|ruby)/.test(style.display) || (this.isInert && tagOf(element) === "button");
     if (style.display === "inline-block" && this.text) this.text += " ";
     if (isCell) this.startCell(element, parent);
     else if (apart) this.flush();
     if (style.contentVisibility === "hidden") return;
-    if (style.display === "grid") this.grids.add(element);
-    if (style.display === "list-item") this.startItem(element, parent, style);
+    if (style.display === "grid" || (isGap && this.grids.has(parent))) this.grids.add(element);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     const isWritten = this.written && !muted && element[own.matches](this.written);
+    if (style.display === "list-item") this.startItem(element, parent, style, isWritten);
     if (isWritten) this.addGenerated(element, "::before", depth);
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isWritten) this.addGenerated(element, "::after", depth);
@@ -207,11 +217,12 @@ class Walk {
     this.row = [parent, row];
   }
 
-  // An item of a numbered list begins with its number, unless it has no text.
-  startItem(item, list, style) {
-    if (!list || tagOf(list) !== "ol" || !/^decimal/.test(style.listStyleType)) return;
+  // An item of a list begins with what is drawn before it, unless it has no text.
+  startItem(item, list, style, isWritten) {
+    const type = style.listStyleType;
+    if (!list || (PLAIN_MARKERS.test(type) && !isWritten)) return;
     if (!this.numbers.has(list)) this.numbers.set(list, listNumbers(list));
-    this.number = `${this.numbers.get(list).get(item) ?? ""}. `;
+    this.number = markerText(item, type, this.numbers.get(list).get(item), isWritten);
   }
 
   // Words that no text node holds.
@@ -222,7 +233,7 @@ class Walk {
   }
 
   addGenerated(element, part, depth) {
-    const text = pseudoText(element, part).replace(ICON_LETTERS, "");
+    const text = pseudoText(element, part, COUNTS ? this.counters : null).replace(ICON_LETTERS, "");
     if (clean(text)) this.addWords(text, element, element, depth);
     else if (text && this.text) this.text += " ";
   }
@@ -341,6 +352,7 @@ class Walk {
       this.rows.push({
         mark: true, role: "option", name: clean(option.label), value: "",
         states: statesOf(option, "option"), box, depth, kind: "option", element: option,
+        description: tagOf(option[own.parentElement]) === "optgroup" ? clean(option[own.parentElement].label) : "",
       });
     }
     if (listed.length === all.length) return;
@@ -485,7 +497,7 @@ function isDrawnInSvg(element) {
   const root = element.ownerSVGElement;
   if (!root) return !element[own.querySelector]("*") && element[own.getBoundingClientRect]().width > 40;
   if (root.getBoundingClientRect().width <= 32) return false;
-  return isShape(element) || tagOf(element) === "text";
+  return isShape(element) || /^(text|use|image)$/.test(tagOf(element));
 }
 
 function isColouredBox(element, style) {
@@ -495,49 +507,6 @@ function isColouredBox(element, style) {
   if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
   return channels(style.backgroundColor) !== null &&
     style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
-}
-
-// What stands for an element that shows no text of its own: a picture's words, how far a bar is.
-function standIn(element, style) {
-  const tag = tagOf(element);
-  if (tag === "img") return element.alt && !isInteractive(element, style) ? element.alt : "";
-  if (tag === "progress" || tag === "meter") return barText(element);
-  if (tag !== "svg" && !element[own.hasAttribute]("aria-label")) return "";
-  return isIcon(element) && canBeSeen(element) && !isInteractive(element, style) ? iconText(element) : "";
-}
-
-// Small, without text, and nothing else than a picture to those who cannot see it.
-function isIcon(element) {
-  if (!/^(img)?$/.test(writtenRole(element))) return false;
-  if (tagOf(element) !== "svg" && (element[own.childElementCount] || clean(element[own.textContent]))) return false;
-  const box = element[own.getBoundingClientRect]();
-  return box.width <= LARGEST_ICON && box.height <= LARGEST_ICON;
-}
-
-function iconText(element) {
-  const title = [...element[own.children]].find((child) => tagOf(child) === "title");
-  return labelText(element) || (title ? clean(title[own.textContent]) : "");
-}
-
-function barText(bar) {
-  const text = clean(bar[own.getAttribute]("aria-valuetext"));
-  if (text) return text;
-  if (tagOf(bar) === "progress" && !bar[own.hasAttribute]("value")) return "in progress";
-  const least = tagOf(bar) === "meter" ? bar.min : 0;
-  return `${Math.round((100 * (bar.value - least)) / (bar.max - least))}%`;
-}
-
-// The numbers that the browser draws before the items of a list.
-function listNumbers(list) {
-  const items = [...list[own.children]].filter((child) => tagOf(child) === "li");
-  let number = list[own.hasAttribute]("start") ? list.start : list.reversed ? items.length : 1;
-  const numbers = new Map();
-  for (const item of items) {
-    if (item[own.hasAttribute]("value")) number = item.value;
-    numbers.set(item, number);
-    number += list.reversed ? -1 : 1;
-  }
-  return numbers;
 }
 
 // A closed `details` shows its summary only.

@@ -1,7 +1,14 @@
-// What the page's own world reports to this one: who listens for the mouse, what canvases show.
+// What the page's own world reports to this one: who listens for what, what canvases show.
 
+const FOR_KEYS = 4;
+// Listeners in the page's source, which no script of the page put there.
+const HEARS_MOUSE = `auxclick click contextmenu dblclick drop mousedown mouseenter mouseup pointerdown
+  pointerenter pointerup touchend touchstart wheel`.split(/\s+/).map((type) => `[on${type}]`).join();
+const HEARS_KEYS = "[onkeydown], [onkeypress], [onkeyup]";
 // Whether for clicks (1), for presses, with which drags begin (2), or both (3).
 const LISTENING = new WeakMap();
+// Which listen for keys.
+const KEYED = new WeakSet();
 const PAINTED = new WeakMap();
 
 function hearListeners(signal) {
@@ -18,6 +25,7 @@ function hearOf(node, what) {
 }
 
 function noteListening(element, what) {
+  if (what === FOR_KEYS) return void KEYED.add(element);
   LISTENING.set(element, (LISTENING.get(element) || 0) | what);
 }
 

@@ -73,10 +73,10 @@ class LanguagePolicy:
                 f"screenshots={self.prompting.screenshots}, but {self.model.name} {lacking};"
                 " leave it at 1 or take a model that looks"
             )
-        draws = self.images is not None and can.images and self.variant.image == "marks"
+        draws = self.images is not None and can.images and self.variant.changes_picture
         if draws and can.token_ids and self.add_image is None:
             raise SetupError(
-                f"the observation {self.variant.name} draws on screenshots, and what is trained on"
+                f"the observation {self.variant.name} changes screenshots, and what is trained on"
                 " later must be kept as it was shown; give the policy add_image, such as the add"
                 " of the store's images"
             )

@@ -77,7 +77,9 @@ HIDDEN = (
     "<dialog><button>Ghost</button></dialog>",
     "<button style='clip-path: inset(50%)'>Ghost</button>",
     "<button style='position: absolute; left: -9999px'>Ghost</button>",
-    "<div inert><button>Ghost</button></div>",
+    "<div inert style='translate: -2000px'><button>Ghost</button></div>",
+    "<div style='width: 99px; overflow: hidden; display: flex'><p style='flex: 0 0 99px'>One</p>"
+    "<div inert style='flex: 0 0 99px'><button>Ghost</button></div></div>",
 )
 
 
@@ -87,6 +89,29 @@ async def test_what_is_hidden_is_no_part_of_the_page(local: LocalWorld, source: 
     seen = await local.show(f"<button>Real</button>{source}")
     assert "Ghost" not in render(seen)
     assert "Real" in render(seen)
+
+
+async def test_what_is_inert_is_read_as_text_and_has_no_marks(local: LocalWorld) -> None:
+    seen = await local.show("""<button>Real</button><main inert><h2>Plan</h2><p>Costs <b>5</b>
+          <button onclick="go()">Ghost</button><a href=#x>More</a>
+          <ul onclick="go()"><li>One<li>Two</ul><label>Name <input value=Bob></label>
+          <label><input type=checkbox checked> Agree</label><input placeholder=City>
+          <p>To <select><option>A<option selected>B</select> <input type=password value=secret>
+          <iframe srcdoc="<p>in a frame"></iframe><p inert>deeper</p></main>
+          <p>After <span inert>the rest</span>.""")
+    assert render(seen).splitlines() == [
+        *('[1] button "Real"', "Plan", "Costs 5", "Ghost", "More", "One", "Two"),
+        *("Name Bob checked Agree City", "To B", "deeper", "After the rest."),
+        "inert: 7 elements that cannot be used now",
+    ]
+
+
+async def test_what_is_no_longer_inert_has_its_marks(local: LocalWorld) -> None:
+    seen = await local.show("""<button onclick="document.querySelector('div').inert = false">
+          Go on</button><div inert><button>Send</button></div>""")
+    assert "Send" in [node.name for node in seen.nodes if not node.mark]
+    seen = await local.step(act.Click(1))
+    assert render(seen) == '[1] button "Go on" focused\n[2] button "Send"'
 
 
 async def test_what_opens_is_seen_then(local: LocalWorld) -> None:

@@ -153,18 +153,48 @@ async def test_what_stands_right_below_a_shadow_root_is_read(
     assert render(seen) == 'Before\nOne\n[1] generic "teal box"\n[2] button "MORE"\nTwo Logo'
 
 
-@pytest.mark.parametrize(
-    "event", ["click", "contextmenu", "dblclick", "mousedown", "mouseenter", "pointerup", "wheel"]
+MOUSE = (
+    *("auxclick", "click", "contextmenu", "dblclick", "drop", "mousedown", "mouseenter"),
+    *("mouseup", "pointerdown", "pointerenter", "pointerup", "wheel"),
 )
-@pytest.mark.parametrize("how", ["addEventListener('{}', does)", "on{} = does"])
+TOUCH = ("touchstart", "touchend")
+KEYS = ("keydown", "keypress", "keyup")
+LISTENS = "<p {2} id={0}>{0}</p><script>{0}.addEventListener('{1}', () => {{}})</script>"
+HAS_HANDLER = "<p {2} id={0}>{0}</p><script>{0}.on{1} = () => {{}}</script>"
+IN_SOURCE = "<p {2} on{1}='does()'>{0}</p>"
+
+
+async def marked(local: LocalWorld, how: str, events: tuple[str, ...], more: str) -> list[str]:
+    """The events for which what listens for them has a mark."""
+    names = {f"e{index}": event for index, event in enumerate(events)}
+    page = await local.show("".join(how.format(name, names[name], more) for name in names))
+    assert [node.name for node in page.nodes] == list(names)
+    return [names[node.name] for node in page.nodes if node.mark]
+
+
+@pytest.mark.parametrize(
+    ("how", "events"),
+    [(LISTENS, MOUSE + TOUCH), (HAS_HANDLER, MOUSE), (IN_SOURCE, MOUSE + TOUCH)],
+    ids=["listener", "property", "attribute"],
+)
 async def test_what_listens_for_the_mouse_in_any_way_has_a_mark(
-    local: LocalWorld, event: str, how: str
+    local: LocalWorld, how: str, events: tuple[str, ...]
 ) -> None:
-    page = await local.show(
-        f"<div id=one>One</div><p>Two</p><script>const does = () => {{}}; one.{how.format(event)}"
-        "</script>"
-    )
-    assert render(page) == '[1] generic "One"\nTwo'
+    assert await marked(local, how, events, "") == list(events)
+
+
+@pytest.mark.parametrize("how", [LISTENS, HAS_HANDLER, IN_SOURCE])
+async def test_what_takes_keys_has_a_mark_where_it_can_have_the_focus(
+    local: LocalWorld, how: str
+) -> None:
+    assert await marked(local, how, KEYS, "tabindex=-1") == list(KEYS)
+    assert await marked(local, how, (*KEYS, "focus"), "") == []
+
+
+async def test_what_takes_the_keys_of_its_controls_has_no_mark(local: LocalWorld) -> None:
+    page = await local.show("""<div tabindex=-1 onkeydown="close()"><h2>Sure?</h2><p>It goes.</p>
+          <button>Yes</button></div>""")
+    assert render(page) == 'Sure?\nIt goes.\n[1] button "Yes"'
 
 
 async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(
@@ -261,6 +291,89 @@ async def test_words_that_styles_and_browsers_write_are_read(
         *("Cost: € 12.50", "Export | | ✓", "Import✓", "3. three", "link", "5. five"),
         *("Upload 50%", "Wait in progress", "Disk 40% !"),
     ]
+
+
+MARKERS = {
+    "<ol type=a><li>one<li value=27>two</ol>": ["a. one", "aa. two"],
+    "<ol type=A start=26><li>one<li>two</ol>": ["Z. one", "AA. two"],
+    "<ol type=i reversed><li>one<li>two<li>three<li>four</ol>": [
+        *("iv. one", "iii. two", "ii. three", "i. four"),
+    ],
+    "<ol type=I start=1994><li>one</ol>": ["MCMXCIV. one"],
+    "<ol type=I start=4000><li>one</ol>": ["4000. one"],
+    "<ol type=a start=0><li>one<li>two</ol>": ["0. one", "a. two"],
+    "<ol style='list-style: decimal-leading-zero'><li>one</ol>": ["01. one"],
+    "<ol style='list-style: lower-greek'><li>one<li value=25>two</ol>": ["α. one", "αα. two"],
+    "<ul style='list-style-type: \"→ \"'><li>one</ul>": ["→ one"],
+    "<ul style='list-style: decimal'><li>one<li><a href=#>two</a></ul>": ["1. one", "two"],
+    "<ol style='list-style: none'><li>one</ol><ul><li>two</ul>": ["one", "two"],
+    "<style>li::marker { content: 'Step ' counter(list-item) ': ' }</style>"
+    "<ol><li>one<li>two</ol>": ["Step 1: one", "Step 2: two"],
+    "<style>b, li::marker { content: counter(list-item, upper-roman) ') ' }</style>"
+    "<ol start=4><li>one</ol>": ["IV) one"],
+    "<style>li::marker { color: red }</style><ol><li>one</ol>": ["1. one"],
+    "<style>@counter-style own { system: cyclic; symbols: '*' }</style>"
+    "<ol style='list-style: own'><li>one</ol>": ["one"],
+}
+
+
+@pytest.mark.parametrize("source", MARKERS)
+async def test_an_item_begins_with_what_is_drawn_before_it(local: LocalWorld, source: str) -> None:
+    seen = await local.show(source)
+    assert [node.name for node in seen.nodes] == MARKERS[source]
+
+
+READ = {
+    "numbers that a style counts": (
+        """<style>h2 { counter-increment: h; counter-reset: s }
+        h2::before { content: counter(h) ". " }
+        h3::before { counter-increment: s; content: counter(h) "." counter(s, lower-alpha) " " }
+        ol { counter-reset: i; list-style: none } li { counter-increment: i }
+        li::before { content: counters(i, ".") " " }</style><h2>Intro</h2><h3>Why</h3><h3>How</h3>
+        <h2>Next</h2><h3>Then</h3><h3 hidden>no</h3><h3>Last</h3>
+        <ol><li>a<ol><li>b<li>c</ol><li>d</ol><ol><li>e</ol>""",
+        "1. Intro\n1.a Why\n1.b How\n2. Next\n2.a Then\n2.b Last\n1 a\n  1.1 b\n  1.2 c\n2 d\n1 e",
+    ),
+    "rows of a grid that have no box": (
+        """<style>section { display: grid; grid-template-columns: 1fr 1fr 1fr }
+        div { display: contents }</style><section><div><b>Name</b><b>Qty</b><b>Price</b></div>
+        <div><i>Pen</i><i></i><i>2</i></div></section>""",
+        "Name | Qty | Price\nPen | | 2",
+    ),
+    "words with their reading": ("<ruby>漢<rt>kan</rt></ruby> is read", "漢kan is read"),
+    "groups of options": (
+        "<select aria-label=Hue><optgroup label=Warm><option>Red</optgroup><option>Blue</select>",
+        '[1] combobox "Hue" value="Red"\n  [2] option "Red" selected (Warm)\n  [3] option "Blue"',
+    ),
+    "fields that what is around them disables": (
+        "<fieldset disabled><input aria-label=Name><button>Go</button></fieldset>",
+        '[1] textbox "Name" disabled\n[2] button "Go" disabled',
+    ),
+    "boxes that are ticked in part": (
+        """<input type=checkbox aria-label=All id=all><script>all.indeterminate = true</script>
+        <p role=checkbox aria-checked=mixed tabindex=0>Some""",
+        '[1] checkbox "All" mixed\n[2] checkbox "Some" mixed',
+    ),
+    "how far a bar is": (
+        """<div role=progressbar aria-label=Sent aria-valuenow=3 aria-valuemax=4
+        style="width: 99px; height: 9px; background: #ddd"><div style="width: 75%; height: 9px;
+        background: blue"></div></div><p role=progressbar style="height: 9px"></p>
+        <p role=progressbar aria-valuenow=3>3 of 9</p>""",
+        "Sent 75% in progress\n3 of 9",
+    ),
+    "drawings that are written elsewhere": (
+        """<svg width=90 height=90 style="position: absolute; left: 5px; top: 9px"><symbol id=s
+        viewBox="0 0 9 9"><path d="M0 0H9V9H0z"/></symbol><use href="#s" width=90 height=90 />
+        </svg>""",
+        '[1] graphic "drawing" at 5,9 size 90x90',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+async def test_what_a_person_sees_is_read(local: LocalWorld, what: str) -> None:
+    source, text = READ[what]
+    assert render(await local.show(source)) == text
 
 
 async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(
