@@ -189,7 +189,13 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     arms_of(config.arms)
     check_learner(config)
     check_judges(config)
-    _check_lookahead(config)
+    looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
+    if looking and config.ahead.world == "none":
+        raise UsageError(
+            f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
+            " for the run's own, or name another"
+        )
+    check_world(config.ahead, remembers=True)
     check_caps(config)
     if config.violations is not None and (config.guard is None or not 0 <= config.violations <= 1):
         raise UsageError(
@@ -209,17 +215,6 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     folder = RunFolder.create_named(config.runs, config.name, config, command)
     write_split(folder, split)
     return folder, config
-
-
-def _check_lookahead(config: ImproveConfig) -> None:
-    """Raise `SetupError` where the arms that look ahead have nobody to ask."""
-    looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
-    if looking and config.ahead.world == "none":
-        raise UsageError(
-            f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
-            " for the run's own, or name another"
-        )
-    check_world(config.ahead, remembers=True)
 
 
 def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:

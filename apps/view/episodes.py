@@ -281,7 +281,17 @@ def routes(pages: Pages) -> list[BaseRoute]:
         by = asked.get("sort", _NEWEST)
         key = _KEYS.get(by.lstrip("-")) or _KEYS["began"]
         chosen.sort(key=lambda line: key(line, known.found), reverse=by.startswith("-"))
-        page = _paginate(asked, len(chosen), run.address)
+        count = len(chosen)
+        text, last = asked.get("page", "1"), max(1, -(-count // PER_PAGE))
+        number = max(1, min(int(text) if text.isdecimal() and len(text) < 9 else 1, last))
+        page = {
+            "number": number,
+            "last": last,
+            "before": _address(asked, run.address, page=str(number - 1)) if number > 1 else "",
+            "after": _address(asked, run.address, page=str(number + 1)) if number < last else "",
+            "from": (number - 1) * PER_PAGE + 1 if count else 0,
+            "to": min(count, number * PER_PAGE),
+        }
         shown = chosen[(page["number"] - 1) * PER_PAGE : page["number"] * PER_PAGE]
         return pages.show(
             request,
@@ -356,20 +366,6 @@ def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
         chips.append(("not the policy’s", "-policy", apart))
     causes = Counter(str(one.cause) for one in found.values())
     return [*chips, *((f"at {name}", f"at:{name}", n) for name, n in causes.most_common())]
-
-
-def _paginate(asked: Mapping[str, str], count: int, address: str) -> dict[str, Any]:
-    """Return the page that is meant, among those there are, and the links to its neighbours."""
-    text, last = asked.get("page", "1"), max(1, -(-count // PER_PAGE))
-    number = max(1, min(int(text) if text.isdecimal() and len(text) < 9 else 1, last))
-    return {
-        "number": number,
-        "last": last,
-        "before": _address(asked, address, page=str(number - 1)) if number > 1 else "",
-        "after": _address(asked, address, page=str(number + 1)) if number < last else "",
-        "from": (number - 1) * PER_PAGE + 1 if count else 0,
-        "to": min(count, number * PER_PAGE),
-    }
 
 
 def _address(asked: Mapping[str, str], address: str, **changed: str) -> str:

@@ -81,7 +81,18 @@ def build_units(
                 TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)
             ]
     if not units:
-        raise SetupError(_explain_nothing(settings, episodes, scores))
+        good = sum(score >= 0.5 for score in scores.values())
+        wanted = {
+            "sft": "successes to imitate",
+            "dpo": "a success and a failure at one task and seed",
+            "kto": "scored episodes",
+            "webrl": "scored episodes that a model with token ids sampled",
+        }.get(settings.objective, "episodes of one task and seed, sampled by a model, that differ")
+        raise SetupError(
+            f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
+            f" {settings.score!r}, {good} successes; --objective {settings.objective} needs"
+            f" {wanted}"
+        )
     return units
 
 
@@ -206,22 +217,6 @@ def _encode_rows(
 
 def _group_by_seed(episodes: Iterable[Trajectory]) -> dict[str, str]:
     return {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
-
-
-def _explain_nothing(
-    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores
-) -> str:
-    good = sum(score >= 0.5 for score in scores.values())
-    wanted = {
-        "sft": "successes to imitate",
-        "dpo": "a success and a failure at one task and seed",
-        "kto": "scored episodes",
-        "webrl": "scored episodes that a model with token ids sampled",
-    }.get(settings.objective, "episodes of one task and seed, sampled by a model, that differ")
-    return (
-        f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
-        f" {settings.score!r}, {good} successes; --objective {settings.objective} needs {wanted}"
-    )
 
 
 def make_objective(how: WeightSettings) -> "Objective":

@@ -193,7 +193,22 @@ class Agent:
                 expert = await undo.enter_async_context(actor_of(self.expert, self._manner()))
             browser = self.browser
             if browser is None:
-                browser = await undo.enter_async_context(self._own_browser())
+                from webagent.browser import Browser, BrowserLimits
+
+                guard = self.guard
+                if isinstance(guard, Path | str):
+                    guard = Guard.read(Path(guard), self.approver)
+                elif isinstance(guard, GuardPolicy):
+                    guard = Guard.of(guard, self.approver)
+                elif guard is not None and self.approver is not None:
+                    guard = replace(guard, approver=self.approver)
+                # A person may take their time with a window; nothing is taken back from under them.
+                limits = (
+                    BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY) if self.headed else None
+                )
+                browser = await undo.enter_async_context(
+                    Browser(headless=not self.headed, guard=guard, limits=limits, connect=self.cdp)
+                )
             profile = self.profile or Profile(dialogs="ask")
             if self.downloads:
                 profile = replace(profile, downloads=self.downloads)
@@ -409,20 +424,6 @@ class Agent:
     def _prices(self) -> Prices:
         prices = self.prices
         return read_prices(prices) if isinstance(prices, Path) else prices or default_prices()
-
-    def _own_browser(self) -> "Browser":
-        from webagent.browser import Browser, BrowserLimits
-
-        guard = self.guard
-        if isinstance(guard, Path | str):
-            guard = Guard.read(Path(guard), self.approver)
-        elif isinstance(guard, GuardPolicy):
-            guard = Guard.of(guard, self.approver)
-        elif guard is not None and self.approver is not None:
-            guard = replace(guard, approver=self.approver)
-        # A person may take their time with a window; nothing is taken back from under them.
-        limits = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY) if self.headed else None
-        return Browser(headless=not self.headed, guard=guard, limits=limits, connect=self.cdp)
 
 
 def _add_past(goal: str, past: Sequence[Result]) -> str:
