@@ -89,7 +89,11 @@ def main(argv: Sequence[str]) -> CommandResult:
         try:
             made = asyncio.run(_record(config, folder.path.name, store))
         except WebAgentError:
-            _discard_empty(config, folder, store)
+            # A folder made for a recording of which nothing came is removed.
+            stored = [store.load(episode) for episode in store.ids("any")]
+            if config.into is None and not any(each and each.steps for each in stored):
+                store.close()
+                shutil.rmtree(folder.path, ignore_errors=True)
             raise
     count, found = len(made.steps), made.evidence.get("left_out")
     left = len(found) if isinstance(found, list) else int(bool(found))
@@ -102,14 +106,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.into is None:
         folder.write_json("result.json", asdict(kept))
     return CommandResult(kept)
-
-
-def _discard_empty(config: RecordConfig, folder: RunFolder, store: Store) -> None:
-    """Remove a folder made for a recording of which nothing came."""
-    kept = [store.load(episode) for episode in store.ids("any")]
-    if config.into is None and not any(each and each.steps for each in kept):
-        store.close()
-        shutil.rmtree(folder.path, ignore_errors=True)
 
 
 async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:

@@ -191,7 +191,8 @@ def write(
             if selection.left_out["of phase evaluate"]:
                 hint = (
                     "; these measurements are not on training seeds, and no training should see"
-                    " them: play with --split train, or add --phases evaluate if that is what you want"
+                    " them: play with --split train, or add --phases evaluate if that is what you"
+                    " want"
                 )
             raise SetupError(
                 f"nothing to export from {request.run} as {request.what} ({found}){hint}"

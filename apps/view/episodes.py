@@ -138,7 +138,16 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
         "at": list(Cause),
         "ending": list(Ending),
     }.get(word) or contents.values(word)
-    wanted = _choose_known(word, parts, known)
+    wanted = set[str]()
+    for part in parts:
+        fitting = [str(name) for name in known if fnmatchcase(name.lower(), part.lower())]
+        if not fitting:
+            close = get_close_matches(part, known, n=1, cutoff=0.5)
+            meant = (
+                f"did you mean {_list_names(close)}?" if close else f"there is {_list_names(known)}"
+            )
+            raise SetupError(f"{word}:{part} matches nothing; {meant}")
+        wanted.update(fitting)
     if word == "judge":
         return lambda line, found: bool(wanted & _doubts_of(line))
     if word == "at":
@@ -160,21 +169,6 @@ def _doubts_of(line: EpisodeLine) -> set[str]:
     """Return how other judges contradict the verdict: `lenient`, `strict`, and either `wrong`."""
     kinds = {"lenient" if (score.value or 0.0) >= _PASSES else "strict" for score in line.doubts}
     return {*kinds, "wrong"} if kinds else kinds
-
-
-def _choose_known(word: str, parts: Sequence[str], known: Sequence[str]) -> set[str]:
-    """Return the values as they are written in the run, `*` for anything. Raises `SetupError`."""
-    chosen = set[str]()
-    for part in parts:
-        fitting = [str(name) for name in known if fnmatchcase(name.lower(), part.lower())]
-        if not fitting:
-            close = get_close_matches(part, known, n=1, cutoff=0.5)
-            meant = (
-                f"did you mean {_list_names(close)}?" if close else f"there is {_list_names(known)}"
-            )
-            raise SetupError(f"{word}:{part} matches nothing; {meant}")
-        chosen.update(fitting)
-    return chosen
 
 
 def _read_range(word: str, part: str) -> tuple[float, float]:

@@ -72,7 +72,7 @@ def _task(raw: FileEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
     else:
         template = f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
     value = entry.values.get("image")
-    images = (value,) if isinstance(value, str) else ()
+    images: tuple[str, ...] = (value,) if isinstance(value, str) else ()
     if value is not None and not images:
         images = entry.texts("image")
     made = Task(

@@ -150,7 +150,13 @@ def summarize_spending(store: Store) -> SpentRow | None:
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
     episodes = sum(entry.is_of_policy for entry in store.entries("played"))
-    noted = _sum_noted(store)
+    # Sums over decisions that the sessions noted, of all arms and rounds.
+    noted: dict[str, float] = {}
+    for arm in sorted({entry.arm for entry in store.entries("any")}):
+        row = store.get_state(f"round:{arm}:0:0")
+        for name, value in (row if isinstance(row, dict) else {}).items():
+            if isinstance(value, int | float):
+                noted[name] = noted.get(name, 0.0) + value
     if "decision_seconds" not in noted:  # by the loop, whose arms have rounds
         real = [s for t in store.trajectories() if not t.provenance.imagined for s in t.steps]
         noted["decision_seconds"] = sum(step.decision.seconds for step in real)
@@ -200,17 +206,6 @@ def _summarize_model(entry: Spent, prices: Prices) -> ModelSpending:
         price_date=str(price.date) if price and price.date else "",
         price_source=price.source if price else "",
     )
-
-
-def _sum_noted(store: Store) -> dict[str, float]:
-    """Return the sums over decisions that the sessions noted, of all arms and rounds."""
-    total: dict[str, float] = {}
-    for arm in sorted({entry.arm for entry in store.entries("any")}):
-        noted = store.get_state(f"round:{arm}:0:0")
-        for name, value in (noted if isinstance(noted, dict) else {}).items():
-            if isinstance(value, int | float):
-                total[name] = total.get(name, 0.0) + value
-    return total
 
 
 def _divide(total: CostAmount, count: int) -> CostAmount | None:
