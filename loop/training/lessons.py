@@ -275,7 +275,11 @@ def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experi
                 if values and values[0] is not None:
                     scores[name] = values[0]
             for episode in store.trajectories():
-                if _is_for_training(episode):
+                try:
+                    is_taught = split_of(episode.task.seed) == "train"
+                except ValueError:
+                    is_taught = False
+                if is_taught:
                     episodes.append(episode)
                 else:
                     held_out += 1
@@ -296,10 +300,3 @@ def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experi
             f"the runs hold no judgement of steps by {steps!r}; make some, or give --steps rules"
         )
     return Experience(episodes, scores, held_out, judged)
-
-
-def _is_for_training(episode: Trajectory) -> bool:
-    try:
-        return split_of(episode.task.seed) == "train"
-    except ValueError:
-        return False
