@@ -101,13 +101,11 @@ def _weights(
     is_launched = int(os.environ.get("WORLD_SIZE", "1")) > 1
     name = settings.model or str(settings.out / FRESH)
     # The first of several processes goes before the others.
-    if not is_launched:
-        first_alone = nullcontext()
-    else:
+    first_alone: AbstractContextManager[None] = nullcontext()
+    if is_launched:
         from accelerate import Accelerator  # type: ignore[import-untyped]
 
-        waiting: AbstractContextManager[None] = Accelerator().main_process_first()
-        first_alone = waiting
+        first_alone = Accelerator().main_process_first()
     with first_alone:
         if not settings.model and not Path(name).is_dir():
             if not episodes:

@@ -82,7 +82,9 @@ class LanguageLearner:
     def _train(self, state: ArmState, arm: str, round: int) -> None:
         session = self._session
         is_own = round > 0 and session.arm.learns_from == "experience"
-        settings = TrainSettings(how=session.config.how if is_own else _imitating(session))
+        # Without experience of their own the weights are changed by imitation alone.
+        how = session.config.how
+        settings = TrainSettings(how=how if is_own else WeightSettings(lora=how.lora))
         # The weights that an adapter lies on; a folder without an adapter is its own.
         noted = Path(self._place, "adapter_config.json")
         if not noted.is_file():
@@ -184,12 +186,6 @@ class _Unchanged:
         """Write where they are."""
         write_unchanged(folder, self.place)
         self.asking.save(folder)
-
-
-def _imitating(session: Session) -> WeightSettings:
-    """As the run's weights are changed, by imitation alone."""
-    how = session.config.how
-    return WeightSettings(lora=how.lora)
 
 
 def _own_episodes(state: ArmState, settings: TrainSettings, round: int) -> list[Trajectory]:
