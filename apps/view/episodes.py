@@ -286,7 +286,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
             "from": (number - 1) * PER_PAGE + 1 if count else 0,
             "to": min(count, number * PER_PAGE),
         }
-        shown = chosen[(page["number"] - 1) * PER_PAGE : page["number"] * PER_PAGE]
+        shown = chosen[(number - 1) * PER_PAGE : number * PER_PAGE]
         return pages.show(
             request,
             "episodes.html",
