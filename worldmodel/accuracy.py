@@ -341,9 +341,9 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
     base = _mean([float(success) for _, success in pairs]) or 0.0
     spread = base * (1 - base)
     won = sorted((chance for chance, success in pairs if success), reverse=True)
-    if not won:
-        called_success = None
-    else:
+    called_success = None
+    if won:
+        # The probability that 80 % of the successes have at least.
         threshold = won[math.ceil(_KEPT * len(won)) - 1]
         called_success = _mean([chance >= threshold for chance, success in pairs if not success])
     return Accuracy(

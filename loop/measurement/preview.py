@@ -46,15 +46,13 @@ def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[st
     facts |= _preview_judging(config, tasks)
     facts["baselines"] = _preview_baselines(config, chosen)
     played = contestant(config, knows=False)
-    if played.kind not in ("endpoint", "local"):
-        tokens = {}
-    else:
+    if played.kind in ("endpoint", "local"):
+        # What a language model would read and write at most, roughly.
         read, written = steps * MAX_TOKENS, steps * config.max_tokens
-        tokens = {
-            "tokens": f"up to about {read:,} read for pages alone and {written:,} written, if every"
+        facts["tokens"] = (
+            f"up to about {read:,} read for pages alone and {written:,} written, if every"
             " episode takes all of its steps"
-        }
-    facts |= tokens
+        )
     if missing := _find_missing(config, chosen):
         facts["missing"] = missing
     if config.resume is not None:
