@@ -312,7 +312,19 @@ class WorkerPool:
         most = shown.left if isinstance(shown, ViewerPictures) else None
 
         async def open_world() -> World:
-            worker = await self._choose()
+            if not any(place.done() for place in self._places):
+                with uncounted():
+                    done, _ = await asyncio.wait(
+                        self._places, timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED
+                    )
+                if not done:
+                    raise SetupError(
+                        f"every worker is lost, and none came back within {_PATIENCE:g} s; finished"
+                        " steps are safe, and the run goes on with --resume once there are workers"
+                    )
+            there = [place.result() for place in self._places if place.done()]
+            held = list(self._worlds.values())
+            worker = min(there, key=held.count)
             world = RemoteWorld(self, worker, next(self._numbers), keep)
             self._worlds[world] = worker
             with ExitStack() as undo:
@@ -338,21 +350,6 @@ class WorkerPool:
                     *(worker.name, reason, playing),
                 )
                 self._places[index] = asyncio.ensure_future(self._begin_again())
-
-    async def _choose(self) -> Worker:
-        if not any(place.done() for place in self._places):
-            with uncounted():
-                done, _ = await asyncio.wait(
-                    self._places, timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED
-                )
-            if not done:
-                raise SetupError(
-                    f"every worker is lost, and none came back within {_PATIENCE:g} s; finished"
-                    " steps are safe, and the run goes on with --resume once there are workers"
-                )
-        there = [place.result() for place in self._places if place.done()]
-        held = list(self._worlds.values())
-        return min(there, key=held.count)
 
     async def _begin(self) -> Worker:
         async with AsyncExitStack() as undo:

@@ -60,17 +60,13 @@ def _versions() -> dict[str, str]:
             found[name] = version(package)
         except PackageNotFoundError:
             found[name] = ""
-    found["chromium"] = _chromium()
-    return found
-
-
-def _chromium() -> str:
     from webagent.browser.chromium import find_chromium
 
     try:
-        return find_chromium(headless=True).version()
+        found["chromium"] = find_chromium(headless=True).version()
     except SetupError:
-        return ""
+        found["chromium"] = ""
+    return found
 
 
 def _git(*arguments: str) -> str:

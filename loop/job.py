@@ -41,7 +41,10 @@ async def run_job(
     """
     job = name_job(arm.name, repeat)
     with folder.store() as store:
-        ledger = _open_ledger(config, store)
+        if config.is_metered:
+            ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
+        else:
+            ledger = Ledger()
         suite, split = load_suite(config), read_split(folder, config)
         names = dict.fromkeys((*split.learning, *split.measured, *split.trial))
         setup = BrowserSetup(
@@ -92,13 +95,6 @@ async def _go_round(session: Session, circle: Circle) -> None:
         await circle(session, learner)
     finally:
         await learner.close()
-
-
-def _open_ledger(config: ImproveConfig, store: Store) -> Ledger:
-    """Return the run's ledger, if spending is recorded or limited."""
-    if config.is_metered:
-        return open_ledger(store, config.caps, load_prices(config.caps.prices))
-    return Ledger()
 
 
 @contextmanager

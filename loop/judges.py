@@ -70,7 +70,12 @@ class BelievedJudge:
                 asked = await ask(self.evaluator, trajectory, seconds=SECONDS)
             if asked.was_in_vain:
                 failed, reason = failed + 1, asked.score.reason
-                self._note_failure(reason)
+                self.in_a_row += 1
+                if self.in_a_row >= OUTAGE and not self.ledger.reason:
+                    raise ModelError(
+                        f"the last {OUTAGE} judgements of {self.evaluator.id} failed, the latest:"
+                        f" {reason}"
+                    )
                 return None
             self.in_a_row = 0
             self.store.score(trajectory.id, replace(asked.score, name=BELIEVED))
@@ -87,13 +92,6 @@ class BelievedJudge:
             if asked_now and episodes[0].provenance.phase == "collect":
                 noted: dict[str, Any] = {"judge": self.evaluator.id, "failed": failed}
                 self.store.put_state(key, noted)
-
-    def _note_failure(self, reason: str) -> None:
-        self.in_a_row += 1
-        if self.in_a_row >= OUTAGE and not self.ledger.reason:
-            raise ModelError(
-                f"the last {OUTAGE} judgements of {self.evaluator.id} failed, the latest: {reason}"
-            )
 
 
 @dataclass(frozen=True, slots=True)

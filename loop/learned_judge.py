@@ -85,7 +85,12 @@ def retrain_judge(session: Session, state: ArmState, round: int) -> None:
     """
     key = (session.arm.name, session.repeat, round, PART)
     if not session.folder.has_weights(*key):
-        network = _load_network(session, round)
+        if round == 1:
+            network = BuiltinModel.create(11 * session.repeat + 6)
+        else:
+            last = session.folder.weights(session.arm.name, session.repeat, round - 1, PART)
+            refuse_frozen(last, [_read_frozen_judge(session)])
+            network = BuiltinModel.load(last)
         config = session.fit_config(session.config.judge_tokens, round - 1)
         judge = train_judge(state, network, config, session.progress("judge"))
         session.folder.save(judge, *key)
@@ -113,14 +118,6 @@ def train_judge(
     if len(set(labels)) < 2:
         return judge
     return calibrate_judge(judge, known, labels)
-
-
-def _load_network(session: Session, round: int) -> BuiltinModel:
-    if round == 1:
-        return BuiltinModel.create(11 * session.repeat + 6)
-    last = session.folder.weights(session.arm.name, session.repeat, round - 1, PART)
-    refuse_frozen(last, [_read_frozen_judge(session)])
-    return BuiltinModel.load(last)
 
 
 def _frozen_path(session: Session) -> Path:

@@ -45,7 +45,16 @@ class RayWorker:
         try:
             reply: WorkerReply = await self._actor.answer.remote(world, verb, *given)
         except RayError as error:
-            raise WorkerLostError(_describe_failure(error)) from error
+            said = re.sub(r"\x1b\[\d+m", "", str(error))
+            missing = re.search(r"No module named '(\w+)'", said)
+            if missing and (place := re.search(r"ip=([\w.:]+)", said)):
+                failure = (
+                    f"the node {place[1]} has no module {missing[1]!r}; install"
+                    f" {describe_versions()} for the Python that runs Ray there"
+                )
+            else:
+                failure = said.partition(". ")[0].strip().splitlines()[0]
+            raise WorkerLostError(failure) from error
         return reply
 
     async def end(self) -> None:
@@ -88,14 +97,3 @@ async def connect(workers: int) -> AsyncIterator[Start]:
         yield RayWorker.start
     finally:
         await asyncio.to_thread(ray.shutdown)
-
-
-def _describe_failure(error: Exception) -> str:
-    said = re.sub(r"\x1b\[\d+m", "", str(error))
-    missing = re.search(r"No module named '(\w+)'", said)
-    if missing and (place := re.search(r"ip=([\w.:]+)", said)):
-        return (
-            f"the node {place[1]} has no module {missing[1]!r}; install {describe_versions()} for"
-            " the Python that runs Ray there"
-        )
-    return said.partition(". ")[0].strip().splitlines()[0]

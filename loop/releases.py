@@ -67,7 +67,16 @@ def promote(releases: Path, run: Path, arm: str = "", repeat: int = 0) -> Promot
     candidate = _read_candidate(run, arm, repeat)
     current = _current(releases)
     suite = _read(releases / SUITE) if current else _freeze_suite(candidate)
-    _check_suite(suite, candidate)
+    place, how = candidate.folder.path, f"measure it as the first release was: {suite['how']}"
+    for fact, found in candidate.facts.items():
+        if suite[fact] != found:
+            raise UsageError(f"{place} has the {fact} {found}, the releases {suite[fact]}; {how}")
+    lacking = [key for key in suite["episodes"] if key not in candidate.episodes]
+    if lacking:
+        raise UsageError(
+            f"{place} lacks {len(lacking)} of the {len(suite['episodes'])} episodes of the frozen"
+            f" suite, as {lacking[0]}; {how}"
+        )
     values: defaultdict[str, list[float]] = defaultdict(list)
     for key in suite["episodes"]:
         family, value = candidate.episodes[key]
@@ -103,20 +112,6 @@ def _freeze_suite(candidate: _Candidate) -> dict[str, Any]:
         )
     command = shlex.join(candidate.folder.settings()["command"])
     return {**candidate.facts, "how": command, "episodes": sorted(candidate.episodes)}
-
-
-def _check_suite(suite: Mapping[str, Any], candidate: _Candidate) -> None:
-    """Raise `UsageError` for a candidate that was not measured on all of the suite."""
-    run, how = candidate.folder.path, f"measure it as the first release was: {suite['how']}"
-    for name, found in candidate.facts.items():
-        if suite[name] != found:
-            raise UsageError(f"{run} has the {name} {found}, the releases {suite[name]}; {how}")
-    lacking = [key for key in suite["episodes"] if key not in candidate.episodes]
-    if lacking:
-        raise UsageError(
-            f"{run} lacks {len(lacking)} of the {len(suite['episodes'])} episodes of the frozen"
-            f" suite, as {lacking[0]}; {how}"
-        )
 
 
 def _read_candidate(run: Path, arm: str, repeat: int) -> _Candidate:

@@ -45,13 +45,20 @@ def sample_tasks(session: Session, state: ArmState, round: int) -> list[SampledT
     steps = session.config.steps
     if session.draws_evenly:
         return sample_evenly(session.suite, session.names, steps, used, rng)
+    found: dict[str, TriedTask] = {}
+    for trajectory in state.experience:
+        success = state.succeeded(trajectory)
+        key = start_key(trajectory.task)
+        old = found.get(key, TriedTask(trajectory.task, 0, 0))
+        found[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)
+    attempts = list(found.values())
     return _build_curriculum(session, state).sample_tasks(
         steps,
         round,
         session.config.rounds,
         _count_attempts(session, state, round),
         used,
-        _list_attempts(state),
+        attempts,
         Variation(session.suite, Retry()),
         rng,
     )
@@ -135,7 +142,20 @@ def _count_attempts(session: Session, state: ArmState, now: int) -> dict[str, Ta
         for t in state.experience
         if not t.task.parent
     ]
-    tries += _list_broken(session)
+    # Attempts whose browser or site failed, without those interrupted by a kill.
+    entries = session.store.entries(
+        "finished",
+        arm=session.arm.name,
+        repeat=session.repeat,
+        phase="collect",
+        ending=[Ending.WORLD_FAILED],
+    )
+    names = {session.suite.task(name, 0).id: name for name in session.names}
+    tries += [
+        (entry.round, names[entry.task], TryOutcome.BROKEN, 0)
+        for entry in entries
+        if entry.error != INTERRUPTED and entry.task in names
+    ]
     taught = Counter(trajectory.task.name for trajectory in state.demonstrations)
     records = {
         name: TaskRecord(shown=shown, shown_successes=successes, demonstrations=taught[name])
@@ -155,34 +175,6 @@ def _classify(state: ArmState, trajectory: Trajectory) -> TryOutcome:
         return TryOutcome.SUCCESS
     strayed = any(step.decision.source == "explore" for step in trajectory.steps)
     return TryOutcome.STRAYED if strayed else TryOutcome.FAILURE
-
-
-def _list_broken(session: Session) -> list[tuple[int, str, TryOutcome, int]]:
-    """Return attempts whose browser or site failed, without those interrupted by a kill."""
-    entries = session.store.entries(
-        "finished",
-        arm=session.arm.name,
-        repeat=session.repeat,
-        phase="collect",
-        ending=[Ending.WORLD_FAILED],
-    )
-    names = {session.suite.task(name, 0).id: name for name in session.names}
-    return [
-        (entry.round, names[entry.task], TryOutcome.BROKEN, 0)
-        for entry in entries
-        if entry.error != INTERRUPTED and entry.task in names
-    ]
-
-
-def _list_attempts(state: ArmState) -> list[TriedTask]:
-    """Return each attempted task and seed, with how often it succeeded."""
-    found: dict[str, TriedTask] = {}
-    for trajectory in state.experience:
-        success = state.succeeded(trajectory)
-        key = start_key(trajectory.task)
-        old = found.get(key, TriedTask(trajectory.task, 0, 0))
-        found[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)
-    return list(found.values())
 
 
 def _describe_actions(trajectory: Trajectory) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evaluators.rules.checks import share_of_checks
-from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec, parse_evaluator
+from loop.judging.specification import EvaluatorBuilder, parse_evaluator
 from loop.worlds import WorldChoice, open_world
 from tasks.task import Task
 from webagent.errors import UsageError
@@ -57,10 +57,10 @@ class SearchChoice:
     @property
     def sees_checks(self) -> bool:
         """Whether the tasks' own checks say what is good."""
-        return self.is_on and any(leaf.kind in ("rules", "consulted") for leaf in self._leaves())
-
-    def _leaves(self) -> tuple[EvaluatorSpec, ...]:
-        return parse_evaluator(self.value).leaves() if self.value else ()
+        return self.is_on and any(
+            leaf.kind in ("rules", "consulted")
+            for leaf in (parse_evaluator(self.value).leaves() if self.value else ())
+        )
 
     def label(self) -> list[str]:
         """What is added to a policy's name in tables."""

@@ -195,19 +195,14 @@ async def judge(
         if session.believes:
             value = await judge_episode(session, state, trajectory)
         elif trajectory.task.name in state.hidden:
-            value = await _believed(session, state, trajectory)
+            if state.reward is None:
+                value = None
+            else:
+                said = await state.reward.evaluator()(trajectory)
+                session.store.score(trajectory.id, replace(said, name="judged"))
+                value = said.value
         state.success[trajectory.id] = value
     return truth
-
-
-async def _believed(session: Session, state: ArmState, trajectory: Trajectory) -> float | None:
-    """Return the reward model's verdict, stored as the score `judged`; None while there is no
-    model."""
-    if state.reward is None:
-        return None
-    said = await state.reward.evaluator()(trajectory)
-    session.store.score(trajectory.id, replace(said, name="judged"))
-    return said.value
 
 
 def learn_world(session: Session, state: ArmState, round: int) -> None:

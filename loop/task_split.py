@@ -113,7 +113,9 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
     practised = tuple(name for name in proposed if name not in refused)
     trial: tuple[str, ...] = ()
     if by != "seed" and config.learner == "endpoint":
-        trial = _set_apart(learning, config.split_seed)
+        count = min(len(learning) - 1, max(1, round(TRIED * len(learning))))
+        order = np.random.default_rng([config.split_seed, _DRAW, 1]).permutation(len(learning))
+        trial = tuple(learning[int(place)] for place in sorted(order[: max(count, 0)]))
         learning = [name for name in learning if name not in trial]
     if not learning and not practised:
         raise UsageError(
@@ -235,13 +237,6 @@ def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, t
             " figure of one task says nothing; give more tasks, or a larger share"
         )
     return "template" if has_templates else "task", tuple(n for n in tasks if n in held)
-
-
-def _set_apart(learning: Sequence[str], seed: int) -> tuple[str, ...]:
-    """Sample the trial tasks; at least one task is left to train on."""
-    count = min(len(learning) - 1, max(1, round(TRIED * len(learning))))
-    order = np.random.default_rng([seed, _DRAW, 1]).permutation(len(learning))
-    return tuple(learning[int(place)] for place in sorted(order[: max(count, 0)]))
 
 
 def check_scored(config: ImproveConfig, split: TaskSplit, suite: Suite) -> None:

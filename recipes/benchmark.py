@@ -1,7 +1,7 @@
 """`webagent benchmark`: check the settings, play the remaining episodes, report the results."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from apps.report import write_report
@@ -25,7 +25,16 @@ from webagent.store import Store
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Evaluate, then print the table and write summary.json and report.html."""
-    config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
+    # A resumed run keeps its settings, except for caps and prices given again, and where its
+    # browsers run.
+    asked = resolve(BenchmarkConfig, "benchmark", argv)
+    if asked.resume is None:
+        config = asked
+    else:
+        begun = RunFolder.open(asked.resume).begun_by("benchmark", BenchmarkConfig)
+        caps = begun.caps.raised(asked.caps)
+        begun = replace(begun, executor=asked.executor, workers=asked.workers)
+        config = replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
     check(config)
     config.searched.check(config.ahead, measures=True)
     chosen = TaskSelection.of(config)
@@ -77,17 +86,6 @@ async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: St
     await run_within_caps(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
 
 
-def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
-    """Return the settings; a resumed run keeps its original ones, except for caps and prices given
-    again, and where its browsers run."""
-    if asked.resume is None:
-        return asked
-    begun = RunFolder.open(asked.resume).begun_by("benchmark", BenchmarkConfig)
-    caps = begun.caps.raised(asked.caps)
-    begun = replace(begun, executor=asked.executor, workers=asked.workers)
-    return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
-
-
 def _meta(
     config: BenchmarkConfig, chosen: TaskSelection, folder: RunFolder, store: Store
 ) -> RunMeta:
@@ -96,20 +94,6 @@ def _meta(
     said = [str(note) for note in notes] if isinstance(notes, list) else []
     if not config.baselines:
         said = ["baselines: left out, as --no-baselines asked"]
-    return RunMeta(
-        chosen.suite.id,
-        chosen.names,
-        command,
-        folder.note_origin(),
-        read_judge_id(store),
-        config.split,
-        templates={task.name: task.template or task.name for task in chosen.tasks(1)},
-        setup=_setup(config, chosen),
-        notes=tuple(said),
-    )
-
-
-def _setup(config: BenchmarkConfig, chosen: TaskSelection) -> Mapping[str, str]:
     played = contestant(config, knows=False)
     judged = f" by {config.judge_model or config.judge_policy}" * (config.judge != "rules")
     facts = {
@@ -119,7 +103,17 @@ def _setup(config: BenchmarkConfig, chosen: TaskSelection) -> Mapping[str, str]:
         "seeds": chosen.seeds_told(),
         "answered from": str(config.har or ""),
     }
-    return {name: value for name, value in facts.items() if value}
+    return RunMeta(
+        chosen.suite.id,
+        chosen.names,
+        command,
+        folder.note_origin(),
+        read_judge_id(store),
+        config.split,
+        templates={task.name: task.template or task.name for task in chosen.tasks(1)},
+        setup={name: value for name, value in facts.items() if value},
+        notes=tuple(said),
+    )
 
 
 def _resume(folder: RunFolder, config: BenchmarkConfig) -> str:

@@ -49,7 +49,9 @@ def _run(rest: Sequence[str], as_json: bool) -> int:
         print(usage())
         return Status.DONE if rest else Status.USAGE
     if rest[0] == "--version":
-        print(_version())
+        from importlib.metadata import version
+
+        print(version("webagent-loop"))
         return Status.DONE
     if as_json:
         os.environ.setdefault("TQDM_DISABLE", "1")  # libraries draw bars of their own
@@ -141,12 +143,6 @@ def _report_error(error: Exception, command: str, status: int) -> int:
     print(f"webagent: {error}{go_on}", file=sys.stderr)
     conclude(facts)
     return status
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("webagent-loop")
 
 
 if __name__ == "__main__":

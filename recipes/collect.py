@@ -114,18 +114,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         student=students,
         stopped=reason,
     )
-    _tell(found, _resume(folder, config))
-    if not reason:
-        folder.write_json("result.json", asdict(found))
-    return CommandResult(found, _status(found))
-
-
-def _value(scores: Sequence[Score]) -> float | None:
-    """Return the judge's success score; None if it abstained."""
-    return next((score.value for score in scores if score.name == "success"), None)
-
-
-def _tell(found: Collected, resume: str) -> None:
+    resume = _resume(folder, config)
     scored = found.episodes - found.unscored
     print(
         f"{found.episodes:,} of {found.planned:,} episodes, {found.steps:,} steps;"
@@ -139,6 +128,14 @@ def _tell(found: Collected, resume: str) -> None:
     if found.stopped:
         print(f"stopped before its end: {found.stopped}. Go on with:\n  {resume}")
     print(f"learn from them: webagent train --runs {shlex.quote(found.run)}")
+    if not reason:
+        folder.write_json("result.json", asdict(found))
+    return CommandResult(found, _status(found))
+
+
+def _value(scores: Sequence[Score]) -> float | None:
+    """Return the judge's success score; None if it abstained."""
+    return next((score.value for score in scores if score.name == "success"), None)
 
 
 def _status(found: Collected) -> Status:

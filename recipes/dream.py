@@ -195,7 +195,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         asyncio.run(_imagine(session, state))
         found = _counted(config, session, state, place)
     _tell(found, config)
-    return CommandResult(found, _status(found, config))
+    wanted = config.count and not found.episodes
+    return CommandResult(
+        found, (Status.FAILED if wanted or found.precision < config.trusted else Status.DONE)
+    )
 
 
 def _open_nothing(*given: object) -> OpenWorld:
@@ -345,8 +348,3 @@ def _print_accuracy(accuracy: dict[str, dict[str, float | None]]) -> None:
         values = [accuracy[name].get(figure) for name in names]
         told = "".join(f"{'-' if v is None else format(v, '.3f'):>12}" for v in values)
         print(f"{figure.replace('_', ' '):24}{told}")
-
-
-def _status(found: Dreamt, config: DreamConfig) -> Status:
-    wanted = config.count and not found.episodes
-    return Status.FAILED if wanted or found.precision < config.trusted else Status.DONE

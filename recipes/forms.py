@@ -1,7 +1,7 @@
 """The viewer's forms for commands, with the settings, help texts and defaults of the command
 line."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -52,7 +52,11 @@ def _describe(command: Command, option: Option, is_first: bool) -> FormSetting:
         kind = "choice"
     elif get_origin(option.type) in (tuple, list):
         kind = "words"
-    named = map(str, get_args(option.type)) if kind == "choice" else _names(command, option)
+    named = (
+        map(str, get_args(option.type))
+        if kind == "choice"
+        else (word for word in values_of(command, option) if word != FILES)
+    )
     return FormSetting(
         option.name,
         kind,
@@ -62,10 +66,6 @@ def _describe(command: Command, option: Option, is_first: bool) -> FormSetting:
         option.is_positional,
         is_first,
     )
-
-
-def _names(command: Command, option: Option) -> Iterator[str]:
-    return (word for word in values_of(command, option) if word != FILES)
 
 
 def _write(value: object) -> str:

@@ -53,7 +53,6 @@ from loop.worlds import check_world
 from recipes.settings import resolve
 from webagent.browser import find_chromium
 from webagent.errors import StoreError, UsageError
-from webagent.store import Store
 from webagent.training.tracking import check_trackers
 
 
@@ -133,7 +132,24 @@ def main(argv: Sequence[str]) -> CommandResult:
 def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
     """Write summary.json and report.html, print the table, and return its numbers."""
     with folder.store() as store:
-        summary = summarize(store, _meta(config, folder, store))
+        command = shlex.join(folder.settings()["command"])
+        suite, split = load_suite(config), read_split(folder, config)
+        templates = {name: suite.task(name, 0).template or name for name in split.measured}
+        summary = summarize(
+            store,
+            RunMeta(
+                suite.id,
+                split.measured,
+                command,
+                folder.note_origin(),
+                read_judge_id(store),
+                config.split,
+                templates=templates,
+                tasks_by_use=split,
+                withhold=config.withhold,
+                notes=(*describe_lacking(config), *split.describe(), *read_warnings(store)),
+            ),
+        )
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
@@ -189,7 +205,13 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     arms_of(config.arms)
     check_learner(config)
     check_judges(config)
-    _check_lookahead(config)
+    looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
+    if looking and config.ahead.world == "none":
+        raise UsageError(
+            f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
+            " for the run's own, or name another"
+        )
+    check_world(config.ahead, remembers=True)
     check_caps(config)
     if config.violations is not None and (config.guard is None or not 0 <= config.violations <= 1):
         raise UsageError(
@@ -211,17 +233,6 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     return folder, config
 
 
-def _check_lookahead(config: ImproveConfig) -> None:
-    """Raise `SetupError` where the arms that look ahead have nobody to ask."""
-    looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
-    if looking and config.ahead.world == "none":
-        raise UsageError(
-            f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
-            " for the run's own, or name another"
-        )
-    check_world(config.ahead, remembers=True)
-
-
 def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
     """A run that was begun. Raises `StoreError` where its tasks were drawn in another way."""
     folder = RunFolder.open(path)
@@ -239,25 +250,6 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
     if "wave" not in settings["config"]:
         config = replace(config, wave=0)
     return folder, config
-
-
-def _meta(config: ImproveConfig, folder: RunFolder, store: Store) -> RunMeta:
-    """What the summary does not find by itself."""
-    command = shlex.join(folder.settings()["command"])
-    suite, split = load_suite(config), read_split(folder, config)
-    templates = {name: suite.task(name, 0).template or name for name in split.measured}
-    return RunMeta(
-        suite.id,
-        split.measured,
-        command,
-        folder.note_origin(),
-        read_judge_id(store),
-        config.split,
-        templates=templates,
-        tasks_by_use=split,
-        withhold=config.withhold,
-        notes=(*describe_lacking(config), *split.describe(), *read_warnings(store)),
-    )
 
 
 def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:

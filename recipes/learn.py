@@ -24,7 +24,6 @@ from webagent.policy.knowledge import (
     EntryKind,
     Induced,
     InductionSettings,
-    SiteFile,
     learn_entries,
     read_files,
 )
@@ -85,19 +84,15 @@ def main(argv: Sequence[str]) -> CommandResult:
     known = {site: file for site, file in known.items() if file.entries}
     print(f"{len(judged)} episodes, {len(learnt)} failures compared with a success")
     for site, file in known.items():
-        print(f"  {folder / site}.md: {_describe(file)}")
+        shown = Counter(entry.kind for entry in file.entries if not entry.is_retired)
+        retired = sum(entry.is_retired for entry in file.entries)
+        parts = [f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in shown.items()]
+        shares = ", ".join(parts + [f"{retired} retired"] * bool(retired))
+        print(f"  {folder / site}.md: {shares}")
     if not known:
         print(f"nothing was learnt, so {folder} holds no entry")
     files = [str(folder / f"{site}.md") for site in known]
     return CommandResult(Learnt(len(judged), len(learnt), refused, files))
-
-
-def _describe(file: SiteFile) -> str:
-    """Return how many entries of each kind are shown, and how many are retired."""
-    shown = Counter(entry.kind for entry in file.entries if not entry.is_retired)
-    retired = sum(entry.is_retired for entry in file.entries)
-    parts = [f"{n} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in shown.items()]
-    return ", ".join(parts + [f"{retired} retired"] * bool(retired))
 
 
 async def _learn(

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -52,14 +52,25 @@ def main(argv: Sequence[str]) -> CommandResult:
     store = LoginStore.default()
     if config.list:
         logins = [_facts(store, site) for site in store.sites()]
-        _print_all(store, logins)
+        for login in logins:
+            told = login.get("error") or f"{login['url']}  {login['expiry'] or 'good by its dates'}"
+            print(f"{login['site']}  {told}")
+        if not logins:
+            print(f"no logins in {store.folder}")
         return CommandResult(LoggedIn(str(store.folder), logins))
     if not config.url or not config.site:
         raise UsageError("expected a URL and a name: webagent login URL --site NAME")
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
     storage = asyncio.run(_log_in(config, profile))
     path = store.save(Login(config.site, config.url, storage, time.time()))
-    print(f"saved {_counted(storage)} in {path}, encrypted with {_key(store)}")
+    if store.passphrase:
+        key = f"the passphrase in {PASSPHRASE_VARIABLE}"
+    else:
+        key = (
+            f"the key in {store.folder / 'key'}; set {PASSPHRASE_VARIABLE} for a passphrase instead"
+        )
+    saved = f"{len(storage['cookies'])} cookies and {len(storage['origins'])} sites' storage"
+    print(f"saved {saved} in {path}, encrypted with {key}")
     return CommandResult(LoggedIn(str(store.folder), [_facts(store, config.site)], str(path)))
 
 
@@ -79,21 +90,3 @@ def _facts(store: LoginStore, site: str) -> dict[str, str]:
     except SetupError as error:
         return {"site": site, "error": str(error)}
     return {"site": site, "url": login.url, "expiry": login.expiry(time.time())}
-
-
-def _print_all(store: LoginStore, logins: Sequence[Mapping[str, str]]) -> None:
-    for login in logins:
-        told = login.get("error") or f"{login['url']}  {login['expiry'] or 'good by its dates'}"
-        print(f"{login['site']}  {told}")
-    if not logins:
-        print(f"no logins in {store.folder}")
-
-
-def _counted(storage: StorageState) -> str:
-    return f"{len(storage['cookies'])} cookies and {len(storage['origins'])} sites' storage"
-
-
-def _key(store: LoginStore) -> str:
-    if store.passphrase:
-        return f"the passphrase in {PASSPHRASE_VARIABLE}"
-    return f"the key in {store.folder / 'key'}; set {PASSPHRASE_VARIABLE} for a passphrase instead"

@@ -59,7 +59,13 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resolve(MapConfig, "map", argv)
     memory = RememberedWorld()
     with Store.look(config.run) as store:
-        memory.learn(transitions(_episodes(store, config), _success(store)))
+        # One without a verdict counts as failed, as its pages are just as real.
+        success: dict[str, float | None] = dict.fromkeys(store.ids("any"), 0.0)
+        for episode, scores in store.scores().items():
+            success[episode] = max(
+                (s.value or 0.0 for s in scores if s.name == "success"), default=0.0
+            )
+        memory.learn(transitions(_episodes(store, config), success))
     if not memory.cases:
         raise StoreError(
             f"{config.run} contains no real step to map; collect some first:"
@@ -84,15 +90,6 @@ def _episodes(store: Store, config: MapConfig) -> Iterator[Trajectory]:
             config.test or split_of(episode.task.seed) != "test"
         ):
             yield episode
-
-
-def _success(store: Store) -> dict[str, float | None]:
-    """Return the success of each episode; one without a verdict counts as failed, as its pages are
-    just as real."""
-    told: dict[str, float | None] = dict.fromkeys(store.ids("any"), 0.0)
-    for episode, scores in store.scores().items():
-        told[episode] = max((s.value or 0.0 for s in scores if s.name == "success"), default=0.0)
-    return told
 
 
 def _way(site: SiteMap, start: str, words: str) -> list[MapEdge]:

@@ -87,8 +87,28 @@ def main(argv: Sequence[str]) -> CommandResult:
             memory = _build_on(store, folder, config.onto)
             print(f"{len(memory.episodes)} episodes are remembered: {folder}")
     steps = list(_explained(memory, episode, config.step)) if episode else []
-    shown = _facts(folder, memory, steps)
-    _print(shown)
+    cases = [*memory.index.cases, *memory.avoided.cases]
+    shown = Remembered(
+        folder=str(folder),
+        version=memory.version,
+        cases=len(cases),
+        episodes=len(memory.episodes),
+        sources=dict(Counter(case.source for case in cases)),
+        tasks=dict(Counter(case.task for case in cases)),
+        steps=steps,
+    )
+    sources = ", ".join(
+        f"{n} of {s}{'es' if s[-1] == 's' else 's'}" for s, n in shown.sources.items()
+    )
+    print(f"{shown.folder}: {shown.cases} steps of {shown.episodes} episodes ({sources})")
+    if not shown.steps:
+        for task, n in sorted(shown.tasks.items()):
+            print(f"  {task}: {n}")
+    for each in shown.steps:
+        agrees = "the same" if each.taken == each.proposed else "memory would not"
+        print(f"\nstep {each.step}: {each.taken} was taken; {agrees}")
+        for line in each.why:
+            print(f"  {line}")
     return CommandResult(shown)
 
 
@@ -186,31 +206,3 @@ def _explained(memory: Memory, episode: Trajectory, only: int) -> Iterator[Expla
                 yield Explained(number, taken, proposed, found[0].confidence, why)
             else:
                 yield Explained(number, taken, "", 0.0, ["nothing like it is remembered"])
-
-
-def _facts(folder: Path, memory: Memory, steps: list[Explained]) -> Remembered:
-    cases = [*memory.index.cases, *memory.avoided.cases]
-    return Remembered(
-        folder=str(folder),
-        version=memory.version,
-        cases=len(cases),
-        episodes=len(memory.episodes),
-        sources=dict(Counter(case.source for case in cases)),
-        tasks=dict(Counter(case.task for case in cases)),
-        steps=steps,
-    )
-
-
-def _print(shown: Remembered) -> None:
-    sources = ", ".join(
-        f"{n} of {s}{'es' if s[-1] == 's' else 's'}" for s, n in shown.sources.items()
-    )
-    print(f"{shown.folder}: {shown.cases} steps of {shown.episodes} episodes ({sources})")
-    if not shown.steps:
-        for task, n in sorted(shown.tasks.items()):
-            print(f"  {task}: {n}")
-    for each in shown.steps:
-        agrees = "the same" if each.taken == each.proposed else "memory would not"
-        print(f"\nstep {each.step}: {each.taken} was taken; {agrees}")
-        for line in each.why:
-            print(f"  {line}")

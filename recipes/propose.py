@@ -6,13 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import format_spending, read_stop_reason
 from loop.folder import RunFolder
 from loop.proposers.records import (
-    PassRate,
     ProposeSummary,
     compare_with_solving,
     count_by_source,
@@ -30,7 +28,9 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resume_config(resolve(ProposeConfig, "propose", argv))
     config.check()
     if config.preview:
-        print(_listed(config.plan()))
+        plan = config.plan()
+        width = max(map(len, plan))
+        print("\n".join(f"{name:<{width}}  {value}" for name, value in plan.items()))
         return CommandResult({"preview": config.plan()})
     folder = RunFolder.begin(config, ["webagent", "propose", *argv])
     with folder.store() as store:
@@ -62,34 +62,23 @@ def _told(session: ProposalRun, folder: RunFolder, reason: str) -> ProposeSummar
     for said, count in count_reasons(session.lines):
         print(f"  {count} x {said}")
     if solving["passed"].of:
-        print(_by_solving(solving))
+        refused = ", ".join(f"{name} {solving[name].count}" for name in solving if name != "passed")
+        passed = solving["passed"]
+        print(
+            f"by solving: {passed.count} of {passed.of} that passed the other filters and were"
+            f" tried were solved; of the {solving['validity'].of} solved in all were refused by"
+            f" {refused}"
+        )
     for problem in problems[:5]:
         print(f"  not read: {problem}")
     print(f"cost: {format_spending(session.ledger) or 'no model was asked'}")
-    print(f"proposals: {session.path}\n{_use(session.path)}")
+    use = f"play them: webagent benchmark proposed --files {shlex.quote(str(session.path))}"
+    print(f"proposals: {session.path}\n{use}")
     if reason:
         print(
             f"stopped before its end: {reason}. Go on with:\n  {_resume(folder)}", file=sys.stderr
         )
     return summary
-
-
-def _by_solving(solving: dict[str, PassRate]) -> str:
-    refused = ", ".join(f"{name} {solving[name].count}" for name in solving if name != "passed")
-    passed = solving["passed"]
-    return (
-        f"by solving: {passed.count} of {passed.of} that passed the other filters and were tried"
-        f" were solved; of the {solving['validity'].of} solved in all were refused by {refused}"
-    )
-
-
-def _listed(plan: dict[str, object]) -> str:
-    width = max(map(len, plan))
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in plan.items())
-
-
-def _use(path: Path) -> str:
-    return f"play them: webagent benchmark proposed --files {shlex.quote(str(path))}"
 
 
 def _resume(folder: RunFolder) -> str:

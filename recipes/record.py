@@ -72,13 +72,28 @@ class Recorded:
 def main(argv: Sequence[str]) -> CommandResult:
     """Record one demonstration."""
     config = resolve(RecordConfig, "record", argv)
-    _check(config)
-    folder = _folder(config, argv)
+    if not config.url.startswith(("http://", "https://", "file://")):
+        raise UsageError(f"expected a URL: webagent record http://…; found {config.url!r}")
+    if bool(config.profiles) != bool(config.site):
+        raise UsageError(
+            "--profiles and --site go together: the file and the name of a table in it"
+        )
+    find_chromium(headless=config.headless)
+    if config.into is not None:
+        folder = RunFolder.open(config.into)
+    else:
+        folder = RunFolder.create_named(
+            config.runs, config.name, config, ["webagent", "record", *argv]
+        )
     with folder.store() as store:
         try:
             made = asyncio.run(_record(config, folder.path.name, store))
         except WebAgentError:
-            _discard_empty(config, folder, store)
+            # A folder made for a recording of which nothing came is removed.
+            stored = [store.load(episode) for episode in store.ids("any")]
+            if config.into is None and not any(each and each.steps for each in stored):
+                store.close()
+                shutil.rmtree(folder.path, ignore_errors=True)
             raise
     count, found = len(made.steps), made.evidence.get("left_out")
     left = len(found) if isinstance(found, list) else int(bool(found))
@@ -91,30 +106,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.into is None:
         folder.write_json("result.json", asdict(kept))
     return CommandResult(kept)
-
-
-def _check(config: RecordConfig) -> None:
-    if not config.url.startswith(("http://", "https://", "file://")):
-        raise UsageError(f"expected a URL: webagent record http://…; found {config.url!r}")
-    if bool(config.profiles) != bool(config.site):
-        raise UsageError(
-            "--profiles and --site go together: the file and the name of a table in it"
-        )
-    find_chromium(headless=config.headless)
-
-
-def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:
-    if config.into is not None:
-        return RunFolder.open(config.into)
-    return RunFolder.create_named(config.runs, config.name, config, ["webagent", "record", *argv])
-
-
-def _discard_empty(config: RecordConfig, folder: RunFolder, store: Store) -> None:
-    """Remove a folder made for a recording of which nothing came."""
-    kept = [store.load(episode) for episode in store.ids("any")]
-    if config.into is None and not any(each and each.steps for each in kept):
-        store.close()
-        shutil.rmtree(folder.path, ignore_errors=True)
 
 
 async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
@@ -136,9 +127,14 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
             answer_typed(answered)
         else:
             _say("Close the window, or press Ctrl-C here, when you are done.")
-        last = await session.run(_task(config, index), _profile(config))
+        profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+        last = await session.run(_task(config, index), replace(profile, dialogs="ask"))
     answer = answers[0] if answers else ""
-    return demonstration.finish(last, _goal(config), answer)
+    if config.goal or not sys.stdin.isatty():
+        goal = config.goal
+    else:
+        goal = input("What was done, in a sentence? ").strip()
+    return demonstration.finish(last, goal, answer)
 
 
 def _task(config: RecordConfig, index: int) -> Task:
@@ -149,17 +145,6 @@ def _task(config: RecordConfig, index: int) -> Task:
         goal=config.goal,
         clock="real",
     )
-
-
-def _profile(config: RecordConfig) -> Profile:
-    profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
-    return replace(profile, dialogs="ask")
-
-
-def _goal(config: RecordConfig) -> str:
-    if config.goal or not sys.stdin.isatty():
-        return config.goal
-    return input("What was done, in a sentence? ").strip()
 
 
 @contextmanager

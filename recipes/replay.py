@@ -8,8 +8,6 @@ from typing import Any
 
 from apps.replay.recordings import (
     ReplayConfig,
-    Replayed,
-    ReplayedTask,
     load_recordings,
     need_one,
     replay_all,
@@ -44,28 +42,6 @@ class Replays:
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Replay; done if every episode was completed and its checks hold, where it has some."""
-    config = _read(argv)
-    chosen = load_recordings(config)
-    need_one([each.episode for each in chosen], values_of(config))
-    if config.to_script is not None:
-        return _write(config, chosen)
-    folder = RunFolder.create_named(config.runs, config.name, config, ["webagent", "replay", *argv])
-    with folder.store() as store:
-        kept = f"finished steps are safe in {folder.path}"
-        done = run_until_stopped(replay_all(config, chosen, store), kept)
-    refused = sum(bool(each.refusal) for each in done)
-    good = sum(each.is_good for each in done)
-    _tell(done, good, refused, folder)
-    facts = Replays(
-        *(str(folder.path), good, len(done) - refused, refused),
-        [dict(each.content()) for each in done],
-    )
-    folder.write_json("result.json", asdict(facts))
-    return CommandResult(facts, Status.DONE if good == len(done) else Status.FAILED)
-
-
-def _read(argv: Sequence[str]) -> ReplayConfig:
-    """Return the settings of a command line. Raises `UsageError` for inconsistent ones."""
     config = resolve(ReplayConfig, "replay", argv)
     if config.run == Path():
         raise UsageError("expected a run: webagent replay RUN [EPISODE …]")
@@ -79,26 +55,35 @@ def _read(argv: Sequence[str]) -> ReplayConfig:
         )
     if config.concurrency < 1:
         raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
-    return config
-
-
-def _write(config: ReplayConfig, chosen: Sequence[ReplayedTask]) -> CommandResult:
-    if len(chosen) != 1:
-        raise UsageError(f"--to-script writes one episode, and {len(chosen)} are chosen; name one")
-    assert config.to_script is not None
-    text = script_of(chosen[0], values_of(config))
-    try:
-        config.to_script.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SetupError(f"{config.to_script} cannot be written: {error.strerror}") from error
-    print(f"wrote {config.to_script}; run it with: python {shlex.quote(str(config.to_script))}")
-    return CommandResult(Replays(script=str(config.to_script)))
-
-
-def _tell(done: Sequence[Replayed], good: int, refused: int, folder: RunFolder) -> None:
+    chosen = load_recordings(config)
+    need_one([each.episode for each in chosen], values_of(config))
+    if config.to_script is not None:
+        if len(chosen) != 1:
+            raise UsageError(
+                f"--to-script writes one episode, and {len(chosen)} are chosen; name one"
+            )
+        text = script_of(chosen[0], values_of(config))
+        try:
+            config.to_script.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise SetupError(f"{config.to_script} cannot be written: {error.strerror}") from error
+        print(f"wrote {config.to_script}; run it with: python {shlex.quote(str(config.to_script))}")
+        return CommandResult(Replays(script=str(config.to_script)))
+    folder = RunFolder.create_named(config.runs, config.name, config, ["webagent", "replay", *argv])
+    with folder.store() as store:
+        kept = f"finished steps are safe in {folder.path}"
+        done = run_until_stopped(replay_all(config, chosen, store), kept)
+    refused = sum(bool(each.refusal) for each in done)
+    good = sum(each.is_good for each in done)
     for each in done:
         print("\n".join(each.lines()))
     print(
         f"{len(done)} replayed: {good} good, {len(done) - good - refused} completed with checks"
         f" that fail, {refused} not completed; kept in {folder.path}"
     )
+    facts = Replays(
+        *(str(folder.path), good, len(done) - refused, refused),
+        [dict(each.content()) for each in done],
+    )
+    folder.write_json("result.json", asdict(facts))
+    return CommandResult(facts, Status.DONE if good == len(done) else Status.FAILED)

@@ -56,12 +56,17 @@ def resolve(
     layers = _read_file(config, command, file) | _read_environment(config, command)
     base = _base(config, flags, layers, presets or {})
     said = io.StringIO()
+    sources = (
+        f"Settings can also come from the environment ({_variable(command, '')}<FIELD>) or from a "
+        f"table [{command}] in webagent.toml or in the file named by --config FILE. With --json "
+        "a single JSON document is printed, for programs."
+    )
     try:
         with redirect_stderr(said):
             return tyro.cli(
                 config,
                 prog=f"webagent {command}",
-                description=f"{(config.__doc__ or '').strip()}\n\n{_sources(command)}",
+                description=f"{(config.__doc__ or '').strip()}\n\n{sources}",
                 args=flags,
                 default=laid_upon(base, layers),
                 config=(tyro.conf.AvoidSubcommands,),
@@ -93,16 +98,16 @@ def _replaced(name: str, source: str) -> UsageError | None:
 def _unknown(config: type[Config], given: Sequence[str]) -> str:
     """Return the first unknown flag, or an empty text."""
     known = set(_flags(config))
-    flags = [word for word in given if word.startswith("-") and not _is_number(word)]
+    flags = [
+        word
+        for word in given
+        if word.startswith("-") and not re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word)
+    ]
     return next((word for word in flags if word.replace("_", "-") not in known), "")
 
 
 def _flags(config: type[Any]) -> list[str]:
     return [flag for option in options_of(config) for flag in option.flags]
-
-
-def _is_number(word: str) -> bool:
-    return bool(re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +172,6 @@ def _docs_of(config: type[Any]) -> dict[str, str]:
     return docs
 
 
-def _sources(command: str) -> str:
-    return (
-        f"Settings can also come from the environment ({_variable(command, '')}<FIELD>) or from a "
-        f"table [{command}] in webagent.toml or in the file named by --config FILE. With --json "
-        "a single JSON document is printed, for programs."
-    )
-
-
 def _base(
     config: type[Config],
     flags: Sequence[str],
@@ -224,7 +221,9 @@ def _read_environment(config: type[Config], command: str) -> dict[str, Any]:
     }
     hints = hints_of(config)
     values = {
-        name: re.findall(r"[^\s,]+", text) if _is_list(hints.get(name)) else text
+        name: re.findall(r"[^\s,]+", text)
+        if (get_origin(hints.get(name)) in (tuple, list))
+        else text
         for name, text in found.items()
     }
     return _checked(config, values, f"the environment ({prefix}...)")
@@ -232,10 +231,6 @@ def _read_environment(config: type[Config], command: str) -> dict[str, Any]:
 
 def _variable(command: str, field: str) -> str:
     return f"WEBAGENT_{command}_{field}".upper().replace("-", "_")
-
-
-def _is_list(hint: object) -> bool:
-    return get_origin(hint) in (tuple, list)
 
 
 def _checked(config: type[Config], values: Mapping[str, object], source: str) -> dict[str, Any]:

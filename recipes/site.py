@@ -185,19 +185,16 @@ def _detached(config: SiteConfig, site: str) -> CommandResult:
         )
     while not (RunningSite.find(site) and log.read_text(encoding="utf-8").endswith("\n")):
         if process.poll() is not None:
-            raise SiteError(_error_in(log) or f"{site} did not start; {errors} may say why")
+            # What a process that was asked for JSON gave as the reason of its end.
+            try:
+                error = str(json.loads(log.read_text(encoding="utf-8"))["error"])
+            except (ValueError, KeyError, TypeError):
+                error = ""
+            raise SiteError(error or f"{site} did not start; {errors} may say why")
         time.sleep(0.05)
     facts = json.loads(log.read_text(encoding="utf-8"))
     _tell_started(facts)
     return CommandResult(facts)
-
-
-def _error_in(log: Path) -> str:
-    """What a process that was asked for JSON gave as the reason of its end; empty for none."""
-    try:
-        return str(json.loads(log.read_text(encoding="utf-8"))["error"])
-    except (ValueError, KeyError, TypeError):
-        return ""
 
 
 def _reset(config: SiteConfig) -> CommandResult:

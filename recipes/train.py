@@ -76,11 +76,19 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
     asking = Asking(settings.prompt, settings.actions, settings.prompting, settings.observation)
     weights = _weights(settings, asking, lived.episodes)
     units = _units(settings, asking, weights, lived)
-    print(_offered(settings, units, lived), flush=True)
+    tokens = sum(unit.tokens for unit in units)
+    said = f"{len(lived.episodes):,} episodes give {len(units):,} units of {tokens:,} tokens"
+    if lived.held_out:
+        said += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
+    print(f"{said}. {settings.objective} on {settings.role}, into {settings.out}", flush=True)
     report, folder = _train(settings, weights, units)
     if settings.role == "policy" and _is_first():
         asking.save(folder)
-    print(_done(report, folder))
+    left = "".join(f", {count:,} {reason}" for reason, count in report.dropped.items())
+    print(
+        f"{report.updates:,} updates on {report.tokens:,} tokens in {report.seconds:,.0f} s{left};"
+        f" last loss {report.loss:.4f}\nweights: {folder}"
+    )
     return CommandResult(Trained(**asdict(report), weights=str(folder)))
 
 
@@ -92,7 +100,13 @@ def _weights(
 
     is_launched = int(os.environ.get("WORLD_SIZE", "1")) > 1
     name = settings.model or str(settings.out / FRESH)
-    with _first_alone(is_launched):
+    # The first of several processes goes before the others.
+    first_alone: AbstractContextManager[None] = nullcontext()
+    if is_launched:
+        from accelerate import Accelerator  # type: ignore[import-untyped]
+
+        first_alone = Accelerator().main_process_first()
+    with first_alone:
         if not settings.model and not Path(name).is_dir():
             if not episodes:
                 raise SetupError("no episodes with text to train a tokenizer on")
@@ -105,16 +119,6 @@ def _weights(
     # The trainer moves it to the GPU of its process, or a part of it to each.
     device = "cpu" if is_launched else "auto"
     return load_weights(ModelSource(name, dtype="float32", device=device))
-
-
-def _first_alone(is_launched: bool) -> AbstractContextManager[None]:
-    """Let the first of several processes through before the others."""
-    if not is_launched:
-        return nullcontext()
-    from accelerate import Accelerator  # type: ignore[import-untyped]
-
-    waiting: AbstractContextManager[None] = Accelerator().main_process_first()
-    return waiting
 
 
 def _texts(episodes: Sequence[Trajectory], asking: Asking, *, is_policy: bool) -> Iterator[str]:
@@ -173,14 +177,6 @@ def _train(
     return report, folder
 
 
-def _offered(settings: TrainSettings, units: "Sequence[TrainingUnit]", lived: Experience) -> str:
-    tokens = sum(unit.tokens for unit in units)
-    said = f"{len(lived.episodes):,} episodes give {len(units):,} units of {tokens:,} tokens"
-    if lived.held_out:
-        said += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
-    return f"{said}. {settings.objective} on {settings.role}, into {settings.out}"
-
-
 class _Progress:
     """Prints progress and remaining time, one line every few seconds."""
 
@@ -201,11 +197,3 @@ class _Progress:
             seconds = round((now - began) * (1 - done) / (done - before))
             left = f"  {timedelta(seconds=seconds)} left"
         print(f"{done:6.1%}{left}  {named}", flush=True)
-
-
-def _done(report: "TrainReport", folder: Path) -> str:
-    left = "".join(f", {count:,} {reason}" for reason, count in report.dropped.items())
-    return (
-        f"{report.updates:,} updates on {report.tokens:,} tokens in {report.seconds:,.0f} s{left};"
-        f" last loss {report.loss:.4f}\nweights: {folder}"
-    )

@@ -33,7 +33,15 @@ def main(argv: Sequence[str]) -> CommandResult:
     settings.check()
     torch.set_num_threads(1)  # so small a network gains nothing by more
     refuse_frozen(settings.out / "judge", read_frozen_judges(settings.runs))
-    _same(settings)
+    settings.out.mkdir(parents=True, exist_ok=True)
+    noted = settings.out / "settings.json"
+    ours = json.dumps(asdict(settings), indent=1, default=str) + "\n"
+    if noted.exists() and noted.read_text(encoding="utf-8") != ours:
+        raise SetupError(
+            f"{settings.out} holds a judge trained with other settings; choose another --out, or"
+            " start again with the same ones to go on"
+        )
+    noted.write_text(ours, encoding="utf-8")
     parts = split_episodes(
         read_episodes(settings.runs, settings.labels, settings.score), settings.hold_out
     )
@@ -52,19 +60,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     (settings.out / "report.json").write_text(text + "\n", encoding="utf-8")
     print(f"{format_report(report)}\n\njudge: {settings.out / 'judge'}")
     return CommandResult(report)
-
-
-def _same(settings: TrainJudgeSettings) -> None:
-    """Record the settings in the folder. Raises `SetupError` if it was started with others."""
-    settings.out.mkdir(parents=True, exist_ok=True)
-    noted = settings.out / "settings.json"
-    text = json.dumps(asdict(settings), indent=1, default=str) + "\n"
-    if noted.exists() and noted.read_text(encoding="utf-8") != text:
-        raise SetupError(
-            f"{settings.out} holds a judge trained with other settings; choose another --out, or"
-            " start again with the same ones to go on"
-        )
-    noted.write_text(text, encoding="utf-8")
 
 
 def _counted(episodes: Sequence[LabelledEpisode]) -> dict[str, int]:

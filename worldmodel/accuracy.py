@@ -340,6 +340,12 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
     brier = _mean([(chance - success) ** 2 for chance, success in pairs])
     base = _mean([float(success) for _, success in pairs]) or 0.0
     spread = base * (1 - base)
+    won = sorted((chance for chance, success in pairs if success), reverse=True)
+    called_success = None
+    if won:
+        # The probability that 80 % of the successes have at least.
+        threshold = won[math.ceil(_KEPT * len(won)) - 1]
+        called_success = _mean([chance >= threshold for chance, success in pairs if not success])
     return Accuracy(
         transitions=len(tallies),
         went_on=len(going),
@@ -363,7 +369,7 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
         failure_called_success_even=_mean([chance >= base for chance, won in pairs if not won]),
         success_called_success_even=_mean([chance >= base for chance, won in pairs if won]),
-        failure_called_success_80=_failures_called_at_80(pairs),
+        failure_called_success_80=called_success,
         confidence_ece=_calibration_error([(one.confidence, one.right) for one in going]),
     )
 
@@ -384,16 +390,6 @@ def _even_skill(pairs: Sequence[tuple[float, bool]], base: float) -> float:
         odds = chance * (1 - base), (1 - chance) * base
         errors[success].append((odds[0] / sum(odds) - success) ** 2)
     return 1 - 2 * sum(sum(each) / len(each) for each in errors.values())
-
-
-def _failures_called_at_80(pairs: Sequence[tuple[float, bool]]) -> float | None:
-    """Return the share of failures with at least the probability that 80 % of the successes
-    have."""
-    won = sorted((chance for chance, success in pairs if success), reverse=True)
-    if not won:
-        return None
-    threshold = won[math.ceil(_KEPT * len(won)) - 1]
-    return _mean([chance >= threshold for chance, success in pairs if not success])
 
 
 def _calibration_error(pairs: Sequence[tuple[float, bool]]) -> float | None:

@@ -140,7 +140,12 @@ class Occasion:
         handles = (_HANDLE.search(each.name) for each in reversed(nodes[: self.line + 1]))
         yield ("handle",), next((found.group() for found in handles if found), "")
         yield from self._in_address()
-        yield from self._in_lines()
+        counts: Counter[tuple[str, str]] = Counter()
+        for node in self.before.nodes:
+            kind = node.role, node.kind
+            if node.role in ("text", "generic") and node.name and counts[kind] < _MOST_OF_A_KIND:
+                yield ("line", *kind, counts[kind]), node.name
+                counts[kind] += 1
 
     def _in_address(self) -> Iterator[tuple[Reference, str]]:
         parts = urlsplit(self.situation.observation.url)
@@ -148,14 +153,6 @@ class Occasion:
             yield ("path", i), part
         for key, value in parse_qsl(parts.query):
             yield ("query", key), value
-
-    def _in_lines(self) -> Iterator[tuple[Reference, str]]:
-        counts: Counter[tuple[str, str]] = Counter()
-        for node in self.before.nodes:
-            kind = node.role, node.kind
-            if node.role in ("text", "generic") and node.name and counts[kind] < _MOST_OF_A_KIND:
-                yield ("line", *kind, counts[kind]), node.name
-                counts[kind] += 1
 
 
 def _done(nodes: tuple[Node, ...], action: Action) -> tuple[str, str, str]:

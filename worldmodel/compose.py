@@ -343,14 +343,9 @@ def fill_from(page: Observation, seen: Sequence[Observation]) -> Observation | N
     if len(known) == len(page.nodes):
         return None
     for other in reversed(seen):
-        if other.url == page.url and _matches(page.nodes, other.nodes):
+        if other.url == page.url and (align_known(page.nodes, other.nodes) is not None):
             return replace(other, goal=page.goal, outcome="", screenshot="", captured="")
     return None
-
-
-def _matches(told: Sequence[Node], seen: Sequence[Node]) -> bool:
-    """Return whether lines with placeholders agree with seen lines."""
-    return align_known(told, seen) is not None
 
 
 def align_known(told: Sequence[Node], seen: Sequence[Node]) -> list[int] | None:

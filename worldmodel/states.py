@@ -80,13 +80,6 @@ class ReplayedStates:
             self._here, self.failures = None, self.failures + 1
             return SearchState(replace(done, last=page), 0.0, is_over=True)
 
-    async def _begin(self) -> Trajectory:
-        self.starts += 1
-        page = await call_in_time("reset", self.world.reset(self.task), _SECONDS)
-        goal = self.episode.goal or page.goal
-        self._here = replace(self.episode, task=self.task, steps=(), last=page, goal=goal)
-        return self._here
-
     async def _reach(self, trajectory: Trajectory) -> Trajectory:
         """Bring the world into a state; tried once more where it fails under way."""
         try:
@@ -97,7 +90,11 @@ class ReplayedStates:
             return await self._replay(trajectory)
 
     async def _replay(self, trajectory: Trajectory) -> Trajectory:
-        now = await self._begin()
+        self.starts += 1
+        page = await call_in_time("reset", self.world.reset(self.task), _SECONDS)
+        goal = self.episode.goal or page.goal
+        self._here = replace(self.episode, task=self.task, steps=(), last=page, goal=goal)
+        now = self._here
         script = replay_recording(trajectory)
         for step in trajectory.steps:
             assert now.last is not None

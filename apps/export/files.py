@@ -182,7 +182,21 @@ def write(
         else:
             _write_examples(request, request.consumer, source, selection, draft, tally)
         if not tally.rows:
-            raise SetupError(_explain_nothing(request, selection, source.counts))
+            reasons = [
+                f"{count:,} episodes {reason}" for reason, count in selection.left_out.items()
+            ]
+            reasons += [f"{count:,} {reason}" for reason, count in source.counts.items()]
+            found = f"left out: {', '.join(reasons)}" if reasons else "no episode was chosen"
+            hint = ""
+            if selection.left_out["of phase evaluate"]:
+                hint = (
+                    "; these measurements are not on training seeds, and no training should see"
+                    " them: play with --split train, or add --phases evaluate if that is what you"
+                    " want"
+                )
+            raise SetupError(
+                f"nothing to export from {request.run} as {request.what} ({found}){hint}"
+            )
         info = {
             "run": request.run.resolve().name,
             **request.origin,
@@ -297,20 +311,6 @@ def _write_examples(
             tally.add(example.task, imagined=example.imagined, **sizes)
     if consumer.finish is not None:
         consumer.finish(draft, what, is_pictured)
-
-
-def _explain_nothing(request: ExportRequest, selection: Selection, counts: Counter[str]) -> str:
-    """Return why there is nothing to write, and what to do about it."""
-    reasons = [f"{count:,} episodes {reason}" for reason, count in selection.left_out.items()]
-    reasons += [f"{count:,} {reason}" for reason, count in counts.items()]
-    found = f"left out: {', '.join(reasons)}" if reasons else "no episode was chosen"
-    hint = ""
-    if selection.left_out["of phase evaluate"]:
-        hint = (
-            "; these measurements are not on training seeds, and no training should see them: play"
-            " with --split train, or add --phases evaluate if that is what you want"
-        )
-    return f"nothing to export from {request.run} as {request.what} ({found}){hint}"
 
 
 def format_result(

@@ -271,20 +271,16 @@ def last_lines(result: Result, config: RunConfig, folder: Path) -> list[str]:
     lines += [f"kept {each}" for name in ("downloads", "trace") for each in _files(folder / name)]
     advice = _ADVICE.get(result.ending, "")
     if result.ending is Ending.MODEL_FAILED and config.asked.policy == "endpoint":
-        advice = f"{_doctor_line(config)} asks the model one question"
+        asked = config.asked
+        named = {"--endpoint": str(asked.endpoint or ""), "--model": asked.model}
+        words = [word for flag, value in named.items() if value for word in (flag, value)]
+        doctor_line = shlex.join(["webagent", "doctor", *words])
+        advice = f"{doctor_line} asks the model one question"
     next_step = f"look at it with: webagent view {folder}"
     count = len(result.steps)
     took = f"{count} step{'s' * (count != 1)}, {result.cost}, {result.trajectory.seconds:.1f} s"
     parts = [f"{result.ending} in {took}", f"kept in {folder}", advice, next_step]
     return [*lines, "; ".join(part for part in parts if part)]
-
-
-def _doctor_line(config: RunConfig) -> str:
-    """Return the command that asks the model of these settings."""
-    asked = config.asked
-    named = {"--endpoint": str(asked.endpoint or ""), "--model": asked.model}
-    words = [word for flag, value in named.items() if value for word in (flag, value)]
-    return shlex.join(["webagent", "doctor", *words])
 
 
 def _files(folder: Path) -> list[Path]:

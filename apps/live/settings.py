@@ -13,7 +13,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.escalation import EscalationChoice
 from loop.own_code import load_own, load_own_policy
-from loop.policies import ModelChoice, NamedPolicy
+from loop.policies import ModelChoice
 from loop.student import BUILTIN, StudentChoice
 from loop.worlds import WorldChoice, check_world
 from webagent.action.custom import names_of
@@ -127,7 +127,9 @@ def check(config: RunConfig) -> None:
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} must be at least 1")
     check_world(config.ahead)
-    config.escalated.check(_prompted(config))
+    config.escalated.check(
+        replace(config.asked.contestant(), asking=prompt_settings(config) or Asking())
+    )
     for paid in {name_of(actor_of(config)), config.ahead.paid, config.escalated.paid} - {""} or {
         ""
     }:
@@ -269,11 +271,6 @@ def profile_of(config: RunConfig) -> "Profile":
         profile = replace(profile, proxy=config.proxy)
         profile.context_options((1, 1))  # which says what is wrong with the address
     return profile
-
-
-def _prompted(config: RunConfig) -> NamedPolicy:
-    """Return the policy by name, with how it is prompted."""
-    return replace(config.asked.contestant(), asking=prompt_settings(config) or Asking())
 
 
 def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:

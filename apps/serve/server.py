@@ -43,7 +43,18 @@ def make_app(stage: Stage) -> ASGIApp:
         return JSONResponse({"status": "healthy"})
 
     async def metadata(_: Request) -> Response:
-        return JSONResponse(_describe(stage))
+        chosen = stage.chosen
+        return JSONResponse(
+            {
+                "name": "webagent",
+                "description": f"{len(chosen.names)} tasks of {chosen.suite.id} in a real browser",
+                "version": version("webagent-loop"),
+                "suite": chosen.suite.id,
+                "is_seeded": chosen.suite.is_seeded,
+                "split": stage.config.split,
+                "tasks": list(chosen.names),
+            }
+        )
 
     async def schema(_: Request) -> Response:
         return JSONResponse(schemas())
@@ -81,19 +92,6 @@ def make_app(stage: Stage) -> ASGIApp:
         WebSocketRoute("/ws", session),
     ]
     return ClientFilter(Starlette(routes=routes), stage.config.token())
-
-
-def _describe(stage: Stage) -> dict[str, Any]:
-    chosen = stage.chosen
-    return {
-        "name": "webagent",
-        "description": f"{len(chosen.names)} tasks of {chosen.suite.id} in a real browser",
-        "version": version("webagent-loop"),
-        "suite": chosen.suite.id,
-        "is_seeded": chosen.suite.is_seeded,
-        "split": stage.config.split,
-        "tasks": list(chosen.names),
-    }
 
 
 async def _serve_session(stage: Stage, websocket: WebSocket) -> None:

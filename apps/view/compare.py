@@ -122,6 +122,12 @@ def _read_side(pages: Pages, name: str, arm: str) -> ComparedRun:
         if (line.entry.arm, line.entry.round) == (chosen, number)
     }
     curves = summary if summary and summary["arms"] and has_curve(summary) else None
+    found, _ = read_settings(run)
+    flat: dict[str, str] = {}
+    _flatten(found.get("config"), "", flat)
+    origins = found.get("origins")
+    if isinstance(origins, list) and origins and isinstance(origins[0], dict):
+        flat["commit"] = str(origins[0].get("commit", ""))[:12]
     return ComparedRun(
         run,
         tuple(arms),
@@ -130,21 +136,10 @@ def _read_side(pages: Pages, name: str, arm: str) -> ComparedRun:
         lines,
         curves,
         bool(summary),
-        _read_settings(run),
+        flat,
         benchmark_of(contents),
         contents.judge,
     )
-
-
-def _read_settings(run: Run) -> dict[str, str]:
-    """Return the run's settings by dotted name, with commit and command."""
-    found, _ = read_settings(run)
-    flat: dict[str, str] = {}
-    _flatten(found.get("config"), "", flat)
-    origins = found.get("origins")
-    if isinstance(origins, list) and origins and isinstance(origins[0], dict):
-        flat["commit"] = str(origins[0].get("commit", ""))[:12]
-    return flat
 
 
 def _flatten(value: Any, name: str, into: dict[str, str]) -> None:

@@ -138,7 +138,16 @@ def _read_condition(word: str, value: str, contents: Contents) -> Test:
         "at": list(Cause),
         "ending": list(Ending),
     }.get(word) or contents.values(word)
-    wanted = _choose_known(word, parts, known)
+    wanted = set[str]()
+    for part in parts:
+        fitting = [str(name) for name in known if fnmatchcase(name.lower(), part.lower())]
+        if not fitting:
+            close = get_close_matches(part, known, n=1, cutoff=0.5)
+            meant = (
+                f"did you mean {_list_names(close)}?" if close else f"there is {_list_names(known)}"
+            )
+            raise SetupError(f"{word}:{part} matches nothing; {meant}")
+        wanted.update(fitting)
     if word == "judge":
         return lambda line, found: bool(wanted & _doubts_of(line))
     if word == "at":
@@ -160,21 +169,6 @@ def _doubts_of(line: EpisodeLine) -> set[str]:
     """Return how other judges contradict the verdict: `lenient`, `strict`, and either `wrong`."""
     kinds = {"lenient" if (score.value or 0.0) >= _PASSES else "strict" for score in line.doubts}
     return {*kinds, "wrong"} if kinds else kinds
-
-
-def _choose_known(word: str, parts: Sequence[str], known: Sequence[str]) -> set[str]:
-    """Return the values as they are written in the run, `*` for anything. Raises `SetupError`."""
-    chosen = set[str]()
-    for part in parts:
-        fitting = [str(name) for name in known if fnmatchcase(name.lower(), part.lower())]
-        if not fitting:
-            close = get_close_matches(part, known, n=1, cutoff=0.5)
-            meant = (
-                f"did you mean {_list_names(close)}?" if close else f"there is {_list_names(known)}"
-            )
-            raise SetupError(f"{word}:{part} matches nothing; {meant}")
-        chosen.update(fitting)
-    return chosen
 
 
 def _read_range(word: str, part: str) -> tuple[float, float]:
@@ -281,8 +275,18 @@ def routes(pages: Pages) -> list[BaseRoute]:
         by = asked.get("sort", _NEWEST)
         key = _KEYS.get(by.lstrip("-")) or _KEYS["began"]
         chosen.sort(key=lambda line: key(line, known.found), reverse=by.startswith("-"))
-        page = _paginate(asked, len(chosen), run.address)
-        shown = chosen[(page["number"] - 1) * PER_PAGE : page["number"] * PER_PAGE]
+        count = len(chosen)
+        text, last = asked.get("page", "1"), max(1, -(-count // PER_PAGE))
+        number = max(1, min(int(text) if text.isdecimal() and len(text) < 9 else 1, last))
+        page = {
+            "number": number,
+            "last": last,
+            "before": _address(asked, run.address, page=str(number - 1)) if number > 1 else "",
+            "after": _address(asked, run.address, page=str(number + 1)) if number < last else "",
+            "from": (number - 1) * PER_PAGE + 1 if count else 0,
+            "to": min(count, number * PER_PAGE),
+        }
+        shown = chosen[(number - 1) * PER_PAGE : number * PER_PAGE]
         return pages.show(
             request,
             "episodes.html",
@@ -356,20 +360,6 @@ def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
         chips.append(("not the policy’s", "-policy", apart))
     causes = Counter(str(one.cause) for one in found.values())
     return [*chips, *((f"at {name}", f"at:{name}", n) for name, n in causes.most_common())]
-
-
-def _paginate(asked: Mapping[str, str], count: int, address: str) -> dict[str, Any]:
-    """Return the page that is meant, among those there are, and the links to its neighbours."""
-    text, last = asked.get("page", "1"), max(1, -(-count // PER_PAGE))
-    number = max(1, min(int(text) if text.isdecimal() and len(text) < 9 else 1, last))
-    return {
-        "number": number,
-        "last": last,
-        "before": _address(asked, address, page=str(number - 1)) if number > 1 else "",
-        "after": _address(asked, address, page=str(number + 1)) if number < last else "",
-        "from": (number - 1) * PER_PAGE + 1 if count else 0,
-        "to": min(count, number * PER_PAGE),
-    }
 
 
 def _address(asked: Mapping[str, str], address: str, **changed: str) -> str:

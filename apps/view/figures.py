@@ -115,11 +115,21 @@ def _read_or_summarize(run: Run, contents: Contents) -> tuple[Summary, str]:
     command, config = settings.get("command"), settings.get("config")
     split = str(config.get("split", "")) if isinstance(config, Mapping) else ""
     tasks = dict.fromkeys(line.task for line in contents.of_policy)
+    found = settings.get("origins")
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        found = []
     meta = RunMeta(
         benchmark=written["benchmark"] if written else benchmark_of(contents),
         tasks=tuple(written["tasks"] if written else tasks),
         command=" ".join(map(str, command)) if isinstance(command, list) else "",
-        origins=_read_origins(settings),
+        origins=tuple(
+            Origin(
+                commit=str(one.get("commit", "")),
+                modified=bool(one.get("modified")),
+                versions=dict(one.get("versions") or {}),
+            )
+            for one in found or [{}]
+        ),
         judge=contents.judge,
         split=written["split"] if written else split or "test",
     )
@@ -138,17 +148,3 @@ def benchmark_of(contents: Contents) -> str:
         return "nothing played yet"
     name, _, rest = contents.lines[0].entry.task.partition("/")
     return f"{name}@{rest.rpartition('@')[2]}" if rest else name
-
-
-def _read_origins(settings: Mapping[str, Any]) -> tuple[Origin, ...]:
-    found = settings.get("origins")
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        found = []
-    return tuple(
-        Origin(
-            commit=str(one.get("commit", "")),
-            modified=bool(one.get("modified")),
-            versions=dict(one.get("versions") or {}),
-        )
-        for one in found or [{}]
-    )

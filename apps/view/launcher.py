@@ -145,13 +145,20 @@ class Launcher:
             log = self._runs / LOGS / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("wb") as output:
+                # Processes find this very program, whatever folder they are started in.
                 process = subprocess.Popen(
                     [sys.executable, "-P", "-m", "recipes.cli", *words],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": _source_path()},
+                    env={
+                        **os.environ,
+                        "PYTHONUNBUFFERED": "1",
+                        "PYTHONPATH": os.pathsep.join(
+                            filter(None, (str(SOURCE), os.environ.get("PYTHONPATH")))
+                        ),
+                    },
                 )
             line = shlex.join(["webagent", *words])
             self._started[name] = StartedRun(name, line, process, log)
@@ -166,11 +173,6 @@ SIGNALS: Mapping[str, signal.Signals] = {
     "stop": signal.SIGINT,
 }
 """What a process is told by each button."""
-
-
-def _source_path() -> str:
-    """Return where processes find this very program, whatever folder they are started in."""
-    return os.pathsep.join(filter(None, (str(SOURCE), os.environ.get("PYTHONPATH"))))
 
 
 def _split(name: str, value: str) -> list[str]:

@@ -60,7 +60,9 @@ def outcome_of(
         return RunOutcome("live", "good", goal)
     counts = contents.counts if contents else {}
     is_task = command_of(settings) == "run"
-    ending = _last_ending(contents) if is_task else None
+    ending = None
+    if is_task and contents and contents.lines:
+        ending = contents.lines[-1].entry.ending
     if ending is not None:
         tone = "good" if ending in _GOOD else "warn" if ending.is_infrastructure else "bad"
         return RunOutcome(str(ending), tone, goal)
@@ -163,10 +165,6 @@ def format_seconds(seconds: float) -> str:
         return f"{seconds:.1f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-
-
-def _last_ending(contents: Contents | None) -> Ending | None:
-    return contents.lines[-1].entry.ending if contents and contents.lines else None
 
 
 def _format_cost(result: Mapping[str, Any]) -> str:

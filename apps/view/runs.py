@@ -135,13 +135,21 @@ def routes(pages: Pages) -> list[BaseRoute]:
         by = asked.get("sort", "")
         if key := _KEYS.get(by.lstrip("-")):
             chosen.sort(key=key, reverse=by.startswith("-"))
+        columns = []
+        for name in _KEYS:
+            is_up, is_down = by == name, by == f"-{name}"
+            other = f"-{name}" if is_up or (name in _MOST_FIRST and not is_down) else name
+            order = "descending" if is_down else "ascending" if is_up else "none"
+            values = {"q": asked.get("q", ""), "sort": other}
+            link = f"/?{urlencode({key: value for key, value in values.items() if value})}"
+            columns.append(SortableColumn(name, link, order, _KINDS[name]))
         return pages.show(
             request,
             "runs.html",
             rows=chosen,
             total=len(rows),
             text=asked.get("q", ""),
-            columns=_list_columns(asked),
+            columns=columns,
             folder=pages.archive.folder.resolve(),
         )
 
@@ -174,16 +182,3 @@ def _read_row(pages: Pages, run: Run, until: float) -> RunRow:
         problem = str(error)
     outcome = outcome_of(run, settings, contents, is_live=state["kind"] == "running")
     return RunRow(run, state, outcome, contents, problem)
-
-
-def _list_columns(asked: Mapping[str, str]) -> list[SortableColumn]:
-    by = asked.get("sort", "")
-    columns = []
-    for name in _KEYS:
-        is_up, is_down = by == name, by == f"-{name}"
-        other = f"-{name}" if is_up or (name in _MOST_FIRST and not is_down) else name
-        order = "descending" if is_down else "ascending" if is_up else "none"
-        values = {"q": asked.get("q", ""), "sort": other}
-        link = f"/?{urlencode({key: value for key, value in values.items() if value})}"
-        columns.append(SortableColumn(name, link, order, _KINDS[name]))
-    return columns

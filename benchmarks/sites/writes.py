@@ -139,7 +139,14 @@ def play_write(running: Instance, found: FoundForm, words: str) -> WriteOutcome:
     page = reply = visitor.open(found.page)
     for form in filter(_can_write, read_forms(page.text)[0]):
         if visitor.own_path(page.path, form.action) == found.target:
-            filled = {**form.values, **_press(form), **_fill(form, words)}
+            named = sorted(form.buttons.items(), key=lambda item: bool(_LOOKS.search(item[0])))
+            special = {"email": f"{words}@example.test", "url": f"http://{words}.test/", **_VALUES}
+            typed = {name: kind for name, kind in form.kinds.items() if kind in _TYPED}
+            filled = {
+                **form.values,
+                **dict(named[:1]),
+                **{name: special.get(kind, words) for name, kind in typed.items()},
+            }
             reply = visitor.open(found.target, filled, found.page)
             break
     paths = dict.fromkeys((found.page, reply.path))
@@ -207,19 +214,6 @@ def _new_words() -> str:
 def _can_write(form: HtmlForm) -> bool:
     kinds = form.kinds.values()
     return form.method.lower() == "post" and "password" not in kinds and "file" not in kinds
-
-
-def _press(form: HtmlForm) -> dict[str, str]:
-    """Return what the button adds that is most likely to write."""
-    named = sorted(form.buttons.items(), key=lambda item: bool(_LOOKS.search(item[0])))
-    return dict(named[:1])
-
-
-def _fill(form: HtmlForm, words: str) -> dict[str, str]:
-    """Return a value for each field that a person would type into."""
-    special = {"email": f"{words}@example.test", "url": f"http://{words}.test/", **_VALUES}
-    typed = {name: kind for name, kind in form.kinds.items() if kind in _TYPED}
-    return {name: special.get(kind, words) for name, kind in typed.items()}
 
 
 def _digests(folder: Path) -> dict[str, bytes]:

@@ -65,11 +65,21 @@ def _task(raw: FileEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
     skills = [*list_sites(raw), *(entry.text(key) for key in dialect.kinds if key in entry.values)]
     if any(check.rule == dialect.unachievable_rule for check in checks):
         skills.append("infeasible")
+    # The number counts from 0 in each file; the text stands where there is none.
+    number = entry.values.get("intent_template_id")
+    if number is None:
+        template = entry.text("intent_template", "")
+    else:
+        template = f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
+    value = entry.values.get("image")
+    images: tuple[str, ...] = (value,) if isinstance(value, str) else ()
+    if value is not None and not images:
+        images = entry.texts("image")
     made = Task(
         id=f"{dialect.benchmark}/{_name(entry, dialect, prefix)}@{dialect.version}",
         start_url=first,
         goal=entry.text("intent"),
-        images=_images(entry),
+        images=images,
         further_urls=tuple(others),
         max_steps=MAX_STEPS,
         probes=tuple(checking.probing.probes),
@@ -77,7 +87,7 @@ def _task(raw: FileEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
         viewport=(width, height),
         clock="real",
         login=PurePosixPath(state).stem.removesuffix("_state"),
-        template=_template(entry, prefix),
+        template=template,
         skills=tuple(dict.fromkeys(skills)),
     )
     return replace(made, id=f"{made.id}+corrected", parent=made.id) if setup.is_corrected else made
@@ -90,22 +100,6 @@ def needed_sites(path: Path, dialect: ScorerRules, prefix: str = "") -> dict[str
 
 def _name(entry: FileEntry, dialect: ScorerRules, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number(dialect.id_key))
-
-
-def _template(entry: FileEntry, prefix: str) -> str:
-    """Return the template's number, which counts from 0 in each file; its text where there is
-    none."""
-    number = entry.values.get("intent_template_id")
-    if number is None:
-        return entry.text("intent_template", "")
-    return f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
-
-
-def _images(entry: FileEntry) -> tuple[str, ...]:
-    value = entry.values.get("image")
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, str) else entry.texts("image")
 
 
 Part = tuple[Path, str]

@@ -288,23 +288,17 @@ async def judge_by_evidence(
         before=session.context.whole(trajectory.steps[0].observation) if acted else "",
         unchanged=views[0].number if acted and seen[0].has_content else 0,
     )
-    chosen = await _select_pages(subject, views)
+    settings = subject.session.context.settings
+    if settings.relevance == "words":
+        chosen = select_relevant(rank_by_words(views, subject.points, subject.goal), settings.pages)
+    else:
+        rated = await rate_by_model(views, subject.points, subject.goal, subject.session)
+        last = rated[-1][0]
+        kept = [page for page, rating in rated[:-1] if rating.score >= settings.threshold]
+        chosen = select_relevant((*kept, last), settings.pages)
     case, replies = await session.ask_first_fitting(_build_prompts(subject, chosen))
     votes = [await _vote(subject, case, reply) for reply in replies]
     return JudgeOutcome(tuple(votes), points, record_shown(case.views))
-
-
-async def _select_pages(
-    subject: _JudgementSubject, views: Sequence[EvidencePage]
-) -> tuple[EvidencePage, ...]:
-    """Return the pages that bear on the points, within the limit; the last one always."""
-    settings = subject.session.context.settings
-    if settings.relevance == "words":
-        return select_relevant(rank_by_words(views, subject.points, subject.goal), settings.pages)
-    rated = await rate_by_model(views, subject.points, subject.goal, subject.session)
-    last = rated[-1][0]
-    kept = [page for page, rating in rated[:-1] if rating.score >= settings.threshold]
-    return select_relevant((*kept, last), settings.pages)
 
 
 def _build_prompts(

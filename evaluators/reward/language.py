@@ -182,12 +182,20 @@ class RewardQuestions:
         # The page that shows the end: the last one, or that before it where it shows nothing.
         shown = last if (last is not None and last.nodes) or not pages else pages[-1]
         frames = self._select_frames([*pages, *([last] if last else [])])
+        action = trajectory.steps[-1].decision.action if trajectory.steps else None
+        match action:
+            case Answer(text) if text:
+                answer = fence("answer", text)
+            case GiveUp():
+                answer = "nothing, it gave up"
+            case _:
+                answer = "nothing"
         user = self.prompt.fill(
             "outcome",
             goal=_goal(trajectory),
             turns=format_turns(trajectory) or "Nothing was done.",
             ending=trajectory.ending.value if trajectory.ending else "it is still under way",
-            answer=_answer(trajectory),
+            answer=answer,
             page=_page(shown),
             frames=_caption(frames, len(pages)),
         )
@@ -337,18 +345,6 @@ def _row(
 def _goal(trajectory: Trajectory) -> str:
     seen = trajectory.steps[0].observation.goal if trajectory.steps else ""
     return trajectory.goal or trajectory.task.goal or seen
-
-
-def _answer(trajectory: Trajectory) -> str:
-    """Return what was handed in, fenced: it may hold whatever a page said."""
-    action = trajectory.steps[-1].decision.action if trajectory.steps else None
-    match action:
-        case Answer(text) if text:
-            return fence("answer", text)
-        case GiveUp():
-            return "nothing, it gave up"
-        case _:
-            return "nothing"
 
 
 def _page(page: Observation | None) -> str:

@@ -384,7 +384,18 @@ def match_labels(
                 )
             )
     if not found or (unknown and not ignore_unknown):
-        raise _unknown_labels_error(unknown, len(labels), by_id)
+        total = len(labels)
+        shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
+        close = get_close_matches(unknown[0], list(by_id), n=1) if unknown else []
+        hint = (
+            f"did you mean {close[0]!r}?"
+            if close
+            else f"the run's are such as {next(iter(by_id), 'none')!r}"
+        )
+        raise SetupError(
+            f"{len(unknown)} of {total} labels are of episodes not in this run: {shown}; {hint}"
+            " (--ignore-unknown leaves them out where others fit)"
+        )
     return found, len(unknown)
 
 
@@ -396,19 +407,3 @@ def read_values(store: Store, score: str = "success") -> dict[str, dict[str, flo
             if one.name == score:
                 values[one.evaluator][episode] = one.value
     return dict(values)
-
-
-def _unknown_labels_error(
-    unknown: Sequence[str], total: int, known: dict[str, EpisodeSummary]
-) -> SetupError:
-    shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
-    close = get_close_matches(unknown[0], list(known), n=1) if unknown else []
-    hint = (
-        f"did you mean {close[0]!r}?"
-        if close
-        else f"the run's are such as {next(iter(known), 'none')!r}"
-    )
-    return SetupError(
-        f"{len(unknown)} of {total} labels are of episodes not in this run: {shown}; {hint}"
-        " (--ignore-unknown leaves them out where others fit)"
-    )

@@ -222,7 +222,19 @@ class JudgingRun:
         """What was spent, and with labels how far the evaluators agree with people, as it is
         shown; `Judgements`."""
         console = results_console(_WIDTH)
-        report: dict[str, Any] = {"run": str(self.config.run), "costs": self._costs()}
+        # Of the evaluators asked for, over all sessions.
+        report: dict[str, Any] = {
+            "run": str(self.config.run),
+            "costs": {
+                name: {
+                    **as_plain(tally),
+                    "together": [[*places, *counts] for places, counts in tally.together.items()],
+                    "money": tally.money(self.prices),
+                    "share_that_reached_the_last": tally.reached_last,
+                }
+                for name, tally in self.tallies.items()
+            },
+        }
         report["stopped"] = self.left_undone
         members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
         held = (
@@ -267,18 +279,6 @@ class JudgingRun:
         held = measure_agreement(placed_labels, asked, self.config.annotators)
         print_agreement(held, console, called)
         return agreement_as_json(held, labels, ignored)
-
-    def _costs(self) -> dict[str, Any]:
-        """Of the evaluators asked for, over all sessions."""
-        return {
-            name: {
-                **as_plain(tally),
-                "together": [[*places, *counts] for places, counts in tally.together.items()],
-                "money": tally.money(self.prices),
-                "share_that_reached_the_last": tally.reached_last,
-            }
-            for name, tally in self.tallies.items()
-        }
 
     def _write(self, name: str, content: str) -> Path:
         folder = self.config.out or self.config.run

@@ -168,8 +168,12 @@ def _parse_combined(
         is_end, text = text[0] == ")", text[1:]
         if is_end:
             break
-    spec = EvaluatorSpec(kind, "", _parse_numbers(bracket, whole), tuple(parts))
-    count, numbers = len(spec.parts), spec.numbers
+    try:
+        numbers = tuple(float(part) for part in (bracket or "").split(",") if part.strip())
+    except ValueError:
+        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] must be numbers") from None
+    spec = EvaluatorSpec(kind, "", numbers, tuple(parts))
+    count = len(parts)
     usable = {
         "vote": not numbers or (len(numbers) == count and min(numbers) > 0),
         "cascade": not numbers
@@ -184,13 +188,6 @@ def _parse_combined(
         }[spec.kind]
         raise UsageError(f"in the evaluator {whole!r}: expected {expected}")
     return spec, text
-
-
-def _parse_numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
-    except ValueError:
-        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] must be numbers") from None
 
 
 def _load_reward(folder: Path) -> "RewardModel | LanguageReward":

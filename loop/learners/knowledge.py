@@ -195,7 +195,17 @@ class KnowledgeLearner:
         played: dict[tuple[tuple[Key, ...], str], list[float | None]] = {}
         for item, (was_kept, keys) in tried.items():
             site = item.partition(" on ")[2]
-            tasks = _list_tried(self._session, site)
+            split = self._session.split
+            # What is proposed is the same whatever the seed, so that a trial would be practised.
+            names = split.trial or [name for name in split.learning if name not in split.proposed]
+            count = self._session.config.trials
+            found: list[Task] = []
+            for index in range(count):
+                for name in names:
+                    task = self._session.suite.task(name, _FIRST_TRIED + index)
+                    if not site or site_of(task.start_url) == site:
+                        found.append(task)
+            tasks = found[:count]
             sides = []
             for shown in (told | keys, told - keys):
                 key = tuple(sorted(shown)), site
@@ -274,19 +284,3 @@ def _note(files: Files, keys: AbstractSet[Key], trial: Trial) -> Files:
         assert entry is not None
         changed[site] = changed[site].changed(noted(entry))
     return changed
-
-
-def _list_tried(session: Session, site: str) -> list[Task]:
-    """The tasks of a trial, on this site where one is named: seeds that are never drawn, or tasks
-    that are set apart."""
-    split = session.split
-    # What is proposed is the same whatever the seed, so that a trial would be practised.
-    names = split.trial or [name for name in split.learning if name not in split.proposed]
-    count = session.config.trials
-    tasks: list[Task] = []
-    for index in range(count):
-        for name in names:
-            task = session.suite.task(name, _FIRST_TRIED + index)
-            if not site or site_of(task.start_url) == site:
-                tasks.append(task)
-    return tasks[:count]

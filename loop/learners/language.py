@@ -82,8 +82,16 @@ class LanguageLearner:
     def _train(self, state: ArmState, arm: str, round: int) -> None:
         session = self._session
         is_own = round > 0 and session.arm.learns_from == "experience"
-        settings = TrainSettings(how=session.config.how if is_own else _imitating(session))
-        weights = load_weights(ModelSource(_find_base(self._place), dtype="float32"))
+        # Without experience of their own the weights are changed by imitation alone.
+        how = session.config.how
+        settings = TrainSettings(how=how if is_own else WeightSettings(lora=how.lora))
+        # The weights that an adapter lies on; a folder without an adapter is its own.
+        noted = Path(self._place, "adapter_config.json")
+        if not noted.is_file():
+            base = self._place
+        else:
+            base = str(json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"])
+        weights = load_weights(ModelSource(base, dtype="float32"))
         asking, images = self._named.asking, RunImages([session.folder.path])
         encoder = PromptEncoder(weights, asking, images)
         episodes = [*state.demonstrations, *_own_episodes(state, settings, round if is_own else 0)]
@@ -180,12 +188,6 @@ class _Unchanged:
         self.asking.save(folder)
 
 
-def _imitating(session: Session) -> WeightSettings:
-    """As the run's weights are changed, by imitation alone."""
-    how = session.config.how
-    return WeightSettings(lora=how.lora)
-
-
 def _own_episodes(state: ArmState, settings: TrainSettings, round: int) -> list[Trajectory]:
     """What was done so far and dreamt now, where imitation or single verdicts teach; of this round
     alone, where episodes are compared."""
@@ -194,11 +196,3 @@ def _own_episodes(state: ArmState, settings: TrainSettings, round: int) -> list[
     if settings.objective in _ON_POLICY:
         return [one for one in state.experience if one.provenance.round == round]
     return [*state.experience, *state.dreams]
-
-
-def _find_base(place: str) -> str:
-    """The weights that an adapter lies on; a folder without an adapter is its own."""
-    noted = Path(place, "adapter_config.json")
-    if not noted.is_file():
-        return place
-    return str(json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"])

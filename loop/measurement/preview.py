@@ -45,7 +45,14 @@ def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[st
     }
     facts |= _preview_judging(config, tasks)
     facts["baselines"] = _preview_baselines(config, chosen)
-    facts |= _preview_tokens(config, steps)
+    played = contestant(config, knows=False)
+    if played.kind in ("endpoint", "local"):
+        # What a language model would read and write at most, roughly.
+        read, written = steps * MAX_TOKENS, steps * config.max_tokens
+        facts["tokens"] = (
+            f"up to about {read:,} read for pages alone and {written:,} written, if every"
+            " episode takes all of its steps"
+        )
     if missing := _find_missing(config, chosen):
         facts["missing"] = missing
     if config.resume is not None:
@@ -94,18 +101,6 @@ def _preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | 
     counted = ", ".join(f"{count} of {arm}" for arm, count in counts.items())
     to_show = f"; {shown} or a few more in which oracles show what is replayed" * bool(shown)
     return [f"{sum(counts.values())} episodes: {counted}{to_show}", told]
-
-
-def _preview_tokens(config: BenchmarkConfig, steps: int) -> dict[str, Any]:
-    """What a language model would read and write at most, roughly."""
-    played = contestant(config, knows=False)
-    if played.kind not in ("endpoint", "local"):
-        return {}
-    read, written = steps * MAX_TOKENS, steps * config.max_tokens
-    return {
-        "tokens": f"up to about {read:,} read for pages alone and {written:,} written, if every"
-        " episode takes all of its steps"
-    }
 
 
 def _find_missing(config: BenchmarkConfig, chosen: TaskSelection) -> list[str]:

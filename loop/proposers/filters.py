@@ -192,7 +192,20 @@ class ProposalFilter:
             if checked[-1].is_taken:
                 self.known.append(task)
         settled = []
-        for line in await self._ask_model(checked):
+        if self.asker is None:
+            lines = checked
+        else:
+            passed = [line for line in checked if line.is_taken]
+            refusals: dict[str, Refusal | None] = {}
+            for start in range(0, len(passed), _AT_ONCE):
+                tasks = [line.proposal.task for line in passed[start : start + _AT_ONCE]]
+                verdicts = await ask_verdicts(self.asker, tasks, self.scope)
+                refusals.update(zip((task.id for task in tasks), verdicts, strict=True))
+            lines = [
+                line.refused(refusals.get(line.proposal.task.id)) if line.is_taken else line
+                for line in checked
+            ]
+        for line in lines:
             proposal, proof = line.proposal, line.proof
             if line.is_taken and proposal.solution:
                 is_checked = bool(proposal.task.checks)
@@ -205,20 +218,6 @@ class ProposalFilter:
             settled.append(line)
             self.on_line(line)
         return settled
-
-    async def _ask_model(self, lines: list[ProposalRecord]) -> list[ProposalRecord]:
-        if self.asker is None:
-            return lines
-        passed = [line for line in lines if line.is_taken]
-        refusals: dict[str, Refusal | None] = {}
-        for start in range(0, len(passed), _AT_ONCE):
-            tasks = [line.proposal.task for line in passed[start : start + _AT_ONCE]]
-            verdicts = await ask_verdicts(self.asker, tasks, self.scope)
-            refusals.update(zip((task.id for task in tasks), verdicts, strict=True))
-        return [
-            line.refused(refusals.get(line.proposal.task.id)) if line.is_taken else line
-            for line in lines
-        ]
 
 
 def keep_proven_checks(proposal: TaskProposal, proof: SolveResult | None) -> TaskProposal:

@@ -156,7 +156,12 @@ async def propose_from(source: str, material: Material, asker: ProposerModel) ->
     config, site, scope = material.config, material.site, material.site.scope
     more = (config.count, material.known)
     if source == "pages" and not config.pages:
-        return await _propose_from_name(material, asker)
+        known, results, count = list(material.known), [], material.config.count
+        for number, start in enumerate(range(0, count, _AT_ONCE)):
+            for request in from_name(material.site.scope, min(_AT_ONCE, count - start), known):
+                results.append(await asker.tasks(request, material.site.scope, number))
+                known += [each.proposal.task for each in results[-1].lines]
+        return _join_results(results)
     if source == "pages":
         seen = await visit_pages(site.open_world, site.start, scope, config.pages, config.seed)
         requests = from_pages(scope, seen, *more)
@@ -176,15 +181,6 @@ async def propose_from(source: str, material: Material, asker: ProposerModel) ->
         requests = divide_requests(scope, "manual", shown, *more, at_once=2)
     asked = [await asker.tasks(each, scope, number) for number, each in enumerate(requests)]
     return _join_results(asked)
-
-
-async def _propose_from_name(material: Material, asker: ProposerModel) -> SourceResult:
-    known, results, count = list(material.known), [], material.config.count
-    for number, start in enumerate(range(0, count, _AT_ONCE)):
-        for request in from_name(material.site.scope, min(_AT_ONCE, count - start), known):
-            results.append(await asker.tasks(request, material.site.scope, number))
-            known += [each.proposal.task for each in results[-1].lines]
-    return _join_results(results)
 
 
 _AT_ONCE = 10

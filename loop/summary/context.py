@@ -150,12 +150,30 @@ def summarize_spending(store: Store) -> SpentRow | None:
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
     episodes = sum(entry.is_of_policy for entry in store.entries("played"))
-    noted = _sum_noted(store)
+    # Sums over decisions that the sessions noted, of all arms and rounds.
+    noted: dict[str, float] = {}
+    for arm in sorted({entry.arm for entry in store.entries("any")}):
+        row = store.get_state(f"round:{arm}:0:0")
+        for name, value in (row if isinstance(row, dict) else {}).items():
+            if isinstance(value, int | float):
+                noted[name] = noted.get(name, 0.0) + value
     if "decision_seconds" not in noted:  # by the loop, whose arms have rounds
         real = [s for t in store.trajectories() if not t.provenance.imagined for s in t.steps]
         noted["decision_seconds"] = sum(step.decision.seconds for step in real)
         noted["world_seconds"] = sum(step.seconds for step in real)
-    total = _sum_costs(asked, noted)
+    paid = [row for row in asked if row["price"] != "own weights"]
+    known = [row["money"] for row in paid if row["money"] is not None]
+    one_currency = len({row["currency"] for row in paid}) == 1
+    is_counted = not any(row["uncounted"] for row in asked)
+    read = sum(row["input_tokens"] for row in asked) if asked else noted.get("input_tokens")
+    written = sum(row["output_tokens"] for row in asked) if asked else noted.get("output_tokens")
+    total = CostAmount(
+        input_tokens=read if is_counted else None,
+        output_tokens=written if is_counted else None,
+        seconds=noted.get("decision_seconds", 0.0),
+        world_seconds=noted.get("world_seconds", 0.0),
+        money=sum(known) if paid and one_currency and len(known) == len(paid) else None,
+    )
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(
         steps=steps,
@@ -187,33 +205,6 @@ def _summarize_model(entry: Spent, prices: Prices) -> ModelSpending:
         price=known,
         price_date=str(price.date) if price and price.date else "",
         price_source=price.source if price else "",
-    )
-
-
-def _sum_noted(store: Store) -> dict[str, float]:
-    """Return the sums over decisions that the sessions noted, of all arms and rounds."""
-    total: dict[str, float] = {}
-    for arm in sorted({entry.arm for entry in store.entries("any")}):
-        noted = store.get_state(f"round:{arm}:0:0")
-        for name, value in (noted if isinstance(noted, dict) else {}).items():
-            if isinstance(value, int | float):
-                total[name] = total.get(name, 0.0) + value
-    return total
-
-
-def _sum_costs(rows: Sequence[ModelSpending], noted: Mapping[str, float]) -> CostAmount:
-    paid = [row for row in rows if row["price"] != "own weights"]
-    known = [row["money"] for row in paid if row["money"] is not None]
-    one_currency = len({row["currency"] for row in paid}) == 1
-    is_counted = not any(row["uncounted"] for row in rows)
-    read = sum(row["input_tokens"] for row in rows) if rows else noted.get("input_tokens")
-    written = sum(row["output_tokens"] for row in rows) if rows else noted.get("output_tokens")
-    return CostAmount(
-        input_tokens=read if is_counted else None,
-        output_tokens=written if is_counted else None,
-        seconds=noted.get("decision_seconds", 0.0),
-        world_seconds=noted.get("world_seconds", 0.0),
-        money=sum(known) if paid and one_currency and len(known) == len(paid) else None,
     )
 
 

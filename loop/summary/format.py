@@ -16,7 +16,6 @@ from loop.summary.schema import (
     ArmRow,
     BaselineRow,
     BeliefRow,
-    CostAmount,
     DriftRow,
     EpisodeRate,
     MacroRow,
@@ -94,17 +93,18 @@ def format_spending_rows(row: SpentRow) -> list[tuple[str, ...]]:
         ("an episode", row["per_episode"]),
         ("the run", row["run"]),
     )
-    return [(name, *_format_amount(cost, row)) for name, cost in lines if cost is not None]
-
-
-def _format_amount(cost: CostAmount, row: SpentRow) -> tuple[str, ...]:
-    return (
-        _format_count(cost["input_tokens"], row),
-        _format_count(cost["output_tokens"], row),
-        f"{cost['seconds']:,.2f}",
-        f"{cost['world_seconds']:,.2f}",
-        _format_money(cost["money"], row),
-    )
+    return [
+        (
+            name,
+            _format_count(cost["input_tokens"], row),
+            _format_count(cost["output_tokens"], row),
+            f"{cost['seconds']:,.2f}",
+            f"{cost['world_seconds']:,.2f}",
+            _format_money(cost["money"], row),
+        )
+        for name, cost in lines
+        if cost is not None
+    ]
 
 
 def _format_count(tokens: float | None, row: SpentRow) -> str:

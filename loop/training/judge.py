@@ -174,7 +174,11 @@ def train_judge(settings: TrainJudgeSettings, parts: EpisodeSplit, say: Say) -> 
         folder = settings.out / "members" / str(number)
         if not (folder / "config.json").exists():
             member, spent = _train_member(settings, parts.taught, number, say)
-            _save_member(member, folder)
+            # The folder appears whole or not at all.
+            draft = folder.with_name(f".{folder.name}")
+            draft.mkdir(parents=True, exist_ok=True)
+            member.save(draft)
+            draft.rename(folder)
             reports.extend(spent)
         members.append(EnsembleMember.load(folder))
     known = [e.trajectory for e in parts.calibrated]
@@ -231,14 +235,6 @@ def train_judging(
 
 def _told(say: Say, stage: str) -> Callable[[float, float], None]:
     return lambda done, loss: say(stage, done, loss)
-
-
-def _save_member(member: EnsembleMember, folder: Path) -> None:
-    """Whole or not at all."""
-    draft = folder.with_name(f".{folder.name}")
-    draft.mkdir(parents=True, exist_ok=True)
-    member.save(draft)
-    draft.rename(folder)
 
 
 PARTS = ("calibration", "held-out seeds", "held-out tasks")

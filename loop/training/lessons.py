@@ -81,7 +81,18 @@ def build_units(
                 TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)
             ]
     if not units:
-        raise SetupError(_explain_nothing(settings, episodes, scores))
+        good = sum(score >= 0.5 for score in scores.values())
+        wanted = {
+            "sft": "successes to imitate",
+            "dpo": "a success and a failure at one task and seed",
+            "kto": "scored episodes",
+            "webrl": "scored episodes that a model with token ids sampled",
+        }.get(settings.objective, "episodes of one task and seed, sampled by a model, that differ")
+        raise SetupError(
+            f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
+            f" {settings.score!r}, {good} successes; --objective {settings.objective} needs"
+            f" {wanted}"
+        )
     return units
 
 
@@ -208,22 +219,6 @@ def _group_by_seed(episodes: Iterable[Trajectory]) -> dict[str, str]:
     return {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
 
 
-def _explain_nothing(
-    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores
-) -> str:
-    good = sum(score >= 0.5 for score in scores.values())
-    wanted = {
-        "sft": "successes to imitate",
-        "dpo": "a success and a failure at one task and seed",
-        "kto": "scored episodes",
-        "webrl": "scored episodes that a model with token ids sampled",
-    }.get(settings.objective, "episodes of one task and seed, sampled by a model, that differ")
-    return (
-        f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
-        f" {settings.score!r}, {good} successes; --objective {settings.objective} needs {wanted}"
-    )
-
-
 def make_objective(how: WeightSettings) -> "Objective":
     """What is minimised, with the bounds of the papers."""
     from webagent.training.language import objectives
@@ -280,7 +275,11 @@ def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experi
                 if values and values[0] is not None:
                     scores[name] = values[0]
             for episode in store.trajectories():
-                if _is_for_training(episode):
+                try:
+                    is_taught = split_of(episode.task.seed) == "train"
+                except ValueError:
+                    is_taught = False
+                if is_taught:
                     episodes.append(episode)
                 else:
                     held_out += 1
@@ -301,10 +300,3 @@ def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experi
             f"the runs hold no judgement of steps by {steps!r}; make some, or give --steps rules"
         )
     return Experience(episodes, scores, held_out, judged)
-
-
-def _is_for_training(episode: Trajectory) -> bool:
-    try:
-        return split_of(episode.task.seed) == "train"
-    except ValueError:
-        return False

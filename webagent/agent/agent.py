@@ -193,7 +193,22 @@ class Agent:
                 expert = await undo.enter_async_context(actor_of(self.expert, self._manner()))
             browser = self.browser
             if browser is None:
-                browser = await undo.enter_async_context(self._own_browser())
+                from webagent.browser import Browser, BrowserLimits
+
+                guard = self.guard
+                if isinstance(guard, Path | str):
+                    guard = Guard.read(Path(guard), self.approver)
+                elif isinstance(guard, GuardPolicy):
+                    guard = Guard.of(guard, self.approver)
+                elif guard is not None and self.approver is not None:
+                    guard = replace(guard, approver=self.approver)
+                # A person may take their time with a window; nothing is taken back from under them.
+                limits = (
+                    BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY) if self.headed else None
+                )
+                browser = await undo.enter_async_context(
+                    Browser(headless=not self.headed, guard=guard, limits=limits, connect=self.cdp)
+                )
             profile = self.profile or Profile(dialogs="ask")
             if self.downloads:
                 profile = replace(profile, downloads=self.downloads)
@@ -382,10 +397,17 @@ class Agent:
             url = past[-1].url
         check_address(url)
         words = re.sub(r"[^a-z0-9]+", "-", task.lower()[: 2 * _NAMED]).strip("-")
+        goal = add_schema(task, schema) if schema is not None else task
+        if past:
+            said = [
+                f"- {each.asked}\n  {each.ending}: {each.answer or each.reason}" for each in past
+            ]
+            before = "\n".join(said[-_REMEMBERED:])
+            goal += f"\n\nThis goes on from earlier tasks on this page:\n{before}"
         return Task(
             id=f"live/{words[:_NAMED].strip('-') or 'task'}@1",
             start_url=url,
-            goal=_add_past(add_schema(task, schema) if schema is not None else task, past),
+            goal=goal,
             max_steps=self.max_steps,
             clock="real",
             login="" if self.keep_login and not self._has_login() else self.login,
@@ -409,27 +431,6 @@ class Agent:
     def _prices(self) -> Prices:
         prices = self.prices
         return read_prices(prices) if isinstance(prices, Path) else prices or default_prices()
-
-    def _own_browser(self) -> "Browser":
-        from webagent.browser import Browser, BrowserLimits
-
-        guard = self.guard
-        if isinstance(guard, Path | str):
-            guard = Guard.read(Path(guard), self.approver)
-        elif isinstance(guard, GuardPolicy):
-            guard = Guard.of(guard, self.approver)
-        elif guard is not None and self.approver is not None:
-            guard = replace(guard, approver=self.approver)
-        # A person may take their time with a window; nothing is taken back from under them.
-        limits = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY) if self.headed else None
-        return Browser(headless=not self.headed, guard=guard, limits=limits, connect=self.cdp)
-
-
-def _add_past(goal: str, past: Sequence[Result]) -> str:
-    """Return what is asked with what was asked and said in the same session before."""
-    said = [f"- {each.asked}\n  {each.ending}: {each.answer or each.reason}" for each in past]
-    before = "\n".join(said[-_REMEMBERED:])
-    return f"{goal}\n\nThis goes on from earlier tasks on this page:\n{before}" if said else goal
 
 
 def check_address(url: str) -> None:

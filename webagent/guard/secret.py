@@ -51,7 +51,16 @@ class EncodedValues:
         self._runs: dict[str, tuple[bool, bool]] = {}
         """Of forms in base64, whether a character before and after carries bits of the value."""
         for name, value in values.items():
-            self._add(name, value)
+            codings = {value.encode(), value.encode("utf-16-le")[:-1]}
+            # A value that looks escaped itself is undone together with the escapes around it.
+            plain = {value, value.replace(" ", "+"), value[::-1], _undo_escapes(value)}
+            plain |= {raw.hex() for raw in codings}
+            self._alike |= {_fold(form): name for form in plain if len(form) >= SHORTEST}
+            for raw in codings:
+                for run, edges in _in_base64(raw):
+                    form = _fold(run) if len(run) >= _SEARCHED_ALIKE else run
+                    (self._alike if len(run) >= _SEARCHED_ALIKE else self._exact)[form] = name
+                    self._runs[form] = edges
 
     def names_in(self, text: str) -> set[str]:
         """Return names of the values that a text carries, but for one within another."""
@@ -113,18 +122,6 @@ class EncodedValues:
                     before, after = self._runs.get(form, (False, False))
                     yield *_widen(text, first - before, last + after), name
                     first = within.find(form, first + 1)
-
-    def _add(self, name: str, value: str) -> None:
-        codings = {value.encode(), value.encode("utf-16-le")[:-1]}
-        # A value that looks escaped itself is undone together with the escapes around it.
-        plain = {value, value.replace(" ", "+"), value[::-1], _undo_escapes(value)}
-        plain |= {raw.hex() for raw in codings}
-        self._alike |= {_fold(form): name for form in plain if len(form) >= SHORTEST}
-        for raw in codings:
-            for run, edges in _in_base64(raw):
-                form = _fold(run) if len(run) >= _SEARCHED_ALIKE else run
-                (self._alike if len(run) >= _SEARCHED_ALIKE else self._exact)[form] = name
-                self._runs[form] = edges
 
 
 def _in_base64(raw: bytes) -> Iterator[tuple[str, tuple[bool, bool]]]:

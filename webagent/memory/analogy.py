@@ -203,7 +203,17 @@ def element_candidates(
         mine = _candidates(scene, op, name, group, siblings) if name else [ArgumentCandidate(op, 0)]
         for candidate in mine:
             candidate.kind = (op, role)
-        _note_repeats(scene, mine)
+        # What was already done to an element while the page looked as it does now.
+        now = scene.page.observation
+        done = {
+            (past.op, past.role, past.name.lower())
+            for past in scene.past
+            if past.observation.url == now.url and _look(past.observation) == _look(now)
+        }
+        for candidate in mine:
+            node = now.node(candidate.value) if candidate.value else None
+            if node is not None and (candidate.op, node.role, clean(node.name).lower()) in done:
+                candidate.features["repeated"] = 1.0
         share = sum(share for share, _ in group)
         opening = [candidate for candidate in mine if "opens" in candidate.features]
         others = [candidate for candidate in mine if "opens" not in candidate.features]
@@ -340,7 +350,12 @@ def _candidates(
     for descriptor in tried:
         if support[descriptor] >= _FEWEST:
             value = _value(scene, name, descriptor)
-            if value is not None and _fits(name, value, descriptor):
+            if value is not None and (
+                name not in MARKS
+                or value > 0
+                or descriptor == ("page",)
+                or (name == "at" and value)
+            ):
                 given[descriptor] = value
     found: dict[Any, ArgumentCandidate] = {}
     for descriptor, value in given.items():
@@ -456,11 +471,6 @@ def _note_evidence(
         candidate.features["wide"] = widest / len(held_by) if held_by else 0.0
 
 
-def _fits(name: str, value: Any, descriptor: tuple[Any, ...]) -> bool:
-    """Whether a value can be this argument: a mark other than `at` is one of an element."""
-    return name not in MARKS or value > 0 or descriptor == ("page",) or (name == "at" and value)
-
-
 def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:
     if descriptor == ("page",):
         return 0
@@ -536,20 +546,6 @@ def _trust(descriptor: tuple[Any, ...], case: Case, scene: Scene) -> float:
 def _own_values(goal: Goal) -> tuple[str, ...]:
     """The values of a goal that are long enough not to stand in a constant by chance."""
     return tuple(s.text.lower() for s in goal.slots if s.kind != "name" and len(s.text) > 3)
-
-
-def _note_repeats(scene: Scene, candidates: Iterable[ArgumentCandidate]) -> None:
-    """Mark what was already done to this element while the page looked as it does now."""
-    now = scene.page.observation
-    done = {
-        (past.op, past.role, past.name.lower())
-        for past in scene.past
-        if past.observation.url == now.url and _look(past.observation) == _look(now)
-    }
-    for candidate in candidates:
-        node = now.node(candidate.value) if candidate.value else None
-        if node is not None and (candidate.op, node.role, clean(node.name).lower()) in done:
-            candidate.features["repeated"] = 1.0
 
 
 def _look(observation: Any) -> tuple[tuple[str, str, tuple[str, ...]], ...]:

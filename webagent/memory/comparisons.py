@@ -146,7 +146,7 @@ def unmet_of(scene: Scene, role: str) -> tuple[int, float] | None:
     targets = [
         value
         for slot in scene.goal.slots
-        if slot.kind == "number" and _is_number(slot.text)
+        if slot.kind == "number" and (re.fullmatch(r"[\d,\s-]+", slot.text) is not None)
         for value in map(float, re.findall(r"-?\d+", slot.text))
     ]
     page = scene.page
@@ -156,10 +156,6 @@ def unmet_of(scene: Scene, role: str) -> tuple[int, float] | None:
         if shown is not None and shown != target:
             return line, target - shown
     return None
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[\d,\s-]+", text) is not None
 
 
 def shown_at(page: Page, line: int) -> float | None:

@@ -94,7 +94,7 @@ def _of_numbers(scene: Scene) -> Iterator[Condition]:
             for place, number in enumerate(shown[:_SHOWN]):
                 yield "against", reference, place, _sign(number - value)
     for role in _CONTROLS:
-        if (role in scene.page.by_role and slots) or _has_list(scene):
+        if (role in scene.page.by_role and slots) or ("[" in scene.goal.text):
             missing = unmet_of(scene, role)
             if missing is None:
                 yield "unmet", role, "met"
@@ -121,10 +121,6 @@ def _longest_step(scene: Scene, role: str) -> float:
         if value is not None:
             shown.append(value)
     return max((abs(a - b) for a, b in pairwise(shown)), default=0.0)
-
-
-def _has_list(scene: Scene) -> bool:
-    return "[" in scene.goal.text
 
 
 def _numbers_shown(scene: Scene) -> list[float]:
@@ -237,7 +233,14 @@ def agreement(
     result = np.zeros(len(theirs))
     heaviest = float(weights.max())
     near = [i for i in range(len(theirs)) if weights[i] > _NEAR * heaviest]
-    all_kinds = _kinds(classes)
+    # Kinds that came once are told without the name of their element.
+    counts = Counter(classes)
+    all_kinds = []
+    for each in classes:
+        parts = each.split("|")
+        if counts[each] < _LEAST and len(parts) > 2:
+            parts[2] = "*"
+        all_kinds.append("|".join(parts))
     kinds = [all_kinds[i] for i in near]
     if len(set(kinds)) < 2:
         return result
@@ -272,18 +275,6 @@ def _likelihood(
         own = np.array([each == kind for each in kinds])
         share = (weights[own & same].sum() + _DOUBT * usual) / (weights[own].sum() + _DOUBT)
         found[kind] = float(np.clip(math.log(share / usual) / _SURE, -1, 1))
-    return found
-
-
-def _kinds(classes: Sequence[str]) -> list[str]:
-    """The kinds of steps, those that came once told without the name of their element."""
-    counts = Counter(classes)
-    found = []
-    for each in classes:
-        parts = each.split("|")
-        if counts[each] < _LEAST and len(parts) > 2:
-            parts[2] = "*"
-        found.append("|".join(parts))
     return found
 
 

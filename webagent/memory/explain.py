@@ -6,7 +6,6 @@ from typing import Any
 from webagent.action import format_action
 from webagent.memory.analogy import Proposal
 from webagent.memory.scene import Reference, Scene
-from webagent.records import Observation
 
 _MOST_REASONS = 3
 _MOST_CASES = 3
@@ -16,7 +15,12 @@ def explain(proposal: Proposal, scene: Scene) -> list[str]:
     """Return lines that say why this action was proposed in this scene."""
     lines = [f"{format_action(proposal.action)}, {proposal.confidence:.0%} sure"]
     for choice in proposal.choices:
-        lines.append(f"  {_chosen(choice.value, scene.page.observation)}: {choice.probability:.0%}")
+        node = scene.page.observation.node(choice.value) if isinstance(choice.value, int) else None
+        if node is not None:
+            chosen = f"{node.role} {node.name!r}"
+        else:
+            chosen = repr(choice.value) if choice.value else "no element"
+        lines.append(f"  {chosen}: {choice.probability:.0%}")
         reasons = sorted(choice.reasons.items(), key=lambda each: -each[1])
         lines += [
             f"    {phrase(descriptor, scene)} ({share:.0%} of the recall)"
@@ -121,10 +125,3 @@ def _referred(reference: Reference, scene: Scene) -> str:
         case "<" | "^":
             return f"what was acted on before, {value}"
     return value
-
-
-def _chosen(value: Any, observation: Observation) -> str:
-    node = observation.node(value) if isinstance(value, int) else None
-    if node is not None:
-        return f"{node.role} {node.name!r}"
-    return repr(value) if value else "no element"

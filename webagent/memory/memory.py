@@ -261,16 +261,7 @@ class Memory:
             steps = like
         order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_LESSONS]
         lessons = [steps[int(i)] for i in order]
-        self.relevance = self._relevance(lessons)
-        questions: dict[str, list[Question]] = {"element": [], "text": []}
-        for trajectory, i in lessons:
-            self._ask(trajectory, i, questions)
-        for name, asked in questions.items():
-            self.scorers[name].learn(asked)
-        return self.scorers["element"].learn(questions["element"])
-
-    def _relevance(self, lessons: Sequence[tuple[Trajectory, int]]) -> Array:
-        """Weights under which cases of the right kind of step get the most of the recall."""
+        # Weights under which cases of the right kind of step get the most of the recall.
         known = {(case.episode, case.step): case for case in self.index.cases}
         groups: list[tuple[Array, Array]] = []
         for trajectory, i in lessons:
@@ -282,7 +273,13 @@ class Memory:
             right = np.array([case.signature == own.signature for _, case, _ in found])
             if right.any() and not right.all():
                 groups.append((np.array([features for _, _, features in found]), right))
-        return _fit_relevance(groups)
+        self.relevance = _fit_relevance(groups)
+        questions: dict[str, list[Question]] = {"element": [], "text": []}
+        for trajectory, i in lessons:
+            self._ask(trajectory, i, questions)
+        for name, asked in questions.items():
+            self.scorers[name].learn(asked)
+        return self.scorers["element"].learn(questions["element"])
 
     def _ask(self, trajectory: Trajectory, i: int, questions: dict[str, list[Question]]) -> None:
         """Add the questions that one step asks, with the candidates that the others give."""

@@ -155,19 +155,14 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
     yield from computing.possible(scene, wanted)
     if len(wanted) < _SHORT:
         yield from _on_page(scene, wanted)
-        yield from _on_earlier_pages(scene, wanted)
+        kinds = dict.fromkeys(done.signature for done in reversed(scene.past))
+        for signature in list(kinds)[:_MOST_PAGES]:
+            before = _back(scene, signature)
+            if before is not None and before.page.observation is not scene.page.observation:
+                yield from (("earlier", signature, inner) for inner in _on_page(before, wanted))
         if not references:
             yield from operators.possible_totals(scene, wanted)
             yield from _sums(scene, wanted)
-
-
-def _on_earlier_pages(scene: Scene, wanted: str) -> Iterator[Descriptor]:
-    """Where the text stood on the pages that were acted on last."""
-    kinds = dict.fromkeys(done.signature for done in reversed(scene.past))
-    for signature in list(kinds)[:_MOST_PAGES]:
-        before = _back(scene, signature)
-        if before is not None and before.page.observation is not scene.page.observation:
-            yield from (("earlier", signature, inner) for inner in _on_page(before, wanted))
 
 
 def _composed(scene: Scene, wanted: str) -> Iterator[Descriptor]:
@@ -211,14 +206,26 @@ def _on_page(scene: Scene, wanted: str) -> Iterator[Descriptor]:
     slots = scene.slots_on_page()
     for unit, forms in places[:_MOST_PLACES]:
         anchors = [(reference, text, 8) for reference, text in slots]
-        anchors += [(("=", label), label, 3) for label in _labels_of(page, unit)]
-        ways: list[Descriptor] = [("asked", place) for place in _asked_places(scene, unit)]
+        cells = page.units_of(unit.line)
+        own = [cells[unit.cell - 1].text] if unit.cell else []
+        anchors += [
+            # Constant texts: that of the cell before it, and those near its line.
+            (("=", label), label, 3)
+            for label in [text for text in [*own, *labels(page, unit.line)] if text][:6]
+        ]
+        found = asked(scene)
+        ways: list[Descriptor] = [
+            ("asked", place) for place in ([found.index(unit)] if unit in found else [])
+        ]
         ways += [("line", *place) for place in _by_order(page, unit)]
         for reference, text, reach in anchors:
             for number, hit in enumerate(page.find(text)):
                 anchor = page.units[hit]
                 if abs(unit.line - anchor.line) <= reach and anchor is not unit:
-                    ways.append(("beside", reference, number, *_offset(anchor, unit)))
+                    lines = unit.line - anchor.line
+                    # From cell to cell within a line, else the place in its line.
+                    cell = unit.cell - anchor.cell if lines == 0 else unit.cell
+                    ways.append(("beside", reference, number, lines, cell))
         yield from ((*way, form) for way in ways for form in forms)
 
 
@@ -236,11 +243,6 @@ def asked(scene: Scene) -> list[Unit]:
     return found
 
 
-def _asked_places(scene: Scene, unit: Unit) -> list[int]:
-    found = asked(scene)
-    return [found.index(unit)] if unit in found else []
-
-
 def _asked(scene: Scene, place: int, form: Form) -> str | None:
     found = asked(scene)
     return extract_form(found[place].text, form) if place < len(found) else None
@@ -254,20 +256,6 @@ def _by_order(page: Page, unit: Unit) -> list[tuple[str, str, int]]:
         return []
     place = same.index(unit.line)
     return [(node.role, node.kind, place), (node.role, node.kind, place - len(same))]
-
-
-def _labels_of(page: Page, unit: Unit) -> list[str]:
-    """Constant texts by which a cell may be found: the one before it, and those near its line."""
-    cells = page.units_of(unit.line)
-    own = [cells[unit.cell - 1].text] if unit.cell else []
-    return [text for text in [*own, *labels(page, unit.line)] if text][:6]
-
-
-def _offset(anchor: Unit, unit: Unit) -> tuple[int, int]:
-    """Lines from one cell to another, and cells: from cell to cell within a line, else the place
-    in its line."""
-    lines = unit.line - anchor.line
-    return lines, unit.cell - anchor.cell if lines == 0 else unit.cell
 
 
 def _beside(

@@ -130,25 +130,14 @@ class BuiltinPolicy:
         is_trusted = confidence_of(found[0]) >= SURE
         if rng is None or self.exploration is None:
             return found[0], is_trusted
-        guessed = self._guessed(found, observation, rng)
-        if guessed is not None:
-            return guessed, True
+        # An answer that memory does not hold, where it would answer as it has always failed.
+        if isinstance(found[0].action, Answer) and rng.random() < _GUESSED:
+            said = [each.action.text for each in found if isinstance(each.action, Answer)]
+            text = self.memory.guess_answer(observation, said, rng)
+            if text is not None:
+                return Decision(Answer(text), source="explore", weights=self.weights), True
         has_failed = self.memory.has_only_failed(observation.goal)
         return sampled(found, rng, self.exploration.temperature, has_failed), is_trusted
-
-    def _guessed(
-        self, found: Sequence[Decision], observation: Observation, rng: np.random.Generator
-    ) -> Decision | None:
-        """An answer that memory does not hold, where it would answer as it has always failed."""
-        said = [each.action.text for each in found if isinstance(each.action, Answer)]
-        if self.memory is None or not isinstance(found[0].action, Answer):
-            return None
-        if rng.random() >= _GUESSED:
-            return None
-        text = self.memory.guess_answer(observation, said, rng)
-        if text is None:
-            return None
-        return Decision(Answer(text), source="explore", weights=self.weights)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int

@@ -148,7 +148,10 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
         elif success < 0.5:
             chances = [_chance(step.decision) for step in trajectory.steps]
             memory.note_failure(trajectory, chances)
-            known = [_likeliest(step.decision) for step in trajectory.steps]
+            known = [
+                max((math.exp(c.log_prob) for c in step.decision.candidates), default=0.5)
+                for step in trajectory.steps
+            ]
             added += memory.avoid(trajectory, blame_steps(chances, known))
     return added
 
@@ -159,12 +162,6 @@ def _chance(decision: Decision) -> float:
     if decision.source == "explore":
         return confidence_of(decision) or 0.05
     return confidence_of(decision) or 0.5
-
-
-def _likeliest(decision: Decision) -> float:
-    """Return the policy's confidence in the likeliest action that was considered, one half where
-    none was."""
-    return max((math.exp(c.log_prob) for c in decision.candidates), default=0.5)
 
 
 def _decision(

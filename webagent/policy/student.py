@@ -132,7 +132,12 @@ class Student:
         source = "demonstration" if success is None else "success"
         added = self.memory.remember(trajectory, 1.0, source, frozenset(without))
         self.learnt_from[kind] += bool(added)
-        self._study()
+        if len(self._successes) >= self._next_studied:
+            self._next_studied = 2 * len(self._successes)
+            self.memory.learn(self._successes[-_MOST_STUDIED:])
+        if len(self.calibration.answers) >= self._fitted + 3 + self._fitted // 20:
+            self._fitted = len(self.calibration.answers)
+            self.calibration.fit()
         return added
 
     def kind_of(self, goal: str) -> str:
@@ -145,15 +150,6 @@ class Student:
         if not like or float(index.goal_likeness(read).max()) < _ONE_KIND:
             return own
         return self.kinds.get(_template(like[0].goal.text), own)
-
-    def _study(self) -> None:
-        """Fit what was fitted to much less than there is now."""
-        if len(self._successes) >= self._next_studied:
-            self._next_studied = 2 * len(self._successes)
-            self.memory.learn(self._successes[-_MOST_STUDIED:])
-        if len(self.calibration.answers) >= self._fitted + 3 + self._fitted // 20:
-            self._fitted = len(self.calibration.answers)
-            self.calibration.fit()
 
     def save(self, folder: Path) -> None:
         """Write it completely or not at all, replacing an earlier version. Raises `StoreError`."""

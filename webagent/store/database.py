@@ -154,7 +154,20 @@ def convert_failures(folder: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError, OverflowError, zlib.error, UnicodeError) as error:
-        raise StoreError(_sentence(folder, error)) from error
+        text = str(error)
+        if "is full" in text or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            sentence = (
+                f"the disk under {folder} is full; finished steps are safe: make room, then resume"
+            )
+        elif "locked" in text:
+            sentence = (
+                f"{folder} was held by another process for {_PATIENCE:.0f} seconds; try again"
+            )
+        elif "malformed" in text or "not a database" in text or isinstance(error, zlib.error):
+            sentence = f"{folder / STORE_FILE} is damaged or cut short ({text}); left untouched"
+        else:
+            sentence = f"{folder} cannot be used: {text}"
+        raise StoreError(sentence) from error
 
 
 def _connect(folder: Path, mode: str) -> sqlite3.Connection:
@@ -177,17 +190,6 @@ def _check_version(folder: Path, database: sqlite3.Connection) -> None:
             f"{folder} has format {version}, this version reads format {FORMAT}; "
             "use the version that wrote it, nothing has been changed"
         )
-
-
-def _sentence(folder: Path, error: Exception) -> str:
-    text = str(error)
-    if "is full" in text or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-        return f"the disk under {folder} is full; finished steps are safe: make room, then resume"
-    if "locked" in text:
-        return f"{folder} was held by another process for {_PATIENCE:.0f} seconds; try again"
-    if "malformed" in text or "not a database" in text or isinstance(error, zlib.error):
-        return f"{folder / STORE_FILE} is damaged or cut short ({text}); left untouched"
-    return f"{folder} cannot be used: {text}"
 
 
 _REFERENCE = re.compile(r"[0-9a-f]{64}\.[a-z]{3,4}")

@@ -177,7 +177,12 @@ class Store:
             for number, exchange in enumerate(exchanges):
                 packed: Any = to_json(exchange)
                 for message in packed["messages"]:
-                    message["text"] = self._insert_text(message["text"])
+                    body = message["text"].encode("utf-8", "surrogatepass")
+                    digest = hashlib.blake2b(body, digest_size=16).digest()
+                    self._database.execute(
+                        "INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest, zlib.compress(body))
+                    )
+                    message["text"] = digest.hex()
                 row = (episode, position, number, _pack(packed))
                 self._database.execute("INSERT OR REPLACE INTO exchanges VALUES (?,?,?,?)", row)
 
@@ -408,14 +413,6 @@ class Store:
             "INSERT OR IGNORE INTO observations VALUES (?, ?)", (digest, zlib.compress(body))
         )
         return digest
-
-    def _insert_text(self, text: str) -> str:
-        body = text.encode("utf-8", "surrogatepass")
-        digest = hashlib.blake2b(body, digest_size=16).digest()
-        self._database.execute(
-            "INSERT OR IGNORE INTO texts VALUES (?, ?)", (digest, zlib.compress(body))
-        )
-        return digest.hex()
 
     def _text(self, reference: str) -> str:
         row = self._first("SELECT body FROM texts WHERE hash = ?", bytes.fromhex(reference))

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from apps.view.episode.world_models import StoredWorldModel, has_met
 from webagent.models.builtin.vocabulary import keys_of
 from webagent.observation.render import render_node
-from webagent.records import Node, Observation, Trajectory
+from webagent.records import Observation, Trajectory
 from worldmodel.accuracy import changes, is_held_back
 from worldmodel.delta import Edit, difference
 from worldmodel.network import NetworkWorld
@@ -152,7 +152,18 @@ def _align_edits(
     """
     left, right = (
         {
-            (edit.kind, edit.line, _words(edit.node) if edit.kind == "add" else ()): edit
+            (
+                edit.kind,
+                edit.line,
+                (
+                    edit.node.role,
+                    *keys_of(edit.node.name, _WHOLE),
+                    "=",
+                    *keys_of(edit.node.value, _WHOLE),
+                )
+                if edit.kind == "add"
+                else (),
+            ): edit
             for edit in edits
         }
         for edits in (expected, happened)
@@ -182,10 +193,6 @@ def _result(edit: Edit) -> tuple[str, ...]:
     if edit.kind == "states":
         return tuple(sorted(state for state in edit.node.states if state != "focused"))
     return keys_of(getattr(edit.node, edit.kind), _WHOLE)
-
-
-def _words(node: Node) -> tuple[str, ...]:
-    return (node.role, *keys_of(node.name, _WHOLE), "=", *keys_of(node.value, _WHOLE))
 
 
 def _describe_edit(before: Observation, edit: Edit) -> ForeseenLine:

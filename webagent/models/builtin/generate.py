@@ -90,7 +90,15 @@ def search(
     for place in range(max_length):
         state = _TargetRows(grammar, [prefix] * len(beams), [list(b.ids) for b in beams])
         logits, memory = network.decode(memory, state.last(), state.slots(), place)
-        grown = _extend_beams(beams, state.compute_scores(logits, 1.0), width)
+        scores = state.compute_scores(logits, 1.0)
+        options = []
+        for parent, (beam, row) in enumerate(zip(beams, scores, strict=True)):
+            values, tokens = row.topk(min(width, len(row)))
+            for value, token in zip(values.tolist(), tokens.tolist(), strict=True):
+                if value > -1e8:
+                    longer = GeneratedTarget((*beam.ids, token), (*beam.log_probs, value))
+                    options.append((parent, longer))
+        grown = sorted(options, key=lambda option: -option[1].log_prob)[:width]
         beams, parents = [], []
         for parent, beam in grown:
             if grammar.slot(beam.ids) == "done":
@@ -111,20 +119,6 @@ def search(
             padding=memory.padding[rows],
         )
     return sorted(finished, key=lambda w: -w.log_prob)[:width]
-
-
-def _extend_beams(
-    beams: Sequence[GeneratedTarget], scores: Sequence[Tensor], width: int
-) -> list[tuple[int, GeneratedTarget]]:
-    """Return the `width` best extensions of the beams with the beam each came from."""
-    options = []
-    for parent, (beam, row) in enumerate(zip(beams, scores, strict=True)):
-        values, tokens = row.topk(min(width, len(row)))
-        for value, token in zip(values.tolist(), tokens.tolist(), strict=True):
-            if value > -1e8:
-                longer = GeneratedTarget((*beam.ids, token), (*beam.log_probs, value))
-                options.append((parent, longer))
-    return sorted(options, key=lambda option: -option[1].log_prob)[:width]
 
 
 class _TargetRows:

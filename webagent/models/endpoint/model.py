@@ -168,7 +168,10 @@ class EndpointModel:
                 ended = f"no reply within {endpoint.patience:g} s"
                 raise self._failure(ended, reason, advice, attempts)
             try:
-                await self._await_turn(left)
+                begin = max(time.monotonic(), self._free)
+                if self.endpoint.requests_per_minute:
+                    self._free = begin + 60 / self.endpoint.requests_per_minute
+                await asyncio.sleep(min(begin - time.monotonic(), left))
                 found, text = await self._attempt(path, body, left)
                 attempts.append(Attempt(text, seconds=time.monotonic() - began))
                 return found
@@ -199,13 +202,6 @@ class EndpointModel:
         error = ModelError(f"{self._where}: {ended}; last: {reason}{advice and f'; {advice}'}")
         error.attempts = tuple(attempts)
         return error
-
-    async def _await_turn(self, left: float) -> None:
-        """Wait while the server, or the settings, want no request begun."""
-        begin = max(time.monotonic(), self._free)
-        if self.endpoint.requests_per_minute:
-            self._free = begin + 60 / self.endpoint.requests_per_minute
-        await asyncio.sleep(min(begin - time.monotonic(), left))
 
     async def _attempt(
         self, path: str, body: Mapping[str, Any], left: float

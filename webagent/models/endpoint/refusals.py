@@ -99,7 +99,17 @@ def explain(refusal: ServerRefusal, endpoint: Endpoint, address: str) -> str:
             " reach it through a router, as openrouter/MAKER/NAME"
         )
     if refusal.status == 404:
-        return f"not found ({refusal.said}); {_find(refusal, endpoint, address)}"
+        if endpoint.server.kind == "ollama":
+            hint = f"`ollama list` says what is there, `ollama pull {endpoint.model}` fetches it"
+        elif "model" in refusal.words.lower():
+            hint = f"check the model's name, and that {endpoint.api_key_variable} may use it"
+        else:
+            goes_on = "/messages" if endpoint.server.protocol == "messages" else "/chat/completions"
+            hint = (
+                f"check the model's name and that {address} is the address before {goes_on}, which"
+                " usually ends in /v1"
+            )
+        return f"not found ({refusal.said}); {hint}"
     if refusal.is_too_long:
         return (
             "the prompt and the tokens asked for do not fit the server's context:"
@@ -123,19 +133,6 @@ def advise(refusal: ServerRefusal) -> str:
 NO_KEY = "NO_API_KEY"
 """The variable of providers that want no key."""
 ASK_OWNER = "set OPENAI_BASE_URL and OPENAI_API_KEY for a server that wants a key"
-
-
-def _find(refusal: ServerRefusal, endpoint: Endpoint, address: str) -> str:
-    """Return where to look for what was not found."""
-    if endpoint.server.kind == "ollama":
-        return f"`ollama list` says what is there, `ollama pull {endpoint.model}` fetches it"
-    if "model" in refusal.words.lower():
-        return f"check the model's name, and that {endpoint.api_key_variable} may use it"
-    goes_on = "/messages" if endpoint.server.protocol == "messages" else "/chat/completions"
-    return (
-        f"check the model's name and that {address} is the address before {goes_on}, which usually"
-        " ends in /v1"
-    )
 
 
 def _pauses(headers: Mapping[str, str]) -> Iterator[str]:

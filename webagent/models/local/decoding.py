@@ -116,7 +116,15 @@ class Decoder:
                 shift(cache, place, row.first, before + count, most - count)
                 row.first += most - count
         if any(row.is_over for row in rows):
-            self._release_finished()
+            # Rows that are over go, and their ids are remembered.
+            pieces = self._list_pieces()
+            for row, piece in pieces:
+                if row.finish and not row.reply:
+                    self._recent.append(row.sampled_ids)
+                    if self._settings.prefix_reuse:
+                        keys = _encode_so_far(row).keys[: len(piece)]
+                        self.prefixes.keep(row.request.adapter, keys, copy_slice(piece))
+            self._hold([(row, piece) for row, piece in pieces if not row.is_over])
 
     def _forward(
         self, inputs: dict[str, Tensor], cache: Cache, *, last_only: bool = False
@@ -200,17 +208,6 @@ class Decoder:
                 rows[place].append(token, log_prob, self._weights.endings.stop)
             except ModelError as error:
                 rows[place].request.fail(error)
-
-    def _release_finished(self) -> None:
-        """Let the rows go that are over, remembering their ids."""
-        pieces = self._list_pieces()
-        for row, piece in pieces:
-            if row.finish and not row.reply:
-                self._recent.append(row.sampled_ids)
-                if self._settings.prefix_reuse:
-                    keys = _encode_so_far(row).keys[: len(piece)]
-                    self.prefixes.keep(row.request.adapter, keys, copy_slice(piece))
-        self._hold([(row, piece) for row, piece in pieces if not row.is_over])
 
     def _list_pieces(self) -> list[tuple[ReplyRow, CacheSlice]]:
         if self._cache is None:

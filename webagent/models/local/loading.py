@@ -130,7 +130,18 @@ def _load_processors(name: str) -> tuple[Any | None, Any]:
     except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
         refused = " ".join(str(error).split())[:200]
     with _explain_failures(name):
-        images = _load_image_processor(name)
+        import transformers
+        from transformers.image_processing_base import ImageProcessingMixin
+
+        try:
+            images = transformers.AutoImageProcessor.from_pretrained(name)
+        except ImportError:
+            described, _ = ImageProcessingMixin.get_image_processor_dict(name)
+            kind = str(described.get("image_processor_type", "")).removesuffix("Fast")
+            twin = getattr(transformers, f"{kind.removesuffix('Pil')}Pil", None)
+            if twin is None:
+                raise
+            images = twin.from_pretrained(name)
     if getattr(images, "merge_size", None) is None:
         raise SetupError(
             f"the processor of {name} does not load ({refused or 'it has no image processor'}), and"
@@ -138,22 +149,6 @@ def _load_processors(name: str) -> tuple[Any | None, Any]:
             " use a model such as LLaVA, Idefics3 or Qwen2.5-VL"
         )
     return None, images
-
-
-def _load_image_processor(name: str) -> Any:
-    """Return the image processor; without torchvision its twin that needs none, if any."""
-    import transformers
-    from transformers.image_processing_base import ImageProcessingMixin
-
-    try:
-        return transformers.AutoImageProcessor.from_pretrained(name)
-    except ImportError:
-        described, _ = ImageProcessingMixin.get_image_processor_dict(name)
-        kind = str(described.get("image_processor_type", "")).removesuffix("Fast")
-        twin = getattr(transformers, f"{kind.removesuffix('Pil')}Pil", None)
-        if twin is None:
-            raise
-        return twin.from_pretrained(name)
 
 
 def _find_image_id(config: Any, tokenizer: Any) -> int:

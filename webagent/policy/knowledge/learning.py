@@ -199,7 +199,9 @@ def _apply_change(
         return file.changed(anew.learnt_from(*episodes))
     kind, letter = _LETTERS[change.verb]
     known = file.of_kind(kind)
-    scores = compare_by_words([_words_of(entry) for entry in known])(change.text)
+    scores = compare_by_words([("\n".join(entry.lines) or entry.text) for entry in known])(
+        change.text
+    )
     best = max(range(len(known)), key=scores.__getitem__, default=-1)
     if best < 0 or scores[best] < settings.alike:
         made = SiteEntry(letter, change.text, learnt=time.strftime("%Y-%m-%d"))
@@ -208,10 +210,6 @@ def _apply_change(
             made = made.changed(text=goal, lines=(change.text,), task=task.id, seed=task.seed)
         return file.added(made.learnt_from(*episodes))
     return file.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else file
-
-
-def _words_of(entry: SiteEntry) -> str:
-    return "\n".join(entry.lines) or entry.text
 
 
 def add_example(file: SiteFile, episode: Trajectory, settings: InductionSettings) -> SiteFile:

@@ -70,7 +70,12 @@ class SiteMemory:
             (kind, site): _Similar(
                 tuple(entry for entry in file.of_kind(kind) if not entry.is_retired)
             )
-            for site, file in {**self.files, "": _join(self.files)}.items()
+            for site, file in {
+                **self.files,
+                "": SiteFile(
+                    "", tuple(entry for file in self.files.values() for entry in file.entries)
+                ),
+            }.items()
             for kind in _BY_TASK
         }
 
@@ -90,7 +95,11 @@ class SiteMemory:
         """Raise `SetupError` where nothing is known of any of the sites at these addresses, and no
         example might help there."""
         sites = dict.fromkeys(map(site_of, addresses))
-        shown = [site for site, file in self.files.items() if _shows(file)]
+        shown = [
+            site
+            for site, file in self.files.items()
+            if any(not entry.is_retired for entry in file.entries)
+        ]
         if set(sites) & set(shown) or self._found["examples", ""].entries:
             return
         raise SetupError(
@@ -159,14 +168,6 @@ class _Similar:
         ]
         order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
         return [self.entries[place] for place in order if scores[place] > 0]
-
-
-def _join(files: Mapping[str, SiteFile]) -> SiteFile:
-    return SiteFile("", tuple(entry for file in files.values() for entry in file.entries))
-
-
-def _shows(file: SiteFile) -> bool:
-    return any(not entry.is_retired for entry in file.entries)
 
 
 def format_rules(file: SiteFile, max_tokens: int) -> str:

@@ -229,7 +229,18 @@ class ElementSearch:
     ) -> FoundElement | LostElement | None:
         """Find it by the part of the goal that stands near it and near no other of its name."""
         for is_before in (True, False):
-            wanted = self._find_values_near(before, is_before)
+            mine = _words_near(self.recorded, self._place, before, is_before)
+            texts = [
+                _words_near(self.recorded, other, before, is_before)
+                for other in before
+                if other != self._place
+            ]
+            changes = [(change.old, change.new) for change in self.values.alignment.changes]
+            wanted = [
+                _pad_words(new)
+                for old, new in (*changes, *self.values.given.items())
+                if _pad_words(old) in mine and not any(_pad_words(old) in text for text in texts)
+            ]
             if not wanted:
                 continue
             near = {place: _words_near(self.now, place, after, is_before) for place in after}
@@ -240,21 +251,6 @@ class ElementSearch:
             count = f"{len(holding)} of {len(after)}"
             return LostElement(f"{count} {describe_element(self.target)} stand near {words}")
         return None
-
-    def _find_values_near(self, before: list[int], is_before: bool) -> list[str]:
-        """Return what the goal says now in place of what told the element from its like."""
-        mine = _words_near(self.recorded, self._place, before, is_before)
-        texts = [
-            _words_near(self.recorded, other, before, is_before)
-            for other in before
-            if other != self._place
-        ]
-        changes = [(change.old, change.new) for change in self.values.alignment.changes]
-        return [
-            _pad_words(new)
-            for old, new in (*changes, *self.values.given.items())
-            if _pad_words(old) in mine and not any(_pad_words(old) in text for text in texts)
-        ]
 
     def _find_by_surroundings(
         self, before: list[int], after: list[int]

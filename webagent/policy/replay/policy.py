@@ -82,7 +82,18 @@ class ReplayPolicy:
             is_another_task=(then.id, then.seed) != (now.id, now.seed),
         )
         if not done:
-            self._check_goals(values)
+            alignment = values.alignment
+            if alignment.changes and not alignment.is_sure and not self.given:
+                raise PolicyError(
+                    f"the goal {alignment.new.text!r} asks for more or less than the recorded one,"
+                    f" {alignment.old.text!r}"
+                )
+            missing = values.list_missing(list_recorded_texts(self.recording))
+            if missing:
+                raise PolicyError(
+                    f"the goal is another one: {'; '.join(missing)}, and nothing that was done"
+                    " goes by that"
+                )
         steps = self.recording.steps
         self._check_effect(done, page)
         moved = (then.start_url, now.start_url) if then.start_url != now.start_url else ("", "")
@@ -92,21 +103,6 @@ class ReplayPolicy:
         if self.recording.ending is Ending.TASK_OVER:
             raise PolicyError("all steps were done, and the page has not ended the task as it did")
         return Answer(""), ReplayedStep(done + 1, "the recording has ended", taken='answer("")')
-
-    def _check_goals(self, values: ValueMapping) -> None:
-        """Raise `PolicyError` for a goal that asks for what was not done."""
-        alignment = values.alignment
-        if alignment.changes and not alignment.is_sure and not self.given:
-            raise PolicyError(
-                f"the goal {alignment.new.text!r} asks for more or less than the recorded one,"
-                f" {alignment.old.text!r}"
-            )
-        missing = values.list_missing(list_recorded_texts(self.recording))
-        if missing:
-            raise PolicyError(
-                f"the goal is another one: {'; '.join(missing)}, and nothing that was done goes by"
-                " that"
-            )
 
     def _check_effect(self, done: int, page: Observation) -> None:
         """Raise `PolicyError` where what was just done could not be done, as it could then."""

@@ -217,7 +217,16 @@ def replay_step(
         changes[name] = found.node.mark
     moved = _move_points(replace(action, **changes), recorded, now, place)
     if isinstance(action, act.Goto):
-        moved = replace(action, url=_rebase_url(action.url, place.moved))
+        before, after, parts = (
+            urlsplit(place.moved[0]),
+            urlsplit(place.moved[1]),
+            urlsplit(action.url),
+        )
+        if not place.moved[1] or (parts.scheme, parts.netloc) != (before.scheme, before.netloc):
+            rebased = action.url
+        else:
+            rebased = urlunsplit(parts._replace(scheme=after.scheme, netloc=after.netloc))
+        moved = replace(action, url=rebased)
     _check_focus(action, recorded, now, place)
     moved, notes = TextRewriter(recorded, now, place.values, place.secrets).rewrite(moved)
     done = replace(done, taken=format_action(moved), notes=notes)
@@ -243,19 +252,15 @@ def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
         for mark in (getattr(action, name, 0) for name in MARK_FIELDS):
             if target := page.node(mark):
                 yield target.name
-                yield from _list_texts_near(page, target)
-
-
-def _list_texts_near(page: Observation, target: Node) -> Iterator[str]:
-    wanted = target.role, normalize_text(target.name)
-    alike = [
-        place
-        for place, node in enumerate(page.nodes)
-        if node.mark and (node.role, normalize_text(node.name)) == wanted
-    ]
-    if len(alike) > 1:
-        place = next(i for i in alike if page.nodes[i] is target)
-        yield from (line.text for line in find_nearby_lines(page, place, alike))
+                wanted = target.role, normalize_text(target.name)
+                alike = [
+                    place
+                    for place, node in enumerate(page.nodes)
+                    if node.mark and (node.role, normalize_text(node.name)) == wanted
+                ]
+                if len(alike) > 1:
+                    place = next(i for i in alike if page.nodes[i] is target)
+                    yield from (line.text for line in find_nearby_lines(page, place, alike))
 
 
 def _find_surely(
@@ -339,11 +344,3 @@ def _check_focus(
     found = _find_surely(recorded, target, now, place)
     if found.node.mark != now.focus:
         raise PolicyError(f"{describe_element(target)} had the keyboard focus, and has it no more")
-
-
-def _rebase_url(url: str, moved: tuple[str, str]) -> str:
-    """Return an address of the site that was recorded, at the site that is played."""
-    before, after, parts = urlsplit(moved[0]), urlsplit(moved[1]), urlsplit(url)
-    if not moved[1] or (parts.scheme, parts.netloc) != (before.scheme, before.netloc):
-        return url
-    return urlunsplit(parts._replace(scheme=after.scheme, netloc=after.netloc))

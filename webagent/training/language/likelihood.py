@@ -193,12 +193,20 @@ def compute_likelihood(
     half = torch.autocast(device.type, torch.bfloat16) if reading.bf16 else nullcontext()
     with half:
         with _name_images(sheet):
+            mask = sheet.attention.to(device)
+            if mask.ndim == 2 or attention_kind(model) != "eager":
+                attention_mask = mask
+            else:
+                dtype = next(model.parameters()).dtype
+                attention_mask = torch.zeros(mask.shape, dtype=dtype, device=device).masked_fill(
+                    ~mask, torch.finfo(dtype).min
+                )
             read = read_logits(
                 model,
                 sheet.sources.to(device),
                 reading.logits,
                 input_ids=ids,
-                attention_mask=_attention_mask(model, sheet, device),
+                attention_mask=attention_mask,
                 use_cache=False,
                 **kwargs,
             )
@@ -280,16 +288,6 @@ def _mask(
             lines[:, :width] = mask[here, :width]
             whole[places[here] - start] = lines
     return torch.from_numpy(whole).to(logits.device)
-
-
-def _attention_mask(model: nn.Module, sheet: Sheet, device: torch.device) -> Tensor:
-    mask = sheet.attention.to(device)
-    if mask.ndim == 2 or attention_kind(model) != "eager":
-        return mask
-    dtype = next(model.parameters()).dtype
-    return torch.zeros(mask.shape, dtype=dtype, device=device).masked_fill(
-        ~mask, torch.finfo(dtype).min
-    )
 
 
 def attention_kind(model: nn.Module) -> str:

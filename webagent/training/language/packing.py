@@ -99,7 +99,8 @@ def lay_out(rows: Sequence[TokenRow], packing: Packing) -> list[Sheet]:
     lanes: list[_Lane] = []
     for index in order:
         if not lanes or not _joined(lanes[-1], index, rows, inputs, packing):
-            lanes.append(_alone(index, rows[index], inputs[index]))
+            ids = inputs[index]
+            lanes.append(_Lane([index], [np.arange(len(ids))], [0], len(ids), rows[index].images))
     if packing.tree:
         free = [lane for lane in lanes if not lane.images or packing.image_tree]
         kept = [lane for lane in lanes if lane.images and not packing.image_tree]
@@ -116,10 +117,6 @@ def _inputs(row: TokenRow, packing: Packing) -> NDArray[np.int64]:
     end = int(taught_indices(row)[-1])
     after = np.isin(ids[end:], list(packing.image_ids)) if row.images else np.zeros(1, dtype=bool)
     return ids if after.any() else ids[:end]
-
-
-def _alone(index: int, row: TokenRow, ids: NDArray[np.int64]) -> _Lane:
-    return _Lane([index], [np.arange(len(ids))], [0], len(ids), row.images)
 
 
 def _joined(

@@ -45,7 +45,18 @@ def with_adapter(model: nn.Module, settings: LoraSettings, folder: Path | None =
         return _load_adapter(model, folder)
     from peft import LoraConfig, get_peft_model
 
-    _check_targets(model, settings.targets)
+    if settings.targets != ("all-linear",):
+        names = [name for name, _ in model.named_modules()]
+        missing = [
+            t for t in settings.targets if not any(f".{name}".endswith(f".{t}") for name in names)
+        ]
+        if missing:
+            modules = model.named_modules()
+            linear = sorted({n.rpartition(".")[2] for n, m in modules if isinstance(m, nn.Linear)})
+            raise SetupError(
+                f"the model has no module {', '.join(map(repr, missing))} to put an adapter on; its"
+                f" linear ones are {', '.join(linear[:20]) or 'none'}, or take 'all-linear'"
+            )
     wanted = settings.targets
     config = LoraConfig(
         r=settings.rank,
@@ -99,20 +110,6 @@ def fingerprint(model: nn.Module) -> str:
         digest.update(f"{name} {tuple(values.shape)}".encode())
         digest.update(sample.numpy().tobytes())
     return digest.hexdigest()[:16]
-
-
-def _check_targets(model: nn.Module, targets: tuple[str, ...]) -> None:
-    if targets == ("all-linear",):
-        return
-    names = [name for name, _ in model.named_modules()]
-    missing = [t for t in targets if not any(f".{name}".endswith(f".{t}") for name in names)]
-    if missing:
-        modules = model.named_modules()
-        linear = sorted({n.rpartition(".")[2] for n, m in modules if isinstance(m, nn.Linear)})
-        raise SetupError(
-            f"the model has no module {', '.join(map(repr, missing))} to put an adapter on; its"
-            f" linear ones are {', '.join(linear[:20]) or 'none'}, or take 'all-linear'"
-        )
 
 
 def _load_adapter(model: nn.Module, folder: Path) -> nn.Module:

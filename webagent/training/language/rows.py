@@ -117,7 +117,10 @@ def make_step_rows(
         return []
     rows = []
     for index in range(len(trajectory.steps)):
-        weight = _weight(weights, index)
+        if weights is None:
+            weight = 1.0
+        else:
+            weight = weights.get(index, 1.0) if isinstance(weights, Mapping) else weights[index]
         if not weight:
             continue
         row = make_step_row(trajectory, index, weight=weight, encode=encode)
@@ -202,12 +205,6 @@ def add_advantages(
     return found
 
 
-def _weight(weights: Sequence[float] | Mapping[int, float] | None, index: int) -> float:
-    if weights is None:
-        return 1.0
-    return weights.get(index, 1.0) if isinstance(weights, Mapping) else weights[index]
-
-
 def _behaviour(decision: Decision, place: str) -> tuple[float, ...]:
     """Return the log-probabilities that the sampling really had. Raises `SetupError` for a wrong
     count."""
@@ -247,7 +244,10 @@ def merge_rows(rows: Iterable[TokenRow]) -> list[TokenRow]:
     merged: list[TokenRow] = []
     open_ones: dict[object, list[int]] = {}
     for row in rows:
-        places = open_ones.setdefault(_alike(row), [])
+        what = (row.episode, row.group, row.weights_version, row.imagined)
+        places = open_ones.setdefault(
+            (*what, row.temperature, row.has_behaviour, bool(row.advantages)), []
+        )
         found = next((i for i in reversed(places) if _continues(row, merged[i])), None)
         if found is None or not row.episode:
             places.append(len(merged))
@@ -271,12 +271,6 @@ def merge_rows(rows: Iterable[TokenRow]) -> list[TokenRow]:
                 weights_version=row.weights_version,
             )
     return merged
-
-
-def _alike(row: TokenRow) -> object:
-    """Return what rows must have in common to be one."""
-    what = (row.episode, row.group, row.weights_version, row.imagined)
-    return (*what, row.temperature, row.has_behaviour, bool(row.advantages))
 
 
 def _continues(row: TokenRow, before: TokenRow) -> bool:

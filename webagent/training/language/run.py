@@ -191,10 +191,18 @@ class _TrainingRun:
         self.progress = TrainingProgress()
         self.loss = float("nan")
         config = asdict(trainer.config)
+        digest = hashlib.sha256()
+        for unit in accepted.units:
+            digest.update(f"{len(unit.rows)} {unit.better}".encode())
+            for row in unit.rows:
+                digest.update(np.asarray(row.ids, dtype=np.int64).tobytes())
+                for values in (row.weights, row.log_probs, row.advantages):
+                    digest.update(np.asarray(values, dtype=np.float64).tobytes())
+                digest.update(f"{row.temperature} {row.allowed} {row.images}".encode())
         self.facts = {
             "config": config | {"betas": list(trainer.config.betas)},
             "objective": repr(trainer.objective),
-            "data": _digest_data(accepted.units),
+            "data": digest.hexdigest()[:16],
             "base": trainer.base,
             "processes": trainer.accelerator.num_processes,
         }
@@ -286,18 +294,6 @@ class _TrainingRun:
         self.loss = float(found.facts["loss"])
         if self.config.micro_batch_tokens == found.facts["config"]["micro_batch_tokens"]:
             self.trainer.micro_batch_tokens = int(found.facts["micro_batch_tokens"])
-
-
-def _digest_data(units: Sequence[TrainingUnit]) -> str:
-    digest = hashlib.sha256()
-    for unit in units:
-        digest.update(f"{len(unit.rows)} {unit.better}".encode())
-        for row in unit.rows:
-            digest.update(np.asarray(row.ids, dtype=np.int64).tobytes())
-            for values in (row.weights, row.log_probs, row.advantages):
-                digest.update(np.asarray(values, dtype=np.float64).tobytes())
-            digest.update(f"{row.temperature} {row.allowed} {row.images}".encode())
-    return digest.hexdigest()[:16]
 
 
 def _check_same(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:

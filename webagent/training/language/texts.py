@@ -111,7 +111,9 @@ def make_world_rows(
     one it is the prompt that asks for `page_changes`. Dreams teach nothing about the world, and
     neither does an episode that infrastructure ended.
     """
-    if _is_void(trajectory) or trajectory.provenance.imagined:
+    if (
+        trajectory.ending is None or trajectory.ending.is_infrastructure
+    ) or trajectory.provenance.imagined:
         return []
     prompt = prompt or load_prompt(PROMPTS / "world.md")
     rows = []
@@ -138,10 +140,6 @@ def format_turns(trajectory: Trajectory) -> str:
         outcome = f" ({after.outcome})" if after is not None and after.outcome else ""
         lines.append(f"{index + 1}. {format_action(step.decision.action)}{outcome}")
     return "\n".join(lines)
-
-
-def _is_void(trajectory: Trajectory) -> bool:
-    return trajectory.ending is None or trajectory.ending.is_infrastructure
 
 
 def _row(

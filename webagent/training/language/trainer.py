@@ -399,19 +399,16 @@ class Trainer:
                     ) from error
             if gpu:
                 torch.cuda.empty_cache()
-            self._shrink(mine, reason)
-
-    def _shrink(self, mine: Sequence[TrainingUnit], reason: str) -> None:
-        batches = micro_batches(mine, self._learner.packing)
-        largest = max(sheet.tokens for batch in batches for sheet in batch.sheets)
-        if all(len(batch.units) == 1 for batch in batches) or largest < 2:
-            advice = "" if self.config.gradient_checkpointing else "gradient_checkpointing, "
-            raise ModelError(
-                f"out of memory with one unit at a time, the largest of {largest} tokens"
-                f" ({reason}); take {advice}shorter rows, an adapter in place of full weights, or a"
-                " larger GPU"
-            )
-        self.micro_batch_tokens = min(self.micro_batch_tokens, largest) // 2
+            batches = micro_batches(mine, self._learner.packing)
+            largest = max(sheet.tokens for batch in batches for sheet in batch.sheets)
+            if all(len(batch.units) == 1 for batch in batches) or largest < 2:
+                advice = "" if self.config.gradient_checkpointing else "gradient_checkpointing, "
+                raise ModelError(
+                    f"out of memory with one unit at a time, the largest of {largest} tokens"
+                    f" ({reason}); take {advice}shorter rows, an adapter in place of full weights,"
+                    " or a larger GPU"
+                )
+            self.micro_batch_tokens = min(self.micro_batch_tokens, largest) // 2
 
     def _join_gradient(self) -> float:
         """Sum the gradients of all processes, clip them; their norm before."""
