@@ -350,12 +350,7 @@ def _candidates(
     for descriptor in tried:
         if support[descriptor] >= _FEWEST:
             value = _value(scene, name, descriptor)
-            if value is not None and (
-                name not in MARKS
-                or value > 0
-                or descriptor == ("page",)
-                or (name == "at" and value)
-            ):
+            if value is not None and _fits(name, value, descriptor):
                 given[descriptor] = value
     found: dict[Any, ArgumentCandidate] = {}
     for descriptor, value in given.items():
@@ -469,6 +464,11 @@ def _note_evidence(
         widest = max(spread.values())
         candidate.features["evidence"] = _evidence(candidate, count, spread)
         candidate.features["wide"] = widest / len(held_by) if held_by else 0.0
+
+
+def _fits(name: str, value: Any, descriptor: tuple[Any, ...]) -> bool:
+    """Whether a value can be this argument: a mark other than `at` is one of an element."""
+    return name not in MARKS or value > 0 or descriptor == ("page",) or (name == "at" and value)
 
 
 def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:
