@@ -365,6 +365,8 @@ class Walk {
     if (role === "checkbox" || role === "radio") return this.followingText(element);
     if (!isTextField(element) && !/^(select|input)$/.test(tagOf(element))) return "";
     const inline = clean(this.text).replace(/( \|)+$/, "");
+    const column = columnHeader(element);
+    if (column && (!inline || sharesRow(element))) return column;
     if (inline && inline.length <= 60) {
       this.text = "";
       this.textBox = null;
@@ -378,7 +380,7 @@ class Walk {
     let holder = element[own.parentElement];
     for (let level = 0; holder && level < 3; level++, holder = holder[own.parentElement]) {
       if (holder[own.querySelectorAll]("a, button, input, select, textarea, [role]").length > 1) return "";
-      const text = clean(holder[own.textContent]);
+      const text = clean(holder[own.textContent].replace(element[own.textContent], ""));
       if (text.length > 40) return "";
       if (text) return this.take(text, holder);
     }

@@ -197,6 +197,38 @@ async def test_what_takes_the_keys_of_its_controls_has_no_mark(local: LocalWorld
     assert render(page) == 'Sure?\nIt goes.\n[1] button "Yes"'
 
 
+async def test_a_field_without_a_name_is_called_by_its_column(local: LocalWorld) -> None:
+    page = await local.show("""<table>
+        <tr><td><th colspan=2>Stock<th>Price<th style="visibility: hidden">Secret</tr>
+        <tr><th>Kayak<td><input value=1><td><input value=2><td>£ <input value=3>
+          <td><input value=4></tr>
+        <tr><th>Tent<td><select><option>10</select><td><input aria-label=Low><td><input><td></tr>
+        </table><table><tr><td>A<td>B</tr><tr><td><input value=5><td><input value=6></tr></table>
+        <table><tr><th>Property<th>Value</tr><tr><td>Colour<td><input value=7></tr></table>
+        <div id=loose></div><script>loose.append(document.createElement("td"));
+        loose.firstChild.append(document.createElement("input"))</script>""")
+    fields = [(node.role, node.name, node.value) for node in page.nodes if node.mark]
+    assert [each for each in fields if each[0] != "option"] == [
+        ("textbox", "Stock", "1"),
+        ("textbox", "Stock", "2"),
+        ("textbox", "Price", "3"),
+        ("textbox", "", "4"),
+        ("combobox", "Stock", "10"),
+        ("textbox", "Low", ""),
+        ("textbox", "Price", ""),
+        ("textbox", "", "5"),
+        ("textbox", "", "6"),
+        ("textbox", "Colour", "7"),
+        ("textbox", "", ""),
+    ]
+    assert "Kayak" in render(page)
+
+
+async def test_a_choice_is_not_called_by_what_is_chosen(local: LocalWorld) -> None:
+    page = await local.show("<p><select><option>Red</select><p>Size <select><option>S</select>")
+    assert [node.name for node in page.nodes if node.role == "combobox"] == ["", "Size"]
+
+
 async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(
     local: LocalWorld,
 ) -> None:
