@@ -55,6 +55,12 @@ def stored(folder: Path) -> dict[str, Any]:
     }
 
 
+def pointing(folder: Path) -> dict[str, Any]:
+    """A run that is its own reference."""
+    found = stored(folder)
+    return found | {"reference_episodes": found["episodes"]}
+
+
 def judges(folder: Path) -> dict[str, Any]:
     """Two evaluators, the second of which asks the model that it is given."""
     from evaluators import checks_hold, judge_variant
@@ -181,6 +187,7 @@ RUNNING: dict[tuple[str, str], Snippet] = {
         words, (scenes.written("network.har", '{"log": {"entries": []}}'),)
     ),
     ("docs/judging/evidence.md", "BeautifulSoup("): Snippet(outlined),
+    ("docs/judging/grounding.md", "find_targets("): Snippet(pointing, RUN),
     ("docs/judging/judge.md", "judge_variant("): Snippet(stored, RUN),
     ("docs/judging/judge.md", "judge.examine("): Snippet(stored, RUN),
     ("docs/judging/verified.md", '"number_is"'): Snippet(words),

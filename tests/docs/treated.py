@@ -282,6 +282,20 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent judge runs/NAME --against runs/NAME",
     ),
     "hundreds of episodes, and models of minutes": (
+        "webagent collect --tasks click-dialog-2 focus-text-2 click-tab identify-shape"
+        " --seeds 60 --name demos",
+        "webagent train --runs runs/demos --prompt brief --actions click"
+        " --prompting.constrained --prompting.thought-tokens 0 --shape.width 96"
+        " --shape.layers 2 --shape.vocabulary 1000 --train.learning-rate 1e-6"
+        " --train.steps 1 --out tiny",
+        "webagent improve --policy local:tiny/model --tasks click-dialog-2 focus-text-2"
+        " click-tab identify-shape --demonstrations 1 --base-tokens 15000 --max-tokens"
+        " 128 --rounds 3 --steps 200 --round-tokens 200000 --temperature 5"
+        " --train.learning-rate 1.5e-3 --train.units-per-step 4",
+        "webagent benchmark miniwob --policy oracle --name script",
+        "webagent benchmark miniwob --policy local:FOLDER --observation cropped"
+        " --images --name seen",
+        "webagent grounding runs/seen --against runs/script",
         "webagent benchmark webshop --policy endpoint --model NAME --seeds 500",
         "webagent collect oscar --policy model:runs/NAME/weights/none-0/0/policy"
         " --search best-first --value rules --first-seed 50 --name found",
