@@ -113,8 +113,10 @@ def _policy_units(
         return _advantage_units(episodes, advantages)
     if settings.objective == "sft":
         labels = {name: label_steps(one) for name, one in (judged or {}).items()}
+        # At the temperature of exploring, imitation would sharpen the policy until it explored no
+        # longer.
         return [
-            TrainingUnit((row,))
+            TrainingUnit((replace(row, temperature=1.0),))
             for one in select_successes(episodes, scores, most=settings.most or None)
             for row in _encode_rows(one, encode, compute_step_weights(one, labels.get(one.id)))
         ]

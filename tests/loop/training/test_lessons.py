@@ -11,7 +11,7 @@ from tasks.suite import seed_of
 from webagent.errors import UsageError
 from webagent.models.model import Message
 from webagent.records import Provenance, Trajectory
-from webagent.training.language.rows import Encoded
+from webagent.training.language.rows import Encoded, TokenRow
 
 
 def played(index: int, success: bool) -> Trajectory:
@@ -19,8 +19,8 @@ def played(index: int, success: bool) -> Trajectory:
     return episode(Provenance(index=index), "enter-text", seed_of("train", index), success)
 
 
-def taught(how: WeightSettings, *episodes: tuple[Trajectory, float]) -> list[tuple[str, str]]:
-    """Each row's episode, and whether an action or a page was to be said."""
+def build(how: WeightSettings, *episodes: tuple[Trajectory, float]) -> list[TokenRow]:
+    """The first row of each unit, its ids (1, 2) for a page and (3, 4) for an action."""
 
     def write(messages: object, reply: str) -> Encoded:
         assert isinstance(messages, tuple) and isinstance(messages[0], Message)
@@ -31,7 +31,12 @@ def taught(how: WeightSettings, *episodes: tuple[Trajectory, float]) -> list[tup
 
     scores = {one.id: score for one, score in episodes}
     units = build_units(TrainSettings(how=how), [one for one, _ in episodes], scores, write, encode)
-    rows = [unit.rows[0] for unit in units]
+    return [unit.rows[0] for unit in units]
+
+
+def taught(how: WeightSettings, *episodes: tuple[Trajectory, float]) -> list[tuple[str, str]]:
+    """Each row's episode, and whether an action or a page was to be said."""
+    rows = build(how, *episodes)
     return [(row.episode, "page" if row.ids == (1, 2) else "action") for row in rows]
 
 
@@ -56,3 +61,12 @@ def test_dreamt_pages_are_no_outcomes() -> None:
 def test_outcomes_are_not_learnt_beside_an_objective_that_compares() -> None:
     with pytest.raises(UsageError, match="goes with --objective sft, not dpo"):
         WeightSettings("dpo", world_modelling=True).check()
+
+
+def test_what_was_explored_at_a_high_temperature_is_imitated_at_1() -> None:
+    good = played(0, True)
+    steps = [replace(s, decision=replace(s.decision, temperature=10.0)) for s in good.steps]
+    explored = replace(good, steps=tuple(steps))
+    assert {row.temperature for row in build(WeightSettings(), (explored, 1.0))} == {1.0}
+    compared = build(WeightSettings("kto"), (explored, 1.0))
+    assert {row.temperature for row in compared} == {10.0}

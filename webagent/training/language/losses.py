@@ -220,8 +220,8 @@ def supervised(
     with Z as `aggregate` says; all arguments are its, `log_probs` (tokens,). With weights of 1 per
     token it is TRL's `nll`. Weights of 0 for wrong steps are the partial masking of STeP (arXiv
     2505.20023). On sampled replies that succeeded it is rejection fine-tuning (RFT, arXiv
-    2308.01825). Deviation: log-probabilities are at the temperature and under the constraint of
-    the row, so that nothing is taught that the constraint decides.
+    2308.01825). Deviation: log-probabilities are under the constraint of the row, so that nothing
+    is taught that the constraint decides.
     """
     return aggregate(-log_probs, weights, sequences, per, denominator)
 
