@@ -193,6 +193,8 @@ _FAMILIES = {
     "earlier": 0.5,
     "plus": 0.6,
     "append": 1.5,
+    "append=": 1.0,
+    "append=#": 0.2,
     "swap": 1.5,
     "count": 0.5,
     "sum": 0.6,
