@@ -22,6 +22,9 @@ _TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
 """Roles of what is ticked one after the other, until nothing that the goal names is left."""
 LEFT = ("left",)
 """The fact that something which the goal names is still to be ticked."""
+MORE, NO_MORE = ("more",), ("no more",)
+"""The fact that the goal has several values, and that one was not yet, or all were, typed or acted
+on."""
 _TEXTS = ("text", "option", "reason", "url")
 
 
@@ -103,6 +106,8 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
             found.add(("said", node.name[:20]))
     if scene.page.observation.outcome:
         found.add(("problem",))
+    if (is_more_to_come := scene.has_turns_left()) is not None:
+        found.add(MORE if is_more_to_come else NO_MORE)
     if any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role):
         found.add(LEFT)
     return frozenset(found)

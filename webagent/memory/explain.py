@@ -105,7 +105,7 @@ _WORDS = {
 
 def _parts(parts: Sequence[Any], scene: Scene) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$@<^//":
+        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$&@<^//":
             yield _referred(part, scene)
         elif isinstance(part, tuple):
             yield f"({', '.join(_parts(part, scene))})"
@@ -118,6 +118,8 @@ def _referred(reference: Reference, scene: Scene) -> str:
     match reference[0]:
         case "$":
             return f"value {reference[1] + 1} of the goal, {value}"
+        case "&":
+            return f"the value of the goal whose turn it is{' no longer' * -reference[2]}, {value}"
         case "/" | "//":
             return f"the number {value} in a value of the goal"
         case "@":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webagent.memory.cases import LEFT, Case, translate
+from webagent.memory.cases import LEFT, MORE, NO_MORE, Case, translate
 from webagent.memory.conditions import agreement
 from webagent.memory.goals import Goal, weigh_keys, weigh_words
 from webagent.memory.pages import stable_hash
@@ -24,7 +24,8 @@ FEATURES = (
 )
 """What a scene and a case have in common; each in [0, 1] but for `steps apart` and
 `conditions`, which goes down to -1. `left` is whether only one of them has something left to tick
-that its goal names: how often a loop was gone round says little of when it ends."""
+that its goal names, or one of several values left to act on: how often a loop was gone round says
+little of when it ends."""
 WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0, -4.0, 5.0])
 """What it counts before anything was learnt."""
 _SUFFIX = 4
@@ -287,6 +288,7 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
     history = same / longest if longest else 1.0
     page = _overlap(view["page"], case.page)
     facts = frozenset(translate(case.facts, case.goal, view["goal"]))
+    both = view["facts"] | facts
     apart = abs(len(mine) - len(theirs))
     return np.array(
         [
@@ -302,7 +304,7 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
             float(view["facts"] == facts),
             goal * history,
             math.log1p(len(view["page"] ^ case.page)) / 3,
-            float((LEFT in view["facts"]) != (LEFT in facts)),
+            float((LEFT in view["facts"]) != (LEFT in facts) or {MORE, NO_MORE} <= both),
             0.0,
         ]
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from webagent.action import ACTIONS, Action
-from webagent.memory.goals import Goal, clean, extract, locate, read_goal
+from webagent.memory.goals import Goal, Slot, clean, extract, locate, read_goal
 from webagent.memory.pages import Page, is_within, masked, read_page
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step
@@ -16,6 +16,7 @@ Reference: TypeAlias = tuple[Any, ...]
 
 - `("=", text)`: always this text;
 - `("$", i)`: slot i of the goal;
+- `("&", kind, i)`: of the goal's values of one kind the one whose turn it is, the last for -1;
 - `("@", left, right, length)`: a stretch of the goal in this context;
 - `("/", reference, i)`: its i-th run of digits, and `("//", …)` without zeros before;
 - `("<", signature, i)`: the name of what was acted on with this signature, the i-th time;
@@ -66,6 +67,11 @@ class Scene:
                 return text
             case ("$", int(index)):
                 return self.goal.slots[index].text if index < len(self.goal.slots) else None
+            case ("&", str(kind), int(place)):
+                turn, values = self._turns()
+                place += turn
+                same = values.get(kind, ())
+                return same[place].text if 0 <= place < len(same) else None
             case ("@", tuple(left), str(right), int(length)):
                 return extract(left, right, length, self.goal)
             case ("/" | "//" as kind, tuple(whole), int(place)):
@@ -73,10 +79,46 @@ class Scene:
                 found = runs[place] if place < len(runs) else None
                 return (found.lstrip("0") or found) if found and kind == "//" else found
             case ("<" | "^" as kind, str(signature), int(place)):
-                same = [done for done in self.past if done.signature == signature]
-                if -len(same) <= place < len(same):
-                    return same[place].name if kind == "<" else same[place].text
+                alike = [done for done in self.past if done.signature == signature]
+                if -len(alike) <= place < len(alike):
+                    return alike[place].name if kind == "<" else alike[place].text
         return None
+
+    def _turns(self) -> tuple[int, Mapping[str, Sequence[Slot]]]:
+        """Return how many of the goal's values were typed or acted on, where it has several of a
+        kind, and by kind the values that are as many."""
+        known = self.page.known
+        key = ("turns", self.goal.text, len(self.past))
+        if key not in known:
+            kinds = [slot.kind for slot in self.goal.slots if slot.kind != "name"]
+            first = max(kinds, key=lambda kind: (kind == "quoted", kinds.count(kind)), default="")
+            count = kinds.count(first)
+            by_kind = {
+                kind: [slot for slot in self.goal.slots if slot.kind == kind]
+                for kind in kinds
+                if count > 1 and kinds.count(kind) == count
+            }
+            done = {text.lower() for each in self.past for text in (each.name, each.text)}
+            turn = sum(slot.text.lower() in done for slot in by_kind.get(first, ()))
+            known[key] = (turn, by_kind)
+        found: tuple[int, Mapping[str, Sequence[Slot]]] = known[key]
+        return found
+
+    def has_turns_left(self) -> bool | None:
+        """Whether one of the goal's several values was not typed or acted on yet; None where it has
+        not several of a kind."""
+        turn, by_kind = self._turns()
+        return turn < len(next(iter(by_kind.values()))) if by_kind else None
+
+    def turns(self, text: str) -> list[Reference]:
+        """Return the ways in which a text is the value whose turn it is, or was just now."""
+        turn, by_kind = self._turns()
+        return [
+            ("&", kind, i - turn)
+            for kind, slots in by_kind.items()
+            for i, slot in enumerate(slots)
+            if i - turn in (0, -1) and slot.text.lower() == text.lower()
+        ]
 
     def numbers(self) -> list[tuple[Reference, str]]:
         """Return the runs of digits in values of the goal that are more than one number, such as
@@ -114,6 +156,7 @@ class Scene:
         found: list[Reference] = [
             (SLOT, i) for i, slot in enumerate(self.goal.slots) if slot.text.lower() == key
         ]
+        found += self.turns(text)
         found += [reference for reference, run in self.numbers() if run == text]
         is_named = found and all(
             each[0] == SLOT and self.goal.slots[each[1]].kind == "name" for each in found
@@ -136,6 +179,7 @@ class Scene:
         for i, slot in enumerate(self.goal.slots):
             if self.page.holds(slot.text):
                 found.append(((SLOT, i), slot.text))
+                found += [(turn, slot.text) for turn in self.turns(slot.text)]
         return found
 
 

@@ -254,7 +254,8 @@ def prior(name: str) -> float:
         return _PRIORS[name]
     if name.startswith(UNTAUGHT):
         return 0.0
-    name = name.rstrip("^")
+    # The value of the goal whose turn it is counts as one that is said by its number.
+    name = name.rstrip("^").replace("&", "$")
     outer, _, inner = name.partition(":")
     if inner and outer in ("in", "past"):
         return _FAMILIES[outer] * prior(inner)

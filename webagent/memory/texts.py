@@ -304,8 +304,11 @@ def _sums(scene: Scene, wanted: str) -> Iterator[Descriptor]:
     total = operators.measure(wanted)
     if total is None:
         return
+    values: list[tuple[Reference, str]] = []
     for i, slot in enumerate(scene.goal.slots):
-        value = operators.measure(slot.text)
+        values += [((SLOT, i), slot.text), *((turn, slot.text) for turn in scene.turns(slot.text))]
+    for reference, text in values:
+        value = operators.measure(text)
         if value is None or not value:
             continue
         for sign in (1, -1):
@@ -314,10 +317,10 @@ def _sums(scene: Scene, wanted: str) -> Iterator[Descriptor]:
                 continue
             for held in {operators.written_like(rest, wanted), operators.written_like(rest, "1")}:
                 for inner in _on_page(scene, held):
-                    yield "plus", inner, (SLOT, i), sign
+                    yield "plus", inner, reference, sign
                 field = scene.page.observation.node(scene.field)
                 if field is not None and clean(field.value) == held:
-                    yield "plus", ("value",), (SLOT, i), sign
+                    yield "plus", ("value",), reference, sign
 
 
 def _plus(scene: Scene, inner: Descriptor, reference: Reference, sign: int) -> str | None:

@@ -444,6 +444,41 @@ def test_the_later_of_two_rows_that_the_goal_names_is_found() -> None:
     assert proposed(memory, close("d", "Lost page", "Gone page", (late, early), 1), 0) == Click(1)
 
 
+def add_goods(name: str, *goods: str) -> Trajectory:
+    """Search for each of the goods, add it, and end."""
+    quoted = [f'"{good}"' for good in goods]
+    goal = f"Put these into my basket: {', '.join(quoted[:-1])} and {quoted[-1]}."
+    steps: list[tuple[tuple[Node, ...], Action]] = []
+    field, button = Node(5, "textbox", "Search", kind="input:text"), Node(6, "button", "Add")
+    for good in goods:
+        steps += [((field, button), Fill(5, good)), ((field, button, link(7, good)), Click(6))]
+    return episode(name, goal, *steps, ((field, button), Answer("")))
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_what_was_done_for_three_values_is_done_for_each_of_as_many_as_the_goal_has(
+    count: int,
+) -> None:
+    memory = taught(add_goods("a", "Lamp", "Mug", "Pan"))
+    new = add_goods("new", *("Desk", "Fork", "Hat", "Kite")[:count])
+    wanted = [step.decision.action for step in new.steps]
+    assert [proposed(memory, new, i) for i in range(len(new.steps))] == wanted
+
+
+def test_a_text_with_a_number_is_appended_from_what_was_acted_on_and_not_as_a_constant() -> None:
+    def note(name: str, ticket: str) -> Trajectory:
+        field = Node(5, "textbox", "Text", kind="textarea", value="The first line.\nThe second.")
+        return episode(
+            name,
+            "Note the ticket's number as the last line.",
+            ((link(1, ticket),), Click(1)),
+            ((field,), Fill(5, f"{field.value}\n{ticket}")),
+        )
+
+    new = note("new", "90417")
+    assert proposed(taught(note("a", "53551")), new, 1) == new.steps[1].decision.action
+
+
 def test_nothing_opens_a_value_that_a_case_lacked_too() -> None:
     new = episode("new", 'Press "Mute".', ((Node(1, "button", "More"),), Click(1)))
     scene = scene_of(new.steps[0].observation, ())
