@@ -265,13 +265,17 @@ def _by_conditions(
         for (_, case, _), each in zip(found, likeness, strict=True)
         if case.op != "give_up" and each >= _LIKE_ENOUGH * likeness.max()
     } & view["page"]
+    here = {fact[1] for fact in view["facts"] if fact[0] == "element"}
+
+    def is_refuted(case: Case) -> bool:
+        if case.op != "give_up":
+            return False
+        facts = translate(case.facts, case.goal, view["goal"])
+        missing = {fact[1] for fact in facts if fact[0] == "no"}
+        return bool(can_be_done - case.page or missing & here)
+
     return [
-        (
-            float(features @ weights)
-            - (_POSSIBLE if case.op == "give_up" and can_be_done - case.page else 0.0),
-            case,
-            features,
-        )
+        (float(features @ weights) - _POSSIBLE * is_refuted(case), case, features)
         for _, case, features in found
     ]
 
