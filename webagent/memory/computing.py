@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 from webagent.memory.comparisons import number_of
 from webagent.memory.descriptions import described, options_left, segments
 from webagent.memory.goals import clean, locate
-from webagent.memory.pages import Page
+from webagent.memory.pages import Page, read_page
 from webagent.memory.scene import SLOT, Reference, Scene
-from webagent.memory.words import colours
+from webagent.memory.words import colours, quantities
 
 Descriptor: TypeAlias = tuple[Any, ...]
 
@@ -24,6 +24,11 @@ _BOUND = re.compile(
 _RANGE = re.compile(r"between (-?\d+)(?:-| and | to )(\d+)")
 _UPWARDS = ("higher", "greater", "larger", "more", "above")
 _MOST_FIELDS = 6
+_UNITS = ("money", "time", "number")
+_LOOKED_BACK = 12
+"""Earlier pages on which amounts are looked for."""
+_BESIDE = 8
+"""Texts after a value among which its amount is."""
 _STEM = 4
 """Letters that a label's word and a word of the goal share."""
 
@@ -54,6 +59,8 @@ def possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
                     ("field", kind, place, form) for form in ("all", "last word", "first word")
                 )
     yield from _endings(scene, wanted)
+    if any(slot.text == wanted for slot in goal.slots):
+        yield from (("compared", sign, unit) for sign in (-1, 1) for unit in _UNITS)
 
 
 def _possible_numbers(scene: Scene, wanted: str) -> Iterator[Descriptor]:
@@ -265,6 +272,34 @@ def _ending(scene: Scene, head: str, at: Reference) -> str | None:
     return None
 
 
+def _compared(scene: Scene, sign: int, unit: str) -> str | None:
+    """Of the goal's quoted values the one beside which the pages seen so far have the least amount,
+    or the most for a sign of 1; None unless all have amounts, which differ."""
+    values = [slot.text for slot in scene.goal.slots if slot.kind == "quoted"]
+    seen = [done.observation for done in reversed(scene.past[-_LOOKED_BACK:])]
+    if len(values) < 2:
+        return None
+    pages = [scene.page, *map(read_page, seen)]
+    amounts: dict[float, str] = {}
+    for value in values:
+        found = (_amount_beside(page, value, unit) for page in pages)
+        amount = next((each for each in found if each is not None), None)
+        if amount is None or amount in amounts:
+            return None
+        amounts[amount] = value
+    return amounts[max(amounts, key=lambda amount: sign * amount)]
+
+
+def _amount_beside(page: Page, value: str, unit: str) -> float | None:
+    """The first amount of this unit after a value on a page."""
+    for hit in page.find(value)[:1]:
+        for each in page.units[hit + 1 : hit + 1 + _BESIDE]:
+            amounts = [amount for kind, amount in quantities(each.text) if kind == unit]
+            if amounts:
+                return amounts[0]
+    return None
+
+
 FINDERS: dict[str, Callable[..., str | None]] = {
     "solve": _solved,
     "how many": _how_many,
@@ -280,5 +315,6 @@ FINDERS: dict[str, Callable[..., str | None]] = {
     "by label": _by_label,
     "field": _in_field,
     "ending": _ending,
+    "compared": _compared,
 }
 """How each of these families finds its text."""

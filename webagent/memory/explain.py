@@ -88,6 +88,7 @@ _WORDS = {
     "letters": "the page's text without spaces",
     "field": "what a field holds:",
     "ending": "the page's word that ends as",
+    "compared": "of the goal's values the one with the least (-1) or the most (1):",
     "next option": "the next option that the goal names",
     "by label": "the goal's value beside the field's label",
     "move": "the key towards the goal's number:",

@@ -235,6 +235,7 @@ _FAMILIES = {
     "by place": 1.5,
     "field": 0.8,
     "ending": 1.2,
+    "compared": 6.0,
     "in": 0.8,
     "past": 0.6,
     "from": 0.5,

@@ -6,7 +6,16 @@ import pytest
 from PIL import ImageColor
 
 from tests.fakes.orders import episode
-from webagent.action.actions import Action, Click, Fill, MouseClick, MouseDrag, Press, Scroll
+from webagent.action.actions import (
+    Action,
+    Answer,
+    Click,
+    Fill,
+    MouseClick,
+    MouseDrag,
+    Press,
+    Scroll,
+)
 from webagent.memory import Memory
 from webagent.memory.words import colours
 from webagent.records import Node, Trajectory
@@ -382,3 +391,27 @@ def test_a_field_is_scrolled_to_the_end_that_the_goal_says() -> None:
 
     shown = [scroll("a", "bottom", 10000), scroll("b", "bottom", 10000)]
     assert after(shown, scroll("new", "top", -10000)) == Scroll(1, 0, -10000)
+
+
+def look_at_both(
+    name: str, first: tuple[str, str], second: tuple[str, str], cheaper: str
+) -> Trajectory:
+    """Search for two goods, each found on a page of its own, and answer with the cheaper one."""
+    field = Node(5, "textbox", "Search", kind="input:text")
+    return episode(
+        name,
+        f'I can have the "{first[0]}" or the "{second[0]}". Which is cheaper?',
+        ((field,), Fill(5, first[0])),
+        ((field, *map(words, first)), Fill(5, second[0])),
+        ((field, *map(words, second)), Answer(cheaper)),
+    )
+
+
+def test_prices_on_two_pages_are_compared() -> None:
+    lamp, pen = ("Glen Lamp", "£30.30"), ("Thistle Pen", "£10.35")
+    seen = look_at_both("a", ("Rowan Mug", "£6.75"), ("Verity Clock", "£55.45"), "Rowan Mug")
+    new = look_at_both("new", lamp, pen, "Thistle Pen")
+    assert after([seen], new, 2) == Answer("Thistle Pen")
+    assert after([seen], look_at_both("other", pen, lamp, "Thistle Pen"), 2) == Answer(
+        "Thistle Pen"
+    )
