@@ -2,7 +2,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loop.proposers.explorer import UNKNOWN_PATH, Frontier, PageDescription
+from loop.proposers.explorer import UNKNOWN_PATH, Frontier
+from loop.proposers.page_forms import PageDescription
 from worldmodel.kinds import mask_address
 
 SITE = "http://shop.test"
