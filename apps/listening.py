@@ -9,9 +9,9 @@ _TRIED = 50
 """Ports that are tried from the first on, when none was named."""
 
 
-def listen(host: str, port: int, first: int = 0) -> socket.socket:
+def listen(host: str, port: int, first: int = 0, flag: str = "--port") -> socket.socket:
     """Return a listening socket at this port; with port 0 at the first free one from `first` on,
-    or without it at any that is free.
+    or without it at any that is free. `flag` is how the command is told the port.
 
     Raises `UsageError` for what is no port, `SetupError` where it is taken or cannot be had.
     """
@@ -25,7 +25,7 @@ def listen(host: str, port: int, first: int = 0) -> socket.socket:
             return made
         except OverflowError as error:
             made.close()
-            raise UsageError(f"--port {port} is not a port; expected 0 to 65535") from error
+            raise UsageError(f"{flag} {port} is not a port; expected 0 to 65535") from error
         except OSError as error:
             made.close()
             is_taken = error.errno == errno.EADDRINUSE
@@ -36,7 +36,8 @@ def listen(host: str, port: int, first: int = 0) -> socket.socket:
                 which = f"each port from {first} to {number} of {host}"
             found = "is in use" if is_taken else "cannot be listened at"
             raise SetupError(
-                f"{which} {found} ({error.strerror or error}); name another with --port"
+                f"{which} {found} ({error.strerror or error}); name another with {flag}, or 0 for"
+                " any free one"
             ) from error
     raise RuntimeError("no port was tried")
 

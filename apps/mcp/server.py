@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -24,6 +23,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from apps.listening import address_of, listen
 from apps.mcp import approval
 from apps.mcp.approval import Context, PendingCall
 from apps.mcp.handlers import Caller, OfferedTool, ToolHandlers
@@ -195,24 +195,13 @@ async def serve_http(server: Server[Any], config: McpConfig) -> None:
     `SetupError` where the port is taken."""
     import uvicorn
 
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((config.host, config.http or 0))
-        listening.listen()
-    except OSError as error:
-        listening.close()
-        raise SetupError(
-            f"{config.host}:{config.http} is not available ({error.strerror}); name another"
-            " port with --http, or 0 for any free one"
-        ) from error
+    listening = listen(config.host, config.http or 0, flag="--http")
     port = listening.getsockname()[1]
     app = server.streamable_http_app(host=config.host, transport_security=security(config))
     settings = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, lifespan="on"
     )
-    print(f"listening on http://{config.host}:{port}/mcp", file=sys.stderr, flush=True)
+    print(f"listening on {address_of(config.host, port)}/mcp", file=sys.stderr, flush=True)
     await uvicorn.Server(settings).serve(sockets=[listening])
 
 

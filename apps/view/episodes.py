@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from apps.view.columns import Column, list_heads
 from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome
 from apps.view.pages import Pages, crumbs_of
 from evaluators.attribution import Attribution, Cause
@@ -216,46 +217,19 @@ def _list_names(names: Sequence[str]) -> str:
 
 PER_PAGE = 100
 _NEWEST = "-began"
-_KEYS: Mapping[str, Callable[[EpisodeLine, Causes], Any]] = {
-    "verdict": lambda line, found: list(EpisodeOutcome).index(line.outcome),
-    "task": lambda line, found: (line.task, line.entry.seed),
-    "arm": lambda line, found: line.entry.arm,
-    "repeat": lambda line, found: line.entry.repeat,
-    "round": lambda line, found: line.entry.round,
-    "phase": lambda line, found: line.entry.phase,
-    "steps": lambda line, found: line.entry.steps,
-    "seconds": lambda line, found: line.entry.seconds,
-    "ending": lambda line, found: str(line.entry.ending or ""),
-    "cause": lambda line, found: cause_of(line, found) or "~",
-    "began": lambda line, found: line.entry.started,
+_COLUMNS: Mapping[str, Column[[EpisodeLine, Causes]]] = {
+    "verdict": Column(lambda line, found: list(EpisodeOutcome).index(line.outcome), "words"),
+    "task": Column(lambda line, found: (line.task, line.entry.seed), "words task"),
+    "arm": Column(lambda line, found: line.entry.arm, "words"),
+    "repeat": Column(lambda line, found: line.entry.repeat, "spare"),
+    "round": Column(lambda line, found: line.entry.round, most_first=True),
+    "phase": Column(lambda line, found: line.entry.phase, "words spare"),
+    "steps": Column(lambda line, found: line.entry.steps, most_first=True),
+    "seconds": Column(lambda line, found: line.entry.seconds, "spare", most_first=True),
+    "ending": Column(lambda line, found: str(line.entry.ending or ""), "words spare"),
+    "cause": Column(lambda line, found: cause_of(line, found) or "~", "words"),
+    "began": Column(lambda line, found: line.entry.started, "spare", most_first=True),
 }
-"""What each column is sorted by."""
-_KINDS = {
-    "verdict": "words",
-    "task": "words task",
-    "arm": "words",
-    "phase": "words spare",
-    "ending": "words spare",
-    "cause": "words",
-    "repeat": "spare",
-    "seconds": "spare",
-    "began": "spare",
-}
-_MOST_FIRST = ("steps", "seconds", "round", "began")
-"""Columns whose first sort has the greatest on top."""
-
-
-@dataclass(frozen=True, slots=True)
-class SortableColumn:
-    """A head that sorts."""
-
-    name: str
-    address: str
-    """Of the list sorted by it, the other way round where it is sorted by it already."""
-    sorted: str
-    """`ascending`, `descending` or `none`, as ARIA has it."""
-    kind: str
-    """Classes of its cells."""
 
 
 def routes(pages: Pages) -> list[BaseRoute]:
@@ -273,8 +247,8 @@ def routes(pages: Pages) -> list[BaseRoute]:
             problem = str(error)
         chosen = question.chosen(contents, known.found) if question else []
         by = asked.get("sort", _NEWEST)
-        key = _KEYS.get(by.lstrip("-")) or _KEYS["began"]
-        chosen.sort(key=lambda line: key(line, known.found), reverse=by.startswith("-"))
+        column = _COLUMNS.get(by.lstrip("-")) or _COLUMNS["began"]
+        chosen.sort(key=lambda line: column.key(line, known.found), reverse=by.startswith("-"))
         count = len(chosen)
         text, last = asked.get("page", "1"), max(1, -(-count // PER_PAGE))
         number = max(1, min(int(text) if text.isdecimal() and len(text) < 9 else 1, last))
@@ -300,7 +274,9 @@ def routes(pages: Pages) -> list[BaseRoute]:
             lines=[(line, cause_of(line, known.found)) for line in shown],
             tally=count_outcomes(chosen),
             total=len(contents.lines),
-            columns=_list_columns(asked, run.address),
+            columns=list_heads(
+                _COLUMNS, by, lambda sort: _address(asked, run.address, sort=sort, page="")
+            ),
             chips=list_chips(contents, known.found),
             words={**{f"{word}:": help for word, help in WORDS.items()}, **PLAIN},
             page=page,
@@ -334,18 +310,6 @@ def count_outcomes(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
         "low": low,
         "high": high,
     }
-
-
-def _list_columns(asked: Mapping[str, str], address: str) -> list[SortableColumn]:
-    by = asked.get("sort", _NEWEST)
-    columns = []
-    for name in _KEYS:
-        is_up, is_down = by == name, by == f"-{name}"
-        other = f"-{name}" if is_up or (name in _MOST_FIRST and not is_down) else name
-        order = "descending" if is_down else "ascending" if is_up else "none"
-        link = _address(asked, address, sort=other, page="")
-        columns.append(SortableColumn(name, link, order, _KINDS.get(name, "")))
-    return columns
 
 
 def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:

@@ -1,17 +1,16 @@
 """The first page: all runs with what each was for and came to, searched and sorted."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from apps.view.columns import Column, list_heads
 from apps.view.contents import Contents, EpisodeOutcome, Run
-from apps.view.episodes import SortableColumn
 from apps.view.figures import benchmark_of, read_settings
 from apps.view.outcome import RunOutcome, outcome_of
 from apps.view.pages import Pages, moment
@@ -97,29 +96,18 @@ class RunRow:
         return all(word in text for word in words)
 
 
-_KEYS: Mapping[str, Callable[[RunRow], Any]] = {
-    "run": lambda row: row.run.title.casefold(),
-    "outcome": lambda row: (row.outcome.word, -row.run.changed()),
-    "benchmark": lambda row: row.benchmark,
-    "success %, last round": lambda row: row.standing.success if row.standing else -1.0,
-    "episodes": lambda row: row.episodes,
-    "steps": lambda row: row.steps,
-    "arms": lambda row: row.arms,
-    "begun": lambda row: row.began,
+_COLUMNS: Mapping[str, Column[[RunRow]]] = {
+    "run": Column(lambda row: row.run.title.casefold(), "words task"),
+    "outcome": Column(lambda row: (row.outcome.word, -row.run.changed()), "words"),
+    "benchmark": Column(lambda row: row.benchmark, "words spare"),
+    "success %, last round": Column(
+        lambda row: row.standing.success if row.standing else -1.0, "words", most_first=True
+    ),
+    "episodes": Column(lambda row: row.episodes, "spare", most_first=True),
+    "steps": Column(lambda row: row.steps, "spare", most_first=True),
+    "arms": Column(lambda row: row.arms, "words spare"),
+    "begun": Column(lambda row: row.began, "spare", most_first=True),
 }
-"""What each column is sorted by."""
-_KINDS = {
-    "run": "words task",
-    "outcome": "words",
-    "success %, last round": "words",
-    "benchmark": "words spare",
-    "arms": "words spare",
-    "episodes": "spare",
-    "steps": "spare",
-    "begun": "spare",
-}
-_MOST_FIRST = ("success %, last round", "episodes", "steps", "begun")
-"""Columns whose first sort has the greatest on top."""
 
 
 def routes(pages: Pages) -> list[BaseRoute]:
@@ -133,23 +121,20 @@ def routes(pages: Pages) -> list[BaseRoute]:
         words = asked.get("q", "").casefold().split()
         chosen = [row for row in rows if row.has(words)]
         by = asked.get("sort", "")
-        if key := _KEYS.get(by.lstrip("-")):
-            chosen.sort(key=key, reverse=by.startswith("-"))
-        columns = []
-        for name in _KEYS:
-            is_up, is_down = by == name, by == f"-{name}"
-            other = f"-{name}" if is_up or (name in _MOST_FIRST and not is_down) else name
-            order = "descending" if is_down else "ascending" if is_up else "none"
-            values = {"q": asked.get("q", ""), "sort": other}
-            link = f"/?{urlencode({key: value for key, value in values.items() if value})}"
-            columns.append(SortableColumn(name, link, order, _KINDS[name]))
+        if column := _COLUMNS.get(by.lstrip("-")):
+            chosen.sort(key=column.key, reverse=by.startswith("-"))
+
+        def link(sort: str) -> str:
+            values = {"q": asked.get("q", ""), "sort": sort}
+            return f"/?{urlencode({key: value for key, value in values.items() if value})}"
+
         return pages.show(
             request,
             "runs.html",
             rows=chosen,
             total=len(rows),
             text=asked.get("q", ""),
-            columns=columns,
+            columns=list_heads(_COLUMNS, by, link),
             folder=pages.archive.folder.resolve(),
         )
 

@@ -53,15 +53,15 @@ class CalibrationReport:
     """The reliability table, empty bins left out."""
 
 
-def measure_calibration(pairs: Sequence[LabelledScore], bins: int = 10) -> CalibrationReport | None:
+def measure_calibration(pairs: Sequence[LabelledScore]) -> CalibrationReport | None:
     """Return Brier score, calibration error and reliability table; None without a single value.
 
-    Bins are of equal width. Intervals resample tasks.
+    Ten bins are of equal width. Intervals resample tasks.
     """
     spoken = [pair for pair in pairs if pair.value is not None]
     if not spoken:
         return None
-    table, width = _sum_bins(spoken, bins), bins
+    table, width = _sum_bins(spoken), _BINS
 
     def brier(sums: Array) -> Array:
         return np.asarray(sums[..., -1] / sums[..., :width].sum(-1))
@@ -89,7 +89,10 @@ def measure_calibration(pairs: Sequence[LabelledScore], bins: int = 10) -> Calib
     return CalibrationReport(near, off, tuple(rows))
 
 
-def _sum_bins(pairs: Sequence[LabelledScore], bins: int) -> Array:
+_BINS = 10
+
+
+def _sum_bins(pairs: Sequence[LabelledScore], bins: int = _BINS) -> Array:
     """Return (clusters, 3 * bins + 1): counts, values, successes by bin, then squared errors."""
     places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in pairs))}
     table = np.zeros((len(places), 3 * bins + 1))
@@ -130,18 +133,18 @@ class Agreement:
     calibration: CalibrationReport | None
 
 
-def compute_agreement(pairs: Sequence[LabelledScore], threshold: float = PASSES) -> Agreement:
+def compute_agreement(pairs: Sequence[LabelledScore]) -> Agreement:
     """Return the figures over these episodes.
 
     Rates have Wilson's interval, the others a bootstrap's.
     """
-    table = count_outcomes(pairs, threshold)
+    table = count_outcomes(pairs)
     abstained = [pair for pair in pairs if pair.value is None]
     true = sum(pair.truth for pair in abstained)
 
     def measure_filled(value: float) -> dict[str, Interval | None]:
         filled = [p if p.value is not None else replace(p, value=value) for p in pairs]
-        return measure_all(count_outcomes(filled, threshold))
+        return measure_all(count_outcomes(filled))
 
     return Agreement(
         episodes=len(pairs),
@@ -250,9 +253,7 @@ class EvaluatorComparison:
     """The first's measure less the second's; both are drawn together."""
 
 
-def compare(
-    first: Sequence[LabelledScore], second: Sequence[LabelledScore], threshold: float = PASSES
-) -> EvaluatorComparison:
+def compare(first: Sequence[LabelledScore], second: Sequence[LabelledScore]) -> EvaluatorComparison:
     """Return the differences over the episodes on which both spoke.
 
     What is left out is in the coverage of each. Intervals resample tasks, both evaluators' values
@@ -261,10 +262,8 @@ def compare(
     theirs = {pair.episode: pair for pair in second if pair.value is not None}
     ours = [pair for pair in first if pair.value is not None and pair.episode in theirs]
     beside = [theirs[pair.episode] for pair in ours]
-    joint = np.concatenate(
-        [count_outcomes(ours, threshold), count_outcomes(beside, threshold)], axis=1
-    )
-    right = [((a.value or 0.0) >= threshold) == a.truth for side in (ours, beside) for a in side]
+    joint = np.concatenate([count_outcomes(ours), count_outcomes(beside)], axis=1)
+    right = [((a.value or 0.0) >= PASSES) == a.truth for side in (ours, beside) for a in side]
     one, other = np.array(right[: len(ours)], bool), np.array(right[len(ours) :], bool)
     differences = {}
     for name, measure in MEASURES.items():

@@ -114,21 +114,16 @@ class Counts:
     true_negatives: int
 
 
-def outcome(pair: LabelledScore, threshold: float = PASSES) -> int | None:
-    """Return the place of an episode in `Counts`; None where the evaluator abstained."""
-    if pair.value is None:
-        return None
-    passes = pair.value >= threshold
-    return (0 if pair.truth else 1) if passes else (2 if pair.truth else 3)
+def count_outcomes(pairs: Sequence[LabelledScore]) -> Array:
+    """Return (clusters, 4) counts of each task, or of each episode where tasks are not named.
 
-
-def count_outcomes(pairs: Sequence[LabelledScore], threshold: float = PASSES) -> Array:
-    """Return (clusters, 4) counts of each task, or of each episode where tasks are not named."""
+    The columns are those of `Counts`; episodes on which the evaluator abstained are in none.
+    """
     places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in pairs))}
     table = np.zeros((len(places), 4))
     for pair in pairs:
-        column = outcome(pair, threshold)
-        if column is not None:
+        if pair.value is not None:
+            column = (0 if pair.truth else 1) + (0 if pair.value >= PASSES else 2)
             table[places[pair.cluster], column] += 1
     return table
 

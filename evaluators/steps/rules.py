@@ -16,23 +16,18 @@ _PAGES_FAULT = ("gone", "disabled", "hidden", "covered", "read-only", "outside t
 """Words of outcomes for which the page is to blame rather than the choice of the action."""
 
 
-def judge_by_rules(
-    trajectory: Trajectory, *, succeeded: bool | None = None, reached: int | None = None
-) -> StepJudgement:
+def judge_by_rules(trajectory: Trajectory, *, succeeded: bool | None = None) -> StepJudgement:
     """Return what can be told of the steps without a model.
 
     Rules see what went wrong, not what went right: a step that changed the page is left open,
     unless the episode is known to have succeeded; then steps without fault are `correct` and share
-    the outcome among them. `reached` is the number of steps after which the goal held already,
-    where somebody knows; later steps could have been left out. Abstains where infrastructure ended
-    the episode, since its steps say nothing about the agent.
+    the outcome among them. Abstains where infrastructure ended the episode, since its steps say
+    nothing about the agent.
     """
     if trajectory.ending is not None and trajectory.ending.is_infrastructure:
         return abstain(trajectory, SOURCE, f"nothing to judge: {trajectory.ending}")
     history = ActionHistory(trajectory)
-    found = [
-        _judge_step(history, index, succeeded, reached) for index in range(len(trajectory.steps))
-    ]
+    found = [_judge_step(history, index, succeeded) for index in range(len(trajectory.steps))]
     right = sum(step.label == "correct" for step in found)
     steps = tuple(
         JudgedStep("correct", 1 / right, reason=step.reason) if step.label == "correct" else step
@@ -118,17 +113,13 @@ def is_pages_fault(outcome: str) -> bool:
     return any(word in outcome for word in _PAGES_FAULT)
 
 
-def _judge_step(
-    history: ActionHistory, index: int, succeeded: bool | None, reached: int | None
-) -> JudgedStep:
+def _judge_step(history: ActionHistory, index: int, succeeded: bool | None) -> JudgedStep:
     steps = history.trajectory.steps
     step, objection, times = steps[index], history.find_objection(index), history.times[index]
     wasted: StepLabel = "incorrect" if times > 1 else "neutral"
     again = f", for the {_format_ordinal(times)} time on this page" if times > 1 else ""
     if is_final(step.decision.action):
         return _judge_end(succeeded, "the episode was ended")
-    if reached is not None and index >= reached:
-        return JudgedStep("neutral", 0.0, is_redundant=True, reason="the goal had been reached")
     if objection == "no effect":
         return JudgedStep(wasted, 0.0, is_redundant=True, reason=f"it had no effect{again}")
     if objection:

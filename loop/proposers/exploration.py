@@ -30,12 +30,7 @@ from loop.proposers.goals import (
     PageVisit,
 )
 from loop.proposers.labelled_tasks import rehearse, write_proposal
-from loop.proposers.labelling import (
-    Pruning,
-    TaskCandidate,
-    find_candidates,
-    restore_detours,
-)
+from loop.proposers.labelling import TaskCandidate, find_candidates, restore_detours
 from loop.proposers.page_forms import describe_page, find_menu, is_in_menu
 from loop.proposers.records import ProposalRecord, SolveResult, SourceResult
 from loop.proposers.settings import ProposeConfig
@@ -55,25 +50,22 @@ GOAL = (
 )
 
 
+_EPISODE_STEPS = 10
+"""Beyond the way to the page that an episode is sent to."""
+_BATCH = 4
+"""Episodes sent out together, before what they found is looked at."""
+_MOST_OPENED, _MOST_READ = 6, 12
+"""Candidates that only go to a page, and questions, at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExplorationSettings:
-    """How much and how."""
+    """How much is explored."""
 
     steps: int = 300
     """Real steps of exploration; what rehearsals and proofs take is counted apart."""
-    episode_steps: int = 10
-    """Beyond the way to the page that an episode is sent to."""
-    batch: int = 4
-    """Episodes sent out together, before what they found is looked at."""
     most: int = 60
     """Candidates that are rehearsed."""
-    most_opened: int = 6
-    """Of them those that only go to a page."""
-    most_read: int = 12
-    """Of them questions."""
-    curiosity: float = 1.0
-    """How much surprise raises a page's priority; 0: none."""
-    pruning: Pruning = field(default_factory=Pruning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +83,7 @@ class ExplorationRoles:
 class ExplorationResult:
     """What exploration has found."""
 
-    frontier: Frontier
+    frontier: Frontier = field(default_factory=Frontier)
     episodes: list[Trajectory] = field(default_factory=list)
     surprises: list[tuple[float, ...]] = field(default_factory=list)
     """For each episode, by step."""
@@ -113,13 +105,11 @@ async def explore(
     """
     settings, roles = settings or ExplorationSettings(), roles or ExplorationRoles()
     surprise = roles.surprise or by_novelty()
-    found = ExplorationResult(Frontier(settings.curiosity))
+    found = ExplorationResult()
     round = 0
     while found.steps < settings.steps:
         left = settings.steps - found.steps
-        wanted = _plan_round(
-            territory, found.frontier, settings, left, (seed, round), roles.explorer
-        )
+        wanted = _plan_round(territory, found.frontier, left, (seed, round), roles.explorer)
         if not wanted:
             if not found.episodes:
                 raise SetupError(f"{settings.steps} steps are too few for one episode; give more")
@@ -152,7 +142,7 @@ async def propose_by_exploration(
     settings, roles = settings or ExplorationSettings(), roles or ExplorationRoles()
     found = await explore(territory, player, seed, settings, roles)
     is_curious = roles.surprise is not None
-    chosen = _select_candidates(found, seed, settings, by_surprise=is_curious)
+    chosen = _select_candidates(found, seed, settings.most, by_surprise=is_curious)
     source = "curiosity" if is_curious else "exploration"
     rehearsed = await rehearse(chosen, territory, player, f"rehearse {source}")
     failed = [place for place, each in enumerate(rehearsed) if each.objection and each.was_cut]
@@ -174,17 +164,16 @@ async def propose_by_exploration(
 
 
 def _select_candidates(
-    found: ExplorationResult, seed: int, settings: ExplorationSettings, *, by_surprise: bool
+    found: ExplorationResult, seed: int, most: int, *, by_surprise: bool
 ) -> list[TaskCandidate]:
     """Return the prefixes that describe something new, at most so many."""
-    pruning = replace(settings.pruning, kept=Counter())
+    kept: Counter[str] = Counter()
     chosen = []
     for index, (episode, surprises) in enumerate(zip(found.episodes, found.surprises, strict=True)):
         rng = np.random.default_rng([seed, 7, index])
-        chosen += find_candidates(episode, pruning, rng, surprises)
+        chosen += find_candidates(episode, kept, rng, surprises)
     if by_surprise:
         chosen.sort(key=lambda candidate: -candidate.surprise)
-    settings.pruning.pruned = pruning.pruned
     urls: dict[str, set[str]] = {}
     for episode in found.episodes:
         last = [episode.last] if episode.last else []
@@ -194,15 +183,14 @@ def _select_candidates(
     named = [c for c in chosen if len(urls[c.last.title]) == 1]
     opened = [c for c in named if isinstance(c.page_actions[-1], PageVisit)]
     read = [c for c in named if isinstance(c.page_actions[-1], PageFact)]
-    opened, read = opened[: settings.most_opened], read[: settings.most_read]
+    opened, read = opened[:_MOST_OPENED], read[:_MOST_READ]
     done = [c for c in chosen if isinstance(c.page_actions[-1], FormSubmission)]
-    return [*done[: settings.most - len(opened) - len(read)], *read, *opened]
+    return [*done[: most - len(opened) - len(read)], *read, *opened]
 
 
 def _plan_round(
     territory: Territory,
     frontier: Frontier,
-    settings: ExplorationSettings,
     left: int,
     seeds: tuple[int, int],
     explorer: Policy | None,
@@ -217,10 +205,10 @@ def _plan_round(
     for each in frontier.nodes.values():
         tried.update({k: n for k, n in each.tried.items() if not k.startswith("link:")})
     wanted: list[PlannedPlay] = []
-    nodes: list[PageNode | None] = [*frontier.choose(settings.batch, rng)] or [None]
-    for number, node in enumerate(nodes, round * settings.batch):
+    nodes: list[PageNode | None] = [*frontier.choose(_BATCH, rng)] or [None]
+    for number, node in enumerate(nodes, round * _BATCH):
         way = node.way if node is not None else ()
-        steps = settings.episode_steps + (1 if way == UNKNOWN_PATH else len(way))
+        steps = _EPISODE_STEPS + (1 if way == UNKNOWN_PATH else len(way))
         if steps > left:
             break
         left -= steps

@@ -82,12 +82,10 @@ class PageNode:
 class Frontier:
     """The pages known so far, and an order among them."""
 
-    def __init__(self, curiosity: float = 1.0) -> None:
-        """`curiosity`: how much surprise raises a page's priority; 0 for counts alone."""
+    def __init__(self) -> None:
         self.nodes: dict[str, PageNode] = {}
         self.links_tried: Counter[str] = Counter()
         """By name, whatever the page: a site's menu is the same everywhere."""
-        self._curiosity = curiosity
         self._patterns: dict[tuple[str, ...], set[str]] = {}
 
     def see(self, page: PageDescription) -> PageNode:
@@ -135,8 +133,7 @@ class Frontier:
         links = sum(offer.startswith("link:") for offer in left)
         buttons = any(offer.startswith("button:") for offer in left)
         promise = 0.1 + forms + buttons + node.link_yield * min(links, 10) / 2
-        curious = 1.0 + self._curiosity * node.mean_surprise
-        return promise * curious / (1 + node.visits) / (1 + 0.1 * len(node.way))
+        return promise * (1 + node.mean_surprise) / (1 + node.visits) / (1 + 0.1 * len(node.way))
 
     def choose(self, count: int, rng: np.random.Generator) -> list[PageNode]:
         """Return the next pages to go to, best first; each counts as visited at once."""

@@ -204,36 +204,24 @@ class TaskCandidate:
     """Steps before the detours were cut out."""
 
 
-@dataclass(slots=True)
-class Pruning:
-    """Which prefixes describe something new: how often each kind of action was kept."""
-
-    most: int = 2
-    """Candidates of one signature."""
-    most_read: int = 1
-    """Questions of one signature."""
-    kept: Counter[str] = field(default_factory=Counter)
-    pruned: int = 0
-    """Prefixes that described nothing new."""
-
-    def takes(self, page_action: PageAction) -> bool:
-        """Return whether there are not enough of an action's kind yet, and count it."""
-        name = name_template(page_action)
-        most = self.most if isinstance(page_action, FormSubmission) else self.most_read
-        if self.kept[name] >= most:
-            self.pruned += 1
-            return False
-        self.kept[name] += 1
-        return True
+def _is_new(page_action: PageAction, kept: Counter[str]) -> bool:
+    """Return whether fewer than two submissions, or one other action, of its kind were kept."""
+    name = name_template(page_action)
+    is_new = kept[name] < (2 if isinstance(page_action, FormSubmission) else 1)
+    kept[name] += is_new
+    return is_new
 
 
 def find_candidates(
     episode: Trajectory,
-    pruning: Pruning,
+    kept: Counter[str],
     rng: np.random.Generator,
     surprises: Sequence[float] = (),
 ) -> list[TaskCandidate]:
-    """Return what can be made of an episode's prefixes, in order, without what says nothing new."""
+    """Return what can be made of an episode's prefixes, in order, without what says nothing new.
+
+    `kept` counts the kinds of actions of all episodes so far, and goes on to.
+    """
     found = []
     completed = find_page_actions(episode.steps, episode.last)
     for each in completed:
@@ -242,11 +230,11 @@ def find_candidates(
             continue
         steps = remove_detours(episode.steps[: each.step + 1], last)
         page_actions = _select_actions(steps, last)
-        if page_actions and _fit_a_task(page_actions) and pruning.takes(page_actions[-1]):
+        if page_actions and _fit_a_task(page_actions) and _is_new(page_actions[-1], kept):
             surprise = surprises[each.step] if each.step < len(surprises) else 0.0
             found.append(TaskCandidate(episode, steps, last, page_actions, surprise, each.step + 1))
     sent = [c.step for c in completed if isinstance(c.page_action, FormSubmission)]
-    questions = _find_questions(episode, min(sent, default=len(episode.steps)), pruning, rng)
+    questions = _find_questions(episode, min(sent, default=len(episode.steps)), kept, rng)
     return [*found, *questions]
 
 
@@ -317,7 +305,7 @@ def build_recording(candidate: TaskCandidate, answer: str = "") -> Trajectory:
 
 
 def _find_questions(
-    episode: Trajectory, end: int, pruning: Pruning, rng: np.random.Generator
+    episode: Trajectory, end: int, kept: Counter[str], rng: np.random.Generator
 ) -> list[TaskCandidate]:
     """Return a question for one fact of each page that was walked to, up to the step `end`."""
     found = []
@@ -336,7 +324,7 @@ def _find_questions(
         for place in rng.permutation(len(facts)):
             fact = facts[int(place)]
             alike = {f.value for f in facts if (f.subject, f.label) == (fact.subject, fact.label)}
-            if len(alike) == 1 and pruning.takes(fact):
+            if len(alike) == 1 and _is_new(fact, kept):
                 steps = remove_detours(episode.steps[:index], page)
                 found.append(TaskCandidate(episode, steps, page, (fact,), whole=index))
                 break

@@ -34,7 +34,6 @@ class EpisodePlayer:
     recorder: Recorder | None = None
     provenance: Provenance = field(default_factory=Provenance)
     concurrency: int = 1
-    step_timeout: float = 60.0
     on_episode: Callable[[Trajectory], None] | None = None
     steps: int = 0
     """Real steps taken so far, those of failed worlds included."""
@@ -59,7 +58,6 @@ class EpisodePlayer:
             concurrency=self.concurrency,
             recorder=self.recorder,
             on_episode=self._count,
-            step_timeout=self.step_timeout,
         )
         found = {episode.provenance.index: episode for episode in played}
         return [found.get(index) for index in range(len(plan))]
@@ -153,16 +151,12 @@ class ProofTask:
     proposal: TaskProposal
     recording: Trajectory | None = None
     """An episode that is said to be its solution; its last step answers."""
-    solver: Policy | None = None
-    """Who tries, where there is no recording."""
-    plays: int = 2
-    """Of the solution, each on a fresh instance."""
 
 
 async def prove_proposals(
     proof_tasks: Sequence[ProofTask], player: EpisodePlayer, phase: str = "prove"
 ) -> list[Proof]:
-    """Play each proposal's solution, nothing, giving up and the mutants of its solution.
+    """Play each proposal's solution twice, nothing, giving up and the mutants of its solution.
 
     Each play begins in a fresh state and is scored by the proposal's checks; plays of nothing are
     shared by the tasks that begin alike.
@@ -213,16 +207,13 @@ async def verify_proposals(
 
 
 def _list_trials(proof_task: ProofTask) -> list[tuple[str, PlannedPlay]]:
-    task, recording, solver = proof_task.proposal.task, proof_task.recording, proof_task.solver
+    task, recording = proof_task.proposal.task, proof_task.recording
     found: list[tuple[str, Policy]] = [
         ("doing nothing", ScriptedPolicy(play_actions([Answer()]), name="baseline")),
         ("giving up", ScriptedPolicy(play_actions([GiveUp()]), name="baseline")),
     ]
     if recording is not None:
-        solver = ScriptedPolicy(replay_recording(recording))
-    if solver is not None:
-        found += [("solution", solver)] * proof_task.plays
-    if recording is not None:
+        found += [("solution", ScriptedPolicy(replay_recording(recording)))] * 2
         found += [
             (what, ScriptedPolicy(replay_recording(mutant), name="mutant"))
             for what, mutant in make_mutants(recording, task)

@@ -129,4 +129,7 @@ def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert cli.main(["mcp", "--http", str(port)]) == 3
-    assert "name another port with --http" in capsys.readouterr().err
+    assert (
+        "is in use (Address already in use); name another with --http, or 0 for any"
+        in capsys.readouterr().err
+    )

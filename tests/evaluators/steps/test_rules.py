@@ -20,10 +20,9 @@ def judged(
     last: Observation | None = None,
     ending: Ending = Ending.ANSWERED,
     succeeded: bool | None = None,
-    reached: int | None = None,
 ) -> StepJudgement:
     episode = played("e", "Find it.", *turns, last=last, ending=ending)
-    return judge_by_rules(episode, succeeded=succeeded, reached=reached)
+    return judge_by_rules(episode, succeeded=succeeded)
 
 
 def labels(judgement: StepJudgement) -> list[str | None]:
@@ -108,12 +107,6 @@ def test_moving_the_focus_or_scrolling_leads_somewhere() -> None:
         succeeded=True,
     )
     assert found.redundant == ()
-
-
-def test_steps_after_the_goal_was_reached_could_be_left_out() -> None:
-    found = judged(*WAY, succeeded=True, reached=1)
-    assert labels(found) == ["correct", "neutral", "correct"]
-    assert found.redundant == (1,) and found.steps[0].progress == pytest.approx(0.5)
 
 
 def test_demonstrated_steps_are_not_called_redundant() -> None:

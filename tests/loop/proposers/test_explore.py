@@ -13,8 +13,14 @@ from loop.proposers.exploration import (
     propose_by_exploration,
 )
 from loop.proposers.explorer import ObservedTransition, by_novelty, by_prediction
-from loop.proposers.goals import GrammarWriter, ModelWriter
-from loop.proposers.labelling import Pruning
+from loop.proposers.goals import (
+    FormSubmission,
+    GrammarWriter,
+    ModelWriter,
+    is_mentioned,
+    name_template,
+)
+from loop.proposers.labelling import find_page_actions
 from loop.proposers.verification import EpisodePlayer
 from tasks.task import Task, TaskProposal
 from tests.fakes.desk import TERRITORY, Desk
@@ -102,21 +108,37 @@ def test_no_check_holds_a_key_or_a_time_of_a_new_row(proposed) -> None:
     assert not any(name in each for each in changes for name in ("uuid", "mtime", "noise"))
 
 
-async def test_a_kept_solution_passes_its_own_checks(proposed) -> None:
+def solutions_of(proposed) -> list[tuple[TaskProposal, Trajectory]]:
+    """The proposals that are taken, each with the episode that solves it."""
     made, store = proposed
-    for each in made:
-        if not each.refusals:
-            episode = store.load(each.solution)
-            assert episode is not None
-            assert episode.task.id == each.task.id
-            assert (await checks_hold()(episode)).value == 1.0
+    return [(each, store.load(each.solution)) for each in made if not each.refusals]
 
 
-async def test_what_describes_nothing_new_is_pruned(proposed) -> None:
-    settings = ExplorationSettings(steps=120, pruning=Pruning(most=1))
-    few = await propose_by_exploration(TERRITORY, player(), 0, settings)
-    assert len(few) < len(proposed[0])
-    assert settings.pruning.pruned > 0
+def forms_of(proposed) -> list[tuple[str, FormSubmission]]:
+    """The goals of the tasks that send a form, each with the last form of its solution."""
+    return [
+        (each.task.goal, find_page_actions(episode.steps[:-1], episode.last)[-1].page_action)
+        for each, episode in solutions_of(proposed)
+        if each.task.skills[0] in ("form", "button")
+    ]
+
+
+async def test_a_kept_solution_passes_its_own_checks(proposed) -> None:
+    for each, episode in solutions_of(proposed):
+        assert episode.task.id == each.task.id
+        assert (await checks_hold()(episode)).value == 1.0
+
+
+def test_a_goal_says_all_that_is_entered_into_its_form_and_what_it_is_for(proposed) -> None:
+    for goal, form in forms_of(proposed):
+        entered = [field.value for field in form.fields if field.kind in ("textbox", "combobox")]
+        assert all(is_mentioned(value, goal) for value in entered)
+        assert is_mentioned(form.subject, goal) if form.is_particular else entered
+
+
+def test_what_describes_nothing_new_is_pruned(proposed) -> None:
+    kinds = Counter(name_template(form) for _, form in forms_of(proposed))
+    assert max(kinds.values()) == 2
 
 
 async def test_with_a_surprise_the_source_is_curiosity() -> None:
@@ -127,16 +149,12 @@ async def test_with_a_surprise_the_source_is_curiosity() -> None:
 
 
 async def test_pages_that_surprise_are_gone_to_more_often() -> None:
-    def strange(moved: ObservedTransition) -> float:
-        return 1.0 if "/new" in moved.before.url else 0.0
-
-    def dull(moved: ObservedTransition) -> float:
-        return 0.0 if "/new" in moved.before.url else 1.0
-
     visits = []
-    for surprise in (strange, dull):
-        settings = ExplorationSettings(steps=300, curiosity=20.0)
-        found = await explore(TERRITORY, player(), 0, settings, ExplorationRoles(surprise=surprise))
+    for new, elsewhere in ((20.0, 0.0), (0.0, 20.0)):
+        roles = ExplorationRoles(
+            surprise=lambda m, new=new, old=elsewhere: new if "/new" in m.before.url else old
+        )
+        found = await explore(TERRITORY, player(), 0, ExplorationSettings(steps=300), roles)
         visits.append(
             sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new"))
         )

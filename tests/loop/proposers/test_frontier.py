@@ -2,7 +2,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loop.proposers.explorer import UNKNOWN_PATH, Frontier, PageDescription
+from loop.proposers.explorer import UNKNOWN_PATH, Frontier
+from loop.proposers.page_forms import PageDescription
 from worldmodel.kinds import mask_address
 
 SITE = "http://shop.test"
@@ -46,7 +47,7 @@ def test_sections_of_a_site_stay_apart_although_they_look_alike() -> None:
 
 
 def test_what_was_tried_on_a_page_makes_others_come_first() -> None:
-    frontier = Frontier(curiosity=0.0)
+    frontier = Frontier()
     one = frontier.see(page("/one", ["form:a", "form:b"]))
     two = frontier.see(page("/two", ["form:a", "form:b"]))
     frontier.note(one, "form:a", 0.0, False)
@@ -62,7 +63,7 @@ def test_a_link_of_the_menu_is_tried_once_for_all_pages() -> None:
 
 
 def test_surprise_raises_the_priority_of_a_page() -> None:
-    frontier = Frontier(curiosity=2.0)
+    frontier = Frontier()
     dull = frontier.see(page("/dull", ["form:a", "form:b"]))
     strange = frontier.see(page("/strange", ["form:a", "form:b"]))
     frontier.note(dull, "form:a", 0.0, False)
@@ -71,7 +72,7 @@ def test_surprise_raises_the_priority_of_a_page() -> None:
 
 
 def test_links_that_led_nowhere_new_lower_a_page() -> None:
-    frontier = Frontier(curiosity=0.0)
+    frontier = Frontier()
     node = frontier.see(page("/list", [f"link:{n}" for n in range(50)]))
     before = frontier.priority(node)
     for number in range(10):

@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from loop.proposers.goals import (
 )
 from loop.proposers.labelled_tasks import rehearse
 from loop.proposers.labelling import (
-    Pruning,
     TaskCandidate,
     find_candidates,
     find_page_actions,
@@ -37,7 +37,7 @@ async def played(*actions: Action) -> Trajectory:
 
 
 def found_in(episode: Trajectory) -> list[TaskCandidate]:
-    return find_candidates(episode, Pruning(), np.random.default_rng(0))
+    return find_candidates(episode, Counter(), np.random.default_rng(0))
 
 
 async def world() -> World:

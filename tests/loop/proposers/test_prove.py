@@ -113,14 +113,6 @@ async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> N
     assert "nobody knows a solution" in proof.refusals()[0].reason
 
 
-async def test_whoever_is_given_may_solve_it() -> None:
-    solver = ScriptedPolicy(play_actions(ACTIONS))
-    proof_task = ProofTask(TaskProposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
-    [proof] = await prove_proposals([proof_task], player())
-    assert not proof.refusals()
-    assert proof.solution
-
-
 async def test_doing_nothing_is_played_once_for_tasks_that_begin_alike() -> None:
     place = player()
     proof_tasks = [await draft_of(ticket_task()), await draft_of(ticket_task(id="desk/other@1"))]

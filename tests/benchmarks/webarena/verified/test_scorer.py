@@ -4,10 +4,17 @@ import json
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from benchmarks.rules import RULES
 from benchmarks.webarena.rules import verified
-from benchmarks.webarena.rules.verified import OfficialScorer, ScorerError, har_entries
+from benchmarks.webarena.rules.verified import (
+    OfficialScorer,
+    ScorerError,
+    har_entries,
+    network_events,
+)
 
 CHECK = {
     "task_type": "retrieve",
@@ -87,6 +94,31 @@ def test_evidence_becomes_entries_and_what_was_not_recorded_is_named():
     bare = {name: event[name] for name in ("method", "url", "status", "request_headers")}
     assert har_entries([{**bare, "has_body": True}])[1] == ["body", "content", "cookies"]
     assert har_entries([{**bare, "content": None, "response_headers": {}}])[1] == []
+
+
+WORD = st.from_regex(r"[a-z0-9-]{1,12}", fullmatch=True)
+PAIRS = st.dictionaries(WORD, WORD, max_size=3)
+TEXTS = st.fixed_dictionaries({"mimeType": WORD, "text": st.text(min_size=1)})
+
+
+@settings(max_examples=25, deadline=None)
+@given(method=WORD, status=st.integers(100, 599), headers=PAIRS, cookies=PAIRS, texts=TEXTS)
+def test_a_request_of_a_har_file_reaches_the_package_as_it_stands_there(
+    method, status, headers, cookies, texts
+):
+    headers = {**headers, "content-type": texts["mimeType"]}
+    listed, carried = (
+        [{"name": name, "value": value} for name, value in pairs.items()]
+        for pairs in (headers, cookies)
+    )
+    request = {"method": method, "url": f"http://git.test/{method}", "headers": listed}
+    response = {"status": status, "headers": [], "cookies": carried, "content": texts}
+    entry = {"request": {**request, "postData": texts}, "response": response}
+
+    events = network_events({"log": {"entries": [entry]}})
+
+    whole = {**entry, "response": {**response, "redirectURL": ""}}
+    assert har_entries(events) == ([whole], [])
 
 
 @pytest.mark.parametrize("event", [None, {}, {"method": "GET", "url": "http://git.test/"}])
