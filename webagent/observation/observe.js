@@ -17,12 +17,46 @@ function isFarOff(element) {
   return box.bottom < 0 || box.top > innerHeight || box.right < 0 || box.left > innerWidth;
 }
 
-function isDescribed(element) {
-  return ["aria-describedby", "aria-description"].some((name) => element[own.hasAttribute](name));
+// What is said about an element besides its name: its author's description, what the browser finds wrong
+// with what was entered, what stands in a field as long as it is empty.
+function shownDescription(element, value) {
+  const field = asField(element);
+  if (["aria-describedby", "aria-description"].some((name) => element[own.hasAttribute](name))) return accessibleDescription(element);
+  if (isRefused(element)) return clean(field.validationMessage);
+  return isTextField(element) && !value ? clean(element[own.getAttribute]("placeholder")) : "";
 }
 
 function shortly(description, name) {
   return description.length <= LONGEST_DESCRIPTION && description !== name ? description : "";
+}
+
+// Text in these is chosen or where one is.
+const CHOSEN = "[aria-current]:not([aria-current=false]), [aria-selected=true]";
+const LONGEST_CELL = 80;
+
+// Whether an element is one of several cells of a row and holds a few words, in however many blocks.
+function isShort(cell) {
+  if (cell[own.parentElement] === null || cell[own.parentElement][own.childElementCount] < 2) return false;
+  return clean(cell[own.textContent]).length <= LONGEST_CELL && !cell[own.querySelector]("ul, ol, table, pre");
+}
+
+// Fewer numbers are no month.
+const LEAST_DAYS = 20;
+const LEAST_WEEKDAYS = 5;
+
+function isAbove(head, box) {
+  return Math.abs(head[0] + head[2] / 2 - box[0] - box[2] / 2) <= Math.max(head[2], box[2]) / 2;
+}
+
+// A row of single words above a height: the days of the week, with or without a column for the week's number.
+function weekdaysIn(holder, bottom) {
+  const rows = new Map();
+  for (const element of holder[own.querySelectorAll](":not(:has(*))")) {
+    const [text, box] = [clean(element[own.textContent]), boxOf(element)];
+    if (!/^\p{L}{1,9}\.?$/u.test(text) || box[2] <= 2 || box[1] >= bottom) continue;
+    rows.set(box[1], [...(rows.get(box[1]) || []), { name: labelText(element) || text, box }]);
+  }
+  return [...rows.values()].find((row) => row.length >= LEAST_WEEKDAYS && row.length <= 8) || [];
 }
 
 const FIELD_ROLES = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|checkbox|radio|switch)$/;
@@ -42,7 +76,8 @@ class Walk {
     this.numbers = new Map();
     this.number = "";
     this.written = writtenBy(document);
-    this.counters = new Counters();
+    this.isStruck = false;
+    this.cell = null;
     this.consumed = new Set();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
@@ -52,6 +87,7 @@ class Walk {
     this.covered = 0;
     this.unusable = 0;
     this.isInert = false;
+    NUMBERED = null;
     VARIED = new Map();
     LABELS = new Map();
     SHADOWS = [];
@@ -60,7 +96,8 @@ class Walk {
   children(element, depth, muted) {
     const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : shownChildren(element);
-    const written = this.written;
+    const { written, isStruck: isAround } = this;
+    this.isStruck = isStruck(getComputedStyle(element), isAround);
     if (shadow) {
       this.written = writtenBy(shadow);
       SHADOWS.push(shadow);
@@ -69,7 +106,7 @@ class Walk {
       if (node[own.nodeType] === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node[own.nodeType] === Node.ELEMENT_NODE) this.element(node, depth, muted);
     }
-    this.written = written;
+    [this.written, this.isStruck] = [written, isAround];
   }
 
   element(element, depth, muted) {
@@ -78,10 +115,10 @@ class Walk {
     if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
     if (style.display === "none") return;
-    if (COUNTS) this.counters.pass(style, flatParent(element) || element);
     if (isCutAway(element, style)) return;
     if (element[own.inert] && !this.isInert) return this.inert(element, depth, muted);
-    if (tagOf(element) === "br") return this.flush();
+    if (tagOf(element) === "br") return this.part();
+    if (style.display === "list-item") this.startItem(element, style);
     const label = tagOf(element) === "label" && element.control;
     if (label && canBeSeen(label)) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
@@ -126,6 +163,26 @@ class Walk {
       rows.forEach((row, index) => {
         row.name = words[index].filter((word) => !isShared(word)).slice(0, 3).join(" ") || row.name;
       });
+    }
+  }
+
+  // Days of a calendar are told with the days of the week above them.
+  sayWeekdays() {
+    let days = this.rows.filter((row) => row.mark && !row.description && /^\d{1,2}$/.test(row.name));
+    while (days.length >= LEAST_DAYS) {
+      let [holder, month] = [days[0].element, []];
+      while (holder && month.length < LEAST_DAYS) {
+        holder = holder[own.parentElement];
+        month = days.filter(({ element }) => holder && holder[own.contains](element));
+      }
+      let heads = [];
+      for (let level = 0; holder && !heads.length && level < 4; level++, holder = holder[own.parentElement]) {
+        heads = weekdaysIn(holder, month[0].box[1]);
+      }
+      const above = month.map((row) => heads.find(({ box }) => isAbove(box, row.box)));
+      const isMonth = new Set(above).size >= LEAST_WEEKDAYS;
+      month.forEach((row, index) => (row.description = isMonth && above[index] ? above[index].name : ""));
+      days = month.length ? days.filter((row) => !month.includes(row)) : [];
     }
   }
 
@@ -191,21 +248,32 @@ class Walk {
   block(element, style, depth, muted) {
     const parent = element[own.parentElement];
     const isGap = style.display === "contents";
-    const isCell = style.display === "table-cell" || (this.grids.has(parent) && !isGap);
+    const isTabular = style.display === "table-cell" || /^(cell|gridcell|columnheader|rowheader)$/.test(writtenRole(element));
+    const isCell = isTabular || (this.grids.has(parent) && !isGap);
+    const cell = this.cell;
+    if (isCell) this.cell = isTabular && isShort(element) ? element : null;
     const apart = !/^(inline|ruby)/.test(style.display) || (this.isInert && tagOf(element) === "button");
     if (style.display === "inline-block" && this.text) this.text += " ";
     if (isCell) this.startCell(element, parent);
-    else if (apart) this.flush();
+    else if (apart) this.part();
     if (style.contentVisibility === "hidden") return;
     if (style.display === "grid" || (isGap && this.grids.has(parent))) this.grids.add(element);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     const isWritten = this.written && !muted && element[own.matches](this.written);
-    if (style.display === "list-item") this.startItem(element, parent, style, isWritten);
     if (isWritten) this.addGenerated(element, "::before", depth);
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isWritten) this.addGenerated(element, "::after", depth);
+    if (style.display === "list-item") this.number = "";
+    if (isTabular) this.endCell(element);
     if (isCell) this.text += " ";
-    else if (apart) this.flush();
+    this.cell = cell;
+    if (!isCell && apart) this.part();
+  }
+
+  // Between two blocks; those in a short cell of a row do not part the row.
+  part() {
+    if (this.cell) this.text += this.text && " ";
+    else this.flush();
   }
 
   // A row of cells without controls reads as one line: `Country | Japan`. An empty cell keeps its place.
@@ -217,9 +285,18 @@ class Walk {
     this.row = [parent, row];
   }
 
+  // What else a cell shows: that the rows are sorted by it, or a picture of which only its style has a name.
+  endCell(cell) {
+    const order = sortOrder(cell);
+    if (order && !cell[own.querySelector](CONTROLS)) this.text += ` ${order}`;
+    const icon = !clean(cell[own.textContent]) && /(^|\| )$/.test(this.text) && cell[own.querySelector]("svg, i, [class*=icon]");
+    if (icon && canBeSeen(icon) && pictureName(icon)) this.addWords(pictureName(icon), icon, icon, 0);
+  }
+
   // An item of a list begins with what is drawn before it, unless it has no text.
-  startItem(item, list, style, isWritten) {
-    const type = style.listStyleType;
+  startItem(item, style) {
+    const [list, type] = [item[own.parentElement], style.listStyleType];
+    const isWritten = this.written && item[own.matches](this.written);
     if (!list || (PLAIN_MARKERS.test(type) && !isWritten)) return;
     if (!this.numbers.has(list)) this.numbers.set(list, listNumbers(list));
     this.number = markerText(item, type, this.numbers.get(list).get(item), isWritten);
@@ -233,7 +310,7 @@ class Walk {
   }
 
   addGenerated(element, part, depth) {
-    const text = pseudoText(element, part, COUNTS ? this.counters : null).replace(ICON_LETTERS, "");
+    const text = pseudoText(element, part).replace(ICON_LETTERS, "");
     if (clean(text)) this.addWords(text, element, element, depth);
     else if (text && this.text) this.text += " ";
   }
@@ -243,6 +320,7 @@ class Walk {
     if (this.text) return;
     [this.textKind, this.textParent, this.textDepth] = [kindOf(parent), element, depth];
     [this.text, this.number] = [this.number, ""];
+    this.textStates = parent && parent[own.closest](CHOSEN) ? ["selected"] : [];
   }
 
   addText(node, parent, depth, muted) {
@@ -263,8 +341,8 @@ class Walk {
       start += line.length + 1;
       if (!box) continue;
       this.beginText(parent, depth);
-      if (this.selection && this.selection.containsNode(node, true)) this.textStates = ["highlighted"];
-      this.text += line;
+      if (this.selection && this.selection.containsNode(node, true)) this.textStates = [...new Set([...this.textStates, "highlighted"])];
+      this.text += drawnText(asDrawn(line, style), parent, style, this.isStruck);
       this.textBox = union(this.textBox, box);
     }
   }
@@ -289,15 +367,16 @@ class Walk {
     const role = roleOf(source);
     let name = control ? visibleText(element) : nameOf(element, style);
     if (!name && (tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(element, role);
+    name = drawnName(name, element, isStruck(style, this.isStruck));
     this.flush();
-    this.number = "";
     const row = {
       mark: true, role, name, value: valueBeside(source, name), states: statesOf(source, role),
       box: boxOf(element), depth, kind: kindOf(source), element,
     };
     if (name && !clean(element[own.textContent]) && name === iconWords(element, style)) row.guess = name;
     if (source === this.focused) row.states.push("focused");
-    if (isDescribed(source)) row.description = shortly(accessibleDescription(source), name);
+    row.description = clean(`${this.number} ${shortly(shownDescription(source, row.value), name)}`);
+    this.number = "";
     this.rows.push(row);
     this.inside(row, element, depth);
   }
@@ -310,7 +389,7 @@ class Walk {
     this.children(element, depth + 1, false);
     this.flush();
     const inner = this.rows.splice(start);
-    if (isWhole(row, inner)) return;
+    if (isWhole(row, inner)) return this.sayWhatIsLabelledAway(row, inner);
     if (isOnlyWrapped(row, inner)) {
       row.name = row.name || inner[0].name;
       return;
@@ -322,6 +401,14 @@ class Walk {
       row.name = inner[0].name;
       this.rows.push(...inner.slice(1));
     }
+  }
+
+  // The words that a control shows and its author's label leaves out, such as a number on an icon.
+  sayWhatIsLabelledAway(row, inner) {
+    const shown = inner.filter((other) => !other.mark && !other.hole && !isLigature(other.element));
+    const words = shown.map((other) => other.name).join(" ");
+    if (row.description || !/[\p{L}\p{N}]/u.test(words) || row.name.toLowerCase().includes(words.toLowerCase())) return;
+    if (labelText(row.element)) row.description = shortly(words, row.name);
   }
 
   // An element with controls of its own in it is named by the text around them; without any such
@@ -463,7 +550,7 @@ function textNodes(element) {
 // Links, buttons and widgets swallow what only decorates them; real controls inside stay.
 function isWhole(row, inner) {
   const native = /^(button|select|textarea|input)/;
-  if (inner.some((other) => native.test(other.kind))) return false;
+  if (inner.some((other) => other.mark && native.test(other.kind))) return false;
   if (row.role === "treeitem" || row.role === "listbox") return false;
   if (row.role === "combobox" && inner.some((other) => other.role === "option")) return false;
   return isNative(row.element) || ACTIVE_ROLES.has(row.role);
@@ -547,6 +634,7 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   walk.flush();
   walk.leaveOutCovered();
   walk.distinguish();
+  walk.sayWeekdays();
   walk.sayWhatIsMissing(dialog);
   for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.body, "passed");
   const rows = walk.rows.map((row) => [

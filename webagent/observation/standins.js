@@ -1,6 +1,9 @@
 // Words for elements that show no text of their own: fields, pictures, bars.
 
 const LARGEST_ICON = 40;
+const WORD = /[\p{L}\p{N}]/u;
+const NO_PICTURE = "a, button, input, select, textarea, img, [tabindex]";
+const LOADING = /spin|load|skeleton|shimmer/i;
 
 // What a field shows, as words, where it cannot be used.
 function shownValue(field) {
@@ -17,21 +20,41 @@ function standIn(element, style) {
   if (writtenRole(element) === "progressbar" && !clean(element[own.textContent]) && canBeSeen(element)) {
     return `${labelText(element)} ${barText(element)}`;
   }
-  if (tag !== "svg" && !element[own.hasAttribute]("aria-label")) return "";
-  return isIcon(element) && canBeSeen(element) && !isInteractive(element, style) ? iconText(element) : "";
+  if (tag === "math") return mathText(element);
+  if (LOADING.test(classOf(element)) && style.animationIterationCount === "infinite") return loadingText(element);
+  if (isDotOfRow(element, style)) return nameOf(element, style);
+  if (style.display === "table-cell") return "";
+  if (tag !== "svg" && !["aria-label", "title"].some((name) => element[own.hasAttribute](name))) return "";
+  if (isIcon(element) && canBeSeen(element) && !isInteractive(element, style)) return iconText(element);
+  return "";
 }
 
-// Small, without text, and nothing else than a picture to those who cannot see it.
+// A picture to those who cannot see it: small and without words, or called one by its author.
 function isIcon(element) {
-  if (!/^(img)?$/.test(writtenRole(element))) return false;
-  if (tagOf(element) !== "svg" && (element[own.childElementCount] || clean(element[own.textContent]))) return false;
+  const role = writtenRole(element);
+  if (!/^(img)?$/.test(role)) return false;
+  const isDrawing = tagOf(element) === "svg" && !role;
+  if (!isDrawing && (WORD.test(element[own.textContent]) || element[own.querySelector](NO_PICTURE))) return false;
   const box = element[own.getBoundingClientRect]();
-  return box.width <= LARGEST_ICON && box.height <= LARGEST_ICON;
+  return role === "img" || (box.width <= LARGEST_ICON && box.height <= LARGEST_ICON);
+}
+
+// A coloured dot or bar in a cell that nothing listens for belongs to the text of its row.
+function isDotOfRow(element, style) {
+  if (!isColouredBox(element, style) || style.display === "table-cell" || isInteractive(element, style)) return false;
+  const table = element[own.closest]("table, [role=table], [role=grid], [role=treegrid]");
+  if (!table || !element[own.closest]("td, th, [role=cell], [role=gridcell]")) return false;
+  for (let node = element; node && node !== table; node = flatParent(node)) if (LISTENING.has(node)) return false;
+  return !LISTENING.has(table);
+}
+
+function loadingText(element) {
+  return canBeSeen(element) ? visibleText(element) || labelText(element) || "loading" : "";
 }
 
 function iconText(element) {
   const title = [...element[own.children]].find((child) => tagOf(child) === "title");
-  return labelText(element) || (title ? clean(title[own.textContent]) : "");
+  return labelText(element) || (title ? clean(title[own.textContent]) : tooltip(element));
 }
 
 function barText(bar) {
