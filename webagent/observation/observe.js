@@ -19,12 +19,14 @@ function isFarOff(element) {
 
 // What is said about an element besides its name: its author's description, what the browser finds wrong
 // with what was entered, what stands in a field as long as it is empty.
-function shownDescription(element, value) {
-  const field = asField(element);
-  if (["aria-describedby", "aria-description"].some((name) => element[own.hasAttribute](name))) return accessibleDescription(element);
-  if (isRefused(element)) return clean(field.validationMessage);
-  return isTextField(element) && !value ? clean(element[own.getAttribute]("placeholder")) : "";
+function shownDescription(element, name, value) {
+  if (["aria-describedby", "aria-description"].some((each) => element[own.hasAttribute](each))) return accessibleDescription(element);
+  if (isRefused(element)) return clean(element.validationMessage);
+  const placeholder = isTextField(element) && !value ? clean(element[own.getAttribute]("placeholder")) : "";
+  return lettersOf(name).includes(lettersOf(placeholder)) ? "" : placeholder;
 }
+
+const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
 function shortly(description, name) {
   return description.length <= LONGEST_DESCRIPTION && description !== name ? description : "";
@@ -289,7 +291,7 @@ class Walk {
   endCell(cell) {
     const order = sortOrder(cell);
     if (order && !cell[own.querySelector](CONTROLS)) this.text += ` ${order}`;
-    const icon = !clean(cell[own.textContent]) && /(^|\| )$/.test(this.text) && cell[own.querySelector]("svg, i, [class*=icon]");
+    const icon = !clean(cell[own.textContent]) && /(^|\|)\s*$/.test(this.text) && cell[own.querySelector]("svg, i, [class*=icon]");
     if (icon && canBeSeen(icon) && pictureName(icon)) this.addWords(pictureName(icon), icon, icon, 0);
   }
 
@@ -375,7 +377,7 @@ class Walk {
     };
     if (name && !clean(element[own.textContent]) && name === iconWords(element, style)) row.guess = name;
     if (source === this.focused) row.states.push("focused");
-    row.description = clean(`${this.number} ${shortly(shownDescription(source, row.value), name)}`);
+    row.description = clean(`${this.number} ${shortly(shownDescription(source, name, row.value), name)}`);
     this.number = "";
     this.rows.push(row);
     this.inside(row, element, depth);
@@ -407,7 +409,7 @@ class Walk {
   sayWhatIsLabelledAway(row, inner) {
     const shown = inner.filter((other) => !other.mark && !other.hole && !isLigature(other.element));
     const words = shown.map((other) => other.name).join(" ");
-    if (row.description || !/[\p{L}\p{N}]/u.test(words) || row.name.toLowerCase().includes(words.toLowerCase())) return;
+    if (row.description || lettersOf(row.name).includes(lettersOf(words))) return;
     if (labelText(row.element)) row.description = shortly(words, row.name);
   }
 

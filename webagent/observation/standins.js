@@ -44,8 +44,10 @@ function isDotOfRow(element, style) {
   if (!isColouredBox(element, style) || style.display === "table-cell" || isInteractive(element, style)) return false;
   const table = element[own.closest]("table, [role=table], [role=grid], [role=treegrid]");
   if (!table || !element[own.closest]("td, th, [role=cell], [role=gridcell]")) return false;
-  for (let node = element; node && node !== table; node = flatParent(node)) if (LISTENING.has(node)) return false;
-  return !LISTENING.has(table);
+  for (let node = element; node && node !== flatParent(table); node = flatParent(node)) {
+    if (LISTENING.has(node) || node[own.matches](HEARS_MOUSE)) return false;
+  }
+  return true;
 }
 
 function loadingText(element) {
