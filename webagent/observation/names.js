@@ -271,32 +271,3 @@ function generated(content) {
   const strings = (said ? said[1] : content.replace(FUNCTION, "")).match(/"(?:[^"\\]|\\.)*"/g) || [];
   return strings.map((text) => text.slice(1, -1).replace(/\\(.)/g, "$1")).join("");
 }
-
-// What stands above the column of a table that a field is in.
-function columnHeader(field) {
-  const cell = field[own.closest]("td");
-  const table = cell && tagOf(cell[own.parentElement]) === "tr" && cell[own.closest]("table");
-  if (!table) return "";
-  const head = [0, 1, 2].map((place) => table.rows[place]).find((row) => row && isHeaderRow(row));
-  const header = head && cellAt(head, startOf(cell));
-  const words = header && canBeSeen(header) ? clean(header[own.textContent]) : "";
-  return words.length <= 60 ? words : "";
-}
-
-// The words before the only field of a row are about it; before several they are about the row.
-function sharesRow(field) {
-  return field[own.closest]("tr")[own.querySelectorAll]("input:not([type=hidden]), select, textarea").length > 1;
-}
-
-function isHeaderRow(row) {
-  const cells = [...row.cells].filter((cell) => clean(cell[own.textContent]));
-  return cells.length > 1 && cells.every((cell) => tagOf(cell) === "th");
-}
-
-function startOf(cell) {
-  return [...cell[own.parentElement].cells].slice(0, cell.cellIndex).reduce((sum, each) => sum + each.colSpan, 0);
-}
-
-function cellAt(row, column) {
-  return [...row.cells].find((cell) => startOf(cell) <= column && column < startOf(cell) + cell.colSpan);
-}

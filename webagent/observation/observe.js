@@ -34,33 +34,6 @@ function shortly(description, name) {
 
 // Text in these is chosen or where one is.
 const CHOSEN = "[aria-current]:not([aria-current=false]), [aria-selected=true]";
-const LONGEST_CELL = 80;
-
-// Whether an element is one of several cells of a row and holds a few words, in however many blocks.
-function isShort(cell) {
-  if (cell[own.parentElement] === null || cell[own.parentElement][own.childElementCount] < 2) return false;
-  return clean(cell[own.textContent]).length <= LONGEST_CELL && !cell[own.querySelector]("ul, ol, table, pre");
-}
-
-// Fewer numbers are no month.
-const LEAST_DAYS = 20;
-const LEAST_WEEKDAYS = 5;
-
-function isAbove(head, box) {
-  return Math.abs(head[0] + head[2] / 2 - box[0] - box[2] / 2) <= Math.max(head[2], box[2]) / 2;
-}
-
-// A row of single words above a height: the days of the week, with or without a column for the week's number.
-function weekdaysIn(holder, bottom) {
-  const rows = new Map();
-  for (const element of holder[own.querySelectorAll](":not(:has(*))")) {
-    const [text, box] = [clean(element[own.textContent]), boxOf(element)];
-    if (!/^\p{L}{1,9}\.?$/u.test(text) || box[2] <= 2 || box[1] >= bottom) continue;
-    rows.set(box[1], [...(rows.get(box[1]) || []), { name: labelText(element) || text, box }]);
-  }
-  return [...rows.values()].find((row) => row.length >= LEAST_WEEKDAYS && row.length <= 8) || [];
-}
-
 const FIELD_ROLES = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|checkbox|radio|switch)$/;
 
 class Walk {
@@ -165,26 +138,6 @@ class Walk {
       rows.forEach((row, index) => {
         row.name = words[index].filter((word) => !isShared(word)).slice(0, 3).join(" ") || row.name;
       });
-    }
-  }
-
-  // Days of a calendar are told with the days of the week above them.
-  sayWeekdays() {
-    let days = this.rows.filter((row) => row.mark && !row.description && /^\d{1,2}$/.test(row.name));
-    while (days.length >= LEAST_DAYS) {
-      let [holder, month] = [days[0].element, []];
-      while (holder && month.length < LEAST_DAYS) {
-        holder = holder[own.parentElement];
-        month = days.filter(({ element }) => holder && holder[own.contains](element));
-      }
-      let heads = [];
-      for (let level = 0; holder && !heads.length && level < 4; level++, holder = holder[own.parentElement]) {
-        heads = weekdaysIn(holder, month[0].box[1]);
-      }
-      const above = month.map((row) => heads.find(({ box }) => isAbove(box, row.box)));
-      const isMonth = new Set(above).size >= LEAST_WEEKDAYS;
-      month.forEach((row, index) => (row.description = isMonth && above[index] ? above[index].name : ""));
-      days = month.length ? days.filter((row) => !month.includes(row)) : [];
     }
   }
 
@@ -636,7 +589,7 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   walk.flush();
   walk.leaveOutCovered();
   walk.distinguish();
-  walk.sayWeekdays();
+  sayWeekdays(walk.rows);
   walk.sayWhatIsMissing(dialog);
   for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.body, "passed");
   const rows = walk.rows.map((row) => [

@@ -39,17 +39,6 @@ function isIcon(element) {
   return role === "img" || (box.width <= LARGEST_ICON && box.height <= LARGEST_ICON);
 }
 
-// A coloured dot or bar in a cell that nothing listens for belongs to the text of its row.
-function isDotOfRow(element, style) {
-  if (!isColouredBox(element, style) || style.display === "table-cell" || isInteractive(element, style)) return false;
-  const table = element[own.closest]("table, [role=table], [role=grid], [role=treegrid]");
-  if (!table || !element[own.closest]("td, th, [role=cell], [role=gridcell]")) return false;
-  for (let node = element; node && node !== flatParent(table); node = flatParent(node)) {
-    if (LISTENING.has(node) || node[own.matches](HEARS_MOUSE)) return false;
-  }
-  return true;
-}
-
 function loadingText(element) {
   return canBeSeen(element) ? visibleText(element) || labelText(element) || "loading" : "";
 }

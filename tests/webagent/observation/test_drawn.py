@@ -148,8 +148,14 @@ async def test_what_a_page_says_by_how_it_is_drawn_is_read(local: LocalWorld, wh
 WEEK = ("Su", "Mo", "Tu", "We", "Th", "Fr", "Sa")
 MONTHS = {
     "table": ("table", "tr", "th", "td", ""),
-    "grid": ("section", "s-row", "b", "div", "section { display: grid; grid-template-columns: "
-             "repeat(7, 40px) } s-row { display: contents }"),
+    "grid": (
+        "section",
+        "s-row",
+        "b",
+        "div",
+        "section { display: grid; grid-template-columns: "
+        "repeat(7, 40px) } s-row { display: contents }",
+    ),
     "flex": ("div", "p", "span", "b", "p { display: flex } span, b { width: 40px }"),
 }
 
