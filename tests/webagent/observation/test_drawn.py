@@ -58,8 +58,8 @@ READ = {
         """<ol start=4><li><a href=#>one</a> <a href=#>more</a><li><div><button>two</button></div>
         <li><label><input type=checkbox> three</label><li onclick="go()">four<li>five
         <li><img src=x></ol><p>after<ol style="list-style: none"><li><a href=#>six</a></ol>""",
-        '[1] link "one" (4.)\n[2] link "more"\n[3] button "two" (5.)\n[4] checkbox "three" unchecked'
-        ' (6.)\n[5] generic "four" (7.)\n8. five\nafter\n[6] link "six"',
+        '[1] link "one" (4.)\n[2] link "more"\n[3] button "two" (5.)\n[4] checkbox "three" '
+        'unchecked (6.)\n[5] generic "four" (7.)\n8. five\nafter\n[6] link "six"',
     ),
     "counters in names": (
         """<style>body { counter-reset: step } a, button, h2 { counter-increment: step }
