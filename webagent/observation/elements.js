@@ -221,6 +221,11 @@ function pictureName(icon) {
   return told || [...classOf(icon).matchAll(ICON_CLASS)].map(([, name]) => name).pop() || "";
 }
 
+function innerIcon(element) {
+  const icon = element[own.querySelector]("svg, i, [class*=icon]");
+  return icon ? pictureName(icon).replace(/-/g, " ") : "";
+}
+
 // Words that a developer wrote around an icon and for what is drawn in it.
 function aroundWords(element) {
   const drawn = element[own.querySelector]("svg, i, [class*=icon]");
@@ -254,7 +259,7 @@ function likelyName(element, style) {
   if (tag === "canvas") return (PAINTED.get(element) || []).join(", ");
   const text = tag === "img" ? "" : visibleText(element);
   const said = text || clean(element[own.getAttribute]("alt")) || clean(element[own.getAttribute]("title"));
-  return said || imageAlt(element) || paint(element, style) || iconWords(element, style);
+  return said || imageAlt(element) || innerIcon(element) || paint(element, style) || iconWords(element, style);
 }
 
 function imageAlt(element) {

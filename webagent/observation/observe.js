@@ -22,7 +22,8 @@ function isFarOff(element) {
 function shownDescription(element, name, value) {
   if (["aria-describedby", "aria-description"].some((each) => element[own.hasAttribute](each))) return accessibleDescription(element);
   if (isRefused(element)) return clean(element.validationMessage);
-  const placeholder = isTextField(element) && !value ? clean(element[own.getAttribute]("placeholder")) : "";
+  const isEmpty = isTextField(element) && !value && channels(getComputedStyle(element, "::placeholder").color);
+  const placeholder = isEmpty ? clean(element[own.getAttribute]("placeholder")) : "";
   return lettersOf(name).includes(lettersOf(placeholder)) ? "" : placeholder;
 }
 
@@ -545,12 +546,21 @@ function isDrawnInSvg(element) {
 }
 
 function isColouredBox(element, style) {
-  if (element[own.childElementCount] || element[own.textContent] || tagOf(element) === "hr") return false;
+  if (element[own.childElementCount] || clean(element[own.textContent]) || tagOf(element) === "hr") return false;
   const box = element[own.getBoundingClientRect]();
   if (box.width < 4 || box.height < 4) return false;
   if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
-  return channels(style.backgroundColor) !== null &&
-    style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
+  return channels(style.backgroundColor) !== null && style.backgroundColor !== colourBehind(element, style);
+}
+
+// Cells have a colour each, often that of the page; of others only that of their parent is asked for.
+function colourBehind(element, style) {
+  let [behind, node] = ["", element];
+  do {
+    node = flatParent(node);
+    behind = node ? getComputedStyle(node).backgroundColor : "rgb(255, 255, 255)";
+  } while (node && style.display === "table-cell" && !channels(behind));
+  return behind;
 }
 
 // A closed `details` shows its summary only.

@@ -93,6 +93,16 @@ READ = {
         <td>yes {PICTURE.format("data-icon=xmark")}<td>{PICTURE.format("")}</table>""",
         "Export | check | xmark | Star | yes",
     ),
+    "cells in the colour of the page and of their own": (
+        """<style>td { background: white; width: 20px } .own { background: teal }</style><table>
+        <tr><td>a<td><td>b<tr><td>c<td class=own><td>d</table>""",
+        'a | | b\nc\n[1] generic "teal box"\nd',
+    ),
+    "controls that show nothing but an icon": (
+        f"""<a href=#><i class="bi bi-trash"></i></a> <button class="btn btn-sm">
+        {PICTURE.format("class='lucide lucide-arrow-left'")}</button>""",
+        '[1] link "trash"\n[2] button "arrow left"',
+    ),
     "pictures with a title, and large ones with a label": (
         f"""<p>Repo <span title=Private>{PICTURE.format("")}</span><p><span role=img
         aria-label="3 of 5 stars" style="display: inline-block; width: 99px">★★★★★</span>
@@ -132,9 +142,10 @@ READ = {
     "what stands in an empty field": (
         """<label>Day <input placeholder="DD/MM"></label><label>Day <input placeholder="DD/MM"
         value=1></label><input placeholder=Find><label>Note<textarea placeholder=Note></textarea>
-        </label><div contenteditable><p data-placeholder="Write a post"><br></div>""",
+        </label><style>.none::placeholder { color: transparent }</style><label>Way <input
+        placeholder="Street" class=none></label><div contenteditable><p data-placeholder="Write a post"><br></div>""",
         '[1] textbox "Day" (DD/MM)\n[2] textbox "Day" value="1"\n[3] textbox "Find"\n'
-        '[4] textbox "Note"\n[5] textbox "Write a post"',
+        '[4] textbox "Note"\n[5] textbox "Way"\n[6] textbox "Write a post"',
     ),
 }
 
