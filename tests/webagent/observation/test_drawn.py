@@ -143,7 +143,8 @@ READ = {
         """<label>Day <input placeholder="DD/MM"></label><label>Day <input placeholder="DD/MM"
         value=1></label><input placeholder=Find><label>Note<textarea placeholder=Note></textarea>
         </label><style>.none::placeholder { color: transparent }</style><label>Way <input
-        placeholder="Street" class=none></label><div contenteditable><p data-placeholder="Write a post"><br></div>""",
+        placeholder="Street" class=none></label><div contenteditable>
+        <p data-placeholder="Write a post"><br></div>""",
         '[1] textbox "Day" (DD/MM)\n[2] textbox "Day" value="1"\n[3] textbox "Find"\n'
         '[4] textbox "Note"\n[5] textbox "Way"\n[6] textbox "Write a post"',
     ),
