@@ -99,7 +99,7 @@ READ = {
         'a | | b\nc\n[1] generic "teal box"\nd',
     ),
     "controls that show nothing but an icon": (
-        f"""<a href=#><i class="bi bi-trash" style="padding: 9px"></i></a> <button class="btn btn-sm">
+        f"""<a href=#><i class="bi bi-trash" style="padding: 9px"></i></a> <button class="btn">
         {PICTURE.format("class='lucide lucide-arrow-left'")}</button>""",
         '[1] link "trash"\n[2] button "arrow left"',
     ),
