@@ -8,7 +8,7 @@ const LEAST_WEEKDAYS = 5;
 // Whether an element is one of several cells of a row and holds only a few words, in however many blocks.
 function isShort(cell) {
   if (cell[own.parentElement] === null || cell[own.parentElement][own.childElementCount] < 2) return false;
-  return clean(cell[own.textContent]).length <= LONGEST_CELL && !cell[own.querySelector](`ul, ol, table, pre, ${CONTROLS}`);
+  return clean(cell[own.textContent]).length <= LONGEST_CELL && !cell[own.querySelector](`br, ul, ol, table, pre, ${CONTROLS}`);
 }
 
 // A coloured dot or bar in a cell that nothing listens for belongs to the text of its row.

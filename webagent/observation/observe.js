@@ -33,8 +33,8 @@ function shortly(description, name) {
   return description.length <= LONGEST_DESCRIPTION && description !== name ? description : "";
 }
 
-// Text in these is chosen or where one is.
-const CHOSEN = "[aria-current]:not([aria-current=false]), [aria-selected=true]";
+// Text in these is chosen or where one is; that of the current page stands among links and is none.
+const CHOSEN = "[aria-current]:not([aria-current=false], [aria-current=page]), [aria-selected=true]";
 const FIELD_ROLES = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|checkbox|radio|switch)$/;
 
 class Walk {
@@ -93,7 +93,7 @@ class Walk {
     if (style.display === "none") return;
     if (isCutAway(element, style)) return;
     if (element[own.inert] && !this.isInert) return this.inert(element, depth, muted);
-    if (tagOf(element) === "br") return this.part();
+    if (tagOf(element) === "br") return this.flush();
     if (style.display === "list-item") this.startItem(element, style);
     const label = tagOf(element) === "label" && element.control;
     if (label && canBeSeen(label)) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
@@ -221,6 +221,7 @@ class Walk {
     if (isWritten) this.addGenerated(element, "::after", depth);
     if (style.display === "list-item") this.number = "";
     if (isTabular) this.endCell(element);
+    if (this.cell) this.text = this.text.replace(/, $/, "");
     if (isCell) this.text += " ";
     this.cell = cell;
     if (!isCell && apart) this.part();
@@ -228,8 +229,8 @@ class Walk {
 
   // Between two blocks; those in a short cell of a row do not part the row.
   part() {
-    if (this.cell) this.text += this.text && " ";
-    else this.flush();
+    if (!this.cell) this.flush();
+    else if (/[^\s|,:]\s*$/.test(this.text)) this.text += ", ";
   }
 
   // A row of cells without controls reads as one line: `Country | Japan`. An empty cell keeps its place.

@@ -74,7 +74,7 @@ READ = {
         """<table><tr><th><div>Name</div><th>Role</tr><tr><td><div>Ann</div><p>ann@x.org</p>
         <td><div>Admin</div></tr><tr><td>Bo<br>Li<td><ul><li>one<li>two</ul></tr></table>
         <table><tr><td><p>Alone</p><p>in its row</p></table>""",
-        "Name | Role\nAnn ann@x.org | Admin\nBo Li\none\ntwo\nAlone\nin its row",
+        "Name | Role\nAnn, ann@x.org | Admin\nBo\nLi\none\ntwo\nAlone\nin its row",
     ),
     "rows of tables that are none in the source": (
         """<style>[role=row] { display: flex }</style><div role=table><div role=row>
@@ -115,9 +115,10 @@ READ = {
         'Please wait\nloading\n[1] button "Save"',
     ),
     "which text is chosen": (
-        """<nav><a href=#>1</a> <span aria-current=page>2</span></nav><table><tr aria-selected=true>
+        """<nav><a href=#>1</a> <span aria-current=page>2</span> <p><b aria-current=step>Pay</b>
+        </nav><table><tr aria-selected=true>
         <td>a<td>b<tr aria-selected=false><td>c<td>d</table><p aria-current=false>e""",
-        '[1] link "1"\n2 selected\na | b selected\nc | d\ne',
+        '[1] link "1"\n2\nPay selected\na | b selected\nc | d\ne',
     ),
     "how rows are sorted": (
         """<table><tr><th aria-sort=ascending><button>Name</button><th aria-sort=none>Size
