@@ -221,7 +221,7 @@ class Walk {
     if (isWritten) this.addGenerated(element, "::after", depth);
     if (style.display === "list-item") this.number = "";
     if (isTabular) this.endCell(element);
-    if (this.cell) this.text = this.text.replace(/, $/, "");
+    if (this.cell) this.text = this.text.replace(/, +$/, "");
     if (isCell) this.text += " ";
     this.cell = cell;
     if (!isCell && apart) this.part();
