@@ -216,14 +216,17 @@ function isLigature(element) {
 // What a picture without words shows, by the name it has in its collection of icons.
 const ICON_CLASS = /(?:^|\s)(?:fa|bi|lucide|icon|mdi|glyphicon|ti|ri|ph|feather|anticon|pi|octicon)-([a-z][\w-]*)/g;
 
+const ICON_LOOKS = /^(solid|regular|light|thin|duotone|brands|sharp|fw|2?x[sl]|sm|lg|\d+(x|px)|spin|pulse|border|inverse|li|(rotate|flip|stack)-.*)$/;
+
 function pictureName(icon) {
   const told = icon[own.getAttribute]("data-icon") || /^(\w+)Icon$/.exec(icon[own.getAttribute]("data-testid") || "")?.[1];
-  return told || [...classOf(icon).matchAll(ICON_CLASS)].map(([, name]) => name).pop() || "";
+  const names = [...classOf(icon).matchAll(ICON_CLASS)].map(([, name]) => name).filter((name) => !ICON_LOOKS.test(name));
+  return readable(told || names.pop() || "").replace(/-/g, " ");
 }
 
 function innerIcon(element) {
   const icon = element[own.querySelector]("svg, i, [class*=icon]");
-  return icon ? pictureName(icon).replace(/-/g, " ") : "";
+  return icon ? pictureName(icon) : "";
 }
 
 // Words that a developer wrote around an icon and for what is drawn in it.
@@ -331,7 +334,8 @@ function isOutOfReach(element) {
 
 // Whether the browser has told the user that what was entered will not do.
 function isRefused(element) {
-  return /^(input|select|textarea)$/.test(tagOf(element)) && element[own.matches](":user-invalid");
+  const { form } = /^(input|select|textarea)$/.test(tagOf(element)) ? element : NOTHING;
+  return Boolean(form) && !form[own.hasAttribute]("novalidate") && element[own.matches](":user-invalid");
 }
 
 function sortOrder(header) {

@@ -3,7 +3,8 @@
 const LARGEST_ICON = 40;
 const WORD = /[\p{L}\p{N}]/u;
 const NO_PICTURE = "a, button, input, select, textarea, img, [tabindex]";
-const LOADING = /spin|load|skeleton|shimmer/i;
+const LOADING = /(^|[^a-zA-Z])(spin|load|skeleton|shimmer)|Spin|Load|Skeleton|Shimmer/;
+const LONGEST_LOADING = 40;
 
 // What a field shows, as words, where it cannot be used.
 function shownValue(field) {
@@ -20,11 +21,12 @@ function standIn(element, style) {
   if (writtenRole(element) === "progressbar" && !clean(element[own.textContent]) && canBeSeen(element)) {
     return `${labelText(element)} ${barText(element)}`;
   }
-  if (tag === "math") return mathText(element);
-  if (LOADING.test(classOf(element)) && style.animationIterationCount === "infinite") return loadingText(element);
+  if (tag === "math") return canBeSeen(element) ? mathText(element) : "";
+  if (isLoader(element, style)) return visibleText(element) || labelText(element) || "loading";
   if (isDotOfRow(element, style)) return nameOf(element, style);
   if (style.display === "table-cell") return "";
-  if (tag !== "svg" && !["aria-label", "title"].some((name) => element[own.hasAttribute](name))) return "";
+  const isTitled = element[own.hasAttribute]("title") && !isColouredBox(element, style);
+  if (tag !== "svg" && !isTitled && !element[own.hasAttribute]("aria-label")) return "";
   if (isIcon(element) && canBeSeen(element) && !isInteractive(element, style)) return iconText(element);
   return "";
 }
@@ -33,14 +35,17 @@ function standIn(element, style) {
 function isIcon(element) {
   const role = writtenRole(element);
   if (!/^(img)?$/.test(role)) return false;
-  const isDrawing = tagOf(element) === "svg" && !role;
-  if (!isDrawing && (WORD.test(element[own.textContent]) || element[own.querySelector](NO_PICTURE))) return false;
+  const isSvg = tagOf(element) === "svg";
+  if (!isSvg && (WORD.test(element[own.textContent]) || element[own.querySelector](NO_PICTURE))) return false;
   const box = element[own.getBoundingClientRect]();
-  return role === "img" || (box.width <= LARGEST_ICON && box.height <= LARGEST_ICON);
+  if (box.width <= LARGEST_ICON && box.height <= LARGEST_ICON) return true;
+  return role === "img" && !(isSvg && element[own.querySelector]("text, foreignObject, a, [tabindex]"));
 }
 
-function loadingText(element) {
-  return canBeSeen(element) ? visibleText(element) || labelText(element) || "loading" : "";
+// Something that turns or shimmers without end and is called by what it is for.
+function isLoader(element, style) {
+  if (style.animationIterationCount !== "infinite" || !LOADING.test(classOf(element)) || !canBeSeen(element)) return false;
+  return !element[own.querySelector](CONTROLS) && visibleText(element).length <= LONGEST_LOADING;
 }
 
 function iconText(element) {

@@ -25,7 +25,7 @@ function drawnText(text, parent, style, isStruckOut) {
 
 // The name of an element with what its texts say by how they are drawn.
 function drawnName(name, element, isAround) {
-  if (!name || /^(select|textarea)$/.test(tagOf(element))) return name;
+  if (!name || name.length > LONGEST_NAME || /^(select|textarea)$/.test(tagOf(element))) return name;
   for (const holder of [element, ...labelsFor(element)]) {
     const around = holder === element && isAround;
     const isOut = (each) => isStruck(getComputedStyle(each), each === holder ? around : isOut(each[own.parentElement]));

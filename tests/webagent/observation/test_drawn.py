@@ -100,19 +100,27 @@ READ = {
     ),
     "controls that show nothing but an icon": (
         f"""<a href=#><i class="bi bi-trash" style="padding: 9px"></i></a> <button class="btn">
-        {PICTURE.format("class='lucide lucide-arrow-left'")}</button>""",
+        {PICTURE.format("class='fa-solid fa-arrow-left fa-2x'")}</button>""",
         '[1] link "trash"\n[2] button "arrow left"',
     ),
     "pictures with a title, and large ones with a label": (
         f"""<p>Repo <span title=Private>{PICTURE.format("")}</span><p><span role=img
         aria-label="3 of 5 stars" style="display: inline-block; width: 99px">★★★★★</span>
-        <div role=img aria-label="Sales" style="width: 99px; height: 50px"></div>""",
-        "Repo Private\n3 of 5 stars\nSales",
+        <div role=img aria-label="Sales" style="width: 99px; height: 50px"></div><p>At
+        <svg role=img width=16 height=16><title>Home</title><path d='M0 0L9 9'/></svg></p>
+        <p><svg role=img aria-label=Trend width=90 height=30><path d='M0 0L80 9' /></svg>""",
+        "Repo Private\n3 of 5 stars\nSales\nAt Home\nTrend",
     ),
     "that something is loading": (
         f"""{SMALL}{SPINS}<div class=spinner role=status><span class=sr>Please wait</span></div>
         <div><i class=skeleton></i></div><button><i class=spinner></i>Save</button>""",
         'Please wait\nloading\n[1] button "Save"',
+    ),
+    "that nothing is loading": (
+        """<style>@keyframes up { to { top: 1px } } .download, .loading { animation: up 1s infinite;
+        background: teal; width: 20px; height: 20px } .loading { background: none }</style>
+        <div class=download></div><div class=loading><button>Stop</button></div>""",
+        '[1] generic "teal box"\n[2] button "Stop"',
     ),
     "which text is chosen": (
         """<nav><a href=#>1</a> <span aria-current=page>2</span> <p><b aria-current=step>Pay</b>
