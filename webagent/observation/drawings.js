@@ -108,3 +108,36 @@ function isBlank(element, style) {
   if (["Top", "Right", "Bottom", "Left"].some((side) => parseFloat(style[`border${side}Width`]))) return false;
   return getComputedStyle(element, "::before").content === "none";
 }
+
+function isDrawn(element, style) {
+  const tag = tagOf(element);
+  if (tag === "canvas") return true;
+  if (tag === "img") return element[own.getBoundingClientRect]().width > 40;
+  if (element instanceof SVGElement) return isDrawnInSvg(element);
+  return isColouredBox(element, style);
+}
+
+function isDrawnInSvg(element) {
+  const root = element.ownerSVGElement;
+  if (!root) return !element[own.querySelector]("*") && element[own.getBoundingClientRect]().width > 40;
+  if (root.getBoundingClientRect().width <= 32) return false;
+  return isShape(element) || /^(text|use|image)$/.test(tagOf(element));
+}
+
+function isColouredBox(element, style) {
+  if (element[own.childElementCount] || clean(element[own.textContent]) || tagOf(element) === "hr") return false;
+  const box = element[own.getBoundingClientRect]();
+  if (box.width < 4 || box.height < 4) return false;
+  if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
+  return channels(style.backgroundColor) !== null && style.backgroundColor !== colourBehind(element, style);
+}
+
+// Cells have a colour each, often that of the page; of others only that of their parent is asked for.
+function colourBehind(element, style) {
+  let [behind, node] = ["", element];
+  do {
+    node = flatParent(node);
+    behind = node ? getComputedStyle(node).backgroundColor : "rgb(255, 255, 255)";
+  } while (node && style.display === "table-cell" && !channels(behind));
+  return behind;
+}

@@ -34,7 +34,7 @@ function byMark(mark) {
   return reference ? reference.deref() : undefined;
 }
 
-const clean = (text) => (text || "").replace(/[\s\u00a0\u200b]+/g, " ").trim();
+const clean = (text) => (text || "").replace(/[\s\u00a0\u200b]+/g, " ").replace(/\u00ad/g, "").trim();
 const tagOf = (element) => element[own.localName];
 const classOf = (element) => element[own.getAttribute]("class") || "";
 const hasClass = (element, pattern) => pattern.test(classOf(element));
@@ -208,6 +208,27 @@ function iconWords(element, style) {
   return (known.length ? known : words(picture(element, style))).slice(0, 5).join(" ");
 }
 
+// A font that draws a picture for a word.
+function isLigature(element) {
+  return /icon|symbol/i.test(getComputedStyle(element).fontFamily);
+}
+
+// What a picture without words shows, by the name it has in its collection of icons.
+const ICON_CLASS = /(?:^|\s)(?:fa|bi|lucide|icon|mdi|glyphicon|ti|ri|ph|feather|anticon|pi|octicon)-([a-z][\w-]*)/g;
+
+const ICON_LOOKS = /^(solid|regular|light|thin|duotone|brands|sharp|fw|2?x[sl]|sm|lg|\d+(x|px)|spin|pulse|border|inverse|li|(rotate|flip|stack)-.*)$/;
+
+function pictureName(icon) {
+  const told = icon[own.getAttribute]("data-icon") || /^(\w+)Icon$/.exec(icon[own.getAttribute]("data-testid") || "")?.[1];
+  const names = [...classOf(icon).matchAll(ICON_CLASS)].map(([, name]) => name).filter((name) => !ICON_LOOKS.test(name));
+  return readable(told || names.pop() || "").replace(/-/g, " ");
+}
+
+function innerIcon(element) {
+  const icon = element[own.querySelector]("svg, i, [class*=icon]");
+  return icon ? pictureName(icon) : "";
+}
+
 // Words that a developer wrote around an icon and for what is drawn in it.
 function aroundWords(element) {
   const drawn = element[own.querySelector]("svg, i, [class*=icon]");
@@ -233,14 +254,15 @@ function likelyName(element, style) {
     return element.value || { submit: "Submit", reset: "Reset" }[element.type] || "";
   }
   if (isTextField(element)) {
-    return clean(element[own.getAttribute]("placeholder") || element[own.getAttribute]("title"));
+    const held = [element, element[own.children][0]].map((each) => each && each[own.getAttribute]("data-placeholder"));
+    return clean([...["placeholder", "title"].map((name) => element[own.getAttribute](name)), ...held].find(Boolean));
   }
   if (tag === "select" || tag === "input" || isHandle(element)) return clean(element[own.getAttribute]("title"));
   if (element instanceof SVGElement) return describeDrawing(element, style);
   if (tag === "canvas") return (PAINTED.get(element) || []).join(", ");
   const text = tag === "img" ? "" : visibleText(element);
   const said = text || clean(element[own.getAttribute]("alt")) || clean(element[own.getAttribute]("title"));
-  return said || imageAlt(element) || paint(element, style) || iconWords(element, style);
+  return said || imageAlt(element) || innerIcon(element) || paint(element, style) || iconWords(element, style);
 }
 
 function imageAlt(element) {
@@ -293,13 +315,32 @@ function statesOf(element, role) {
   const open = tagOf(element) === "summary" ? String(flatParent(element).open) : aria("expanded");
   if (open === "true") states.push("expanded");
   if (open === "false") states.push("collapsed");
-  if (element[own.matches](":disabled") || aria("disabled") === "true") states.push("disabled");
-  if (asField(element).readOnly) states.push("readonly");
-  if (aria("invalid") === "true") states.push("invalid");
+  if (element[own.matches](":disabled") || aria("disabled") === "true" || isOutOfReach(element)) states.push("disabled");
+  if (asField(element).readOnly || aria("readonly") === "true") states.push("readonly");
+  if (aria("invalid") === "true" || isRefused(element)) states.push("invalid");
+  const header = /^(button|link|columnheader|generic)$/.test(role) && element[own.closest]("[aria-sort]");
+  if (header && sortOrder(header)) states.push(sortOrder(header));
   if (isMedia(element)) states.push(element.paused ? "paused" : "playing");
   if (isTextField(element)) states.push(...fieldStates(element));
   if (role === "menuitem") states.push(...menuIcon(element));
   return states;
+}
+
+// Whether a style keeps the mouse from a link or button, and nothing around it takes the click instead.
+function isOutOfReach(element) {
+  if (!/^(a|button)$/.test(tagOf(element)) || getComputedStyle(element).pointerEvents !== "none") return false;
+  return !element[own.parentElement] || !element[own.parentElement][own.closest]("a, button, label, [onclick]");
+}
+
+// Whether the browser has told the user that what was entered will not do.
+function isRefused(element) {
+  const { form } = /^(input|select|textarea)$/.test(tagOf(element)) ? element : NOTHING;
+  return Boolean(form) && !form[own.hasAttribute]("novalidate") && element[own.matches](":user-invalid");
+}
+
+function sortOrder(header) {
+  const order = header[own.getAttribute]("aria-sort");
+  return /^(ascending|descending)$/.test(order) ? `sorted:${order}` : "";
 }
 
 // How far a field that shows only part of its text is scrolled, and whether text in it is selected.
@@ -329,7 +370,7 @@ function menuIcon(item) {
 
 // Role, name and description, by the standards alone, of every marked element, and the elements.
 function called() {
-  LABELS = new Map();
+  [LABELS, NUMBERED] = [new Map(), null];
   const marks = [...BY_MARK.keys()].sort((a, b) => a - b);
   const elements = marks.map(byMark).filter((element) => element && element[own.isConnected]);
   const said = elements.map((each) => [roleOf(each), accessibleName(each), accessibleDescription(each)]);

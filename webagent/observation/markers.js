@@ -51,6 +51,17 @@ function listNumbers(list) {
   return numbers;
 }
 
+// The numbers of the items that an element is in, the innermost last.
+function itemNumbers(element) {
+  const numbers = [];
+  for (let item = element[own.closest]("li"); item && item[own.parentElement]; ) {
+    const list = item[own.parentElement];
+    numbers.unshift(listNumbers(list).get(item) ?? 0);
+    item = list[own.closest]("li");
+  }
+  return numbers;
+}
+
 // The text before an item: what the page's style writes as its marker, else its number. Nothing of a
 // style of counting that the page made up itself.
 function markerText(item, type, number, isWritten) {

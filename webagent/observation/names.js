@@ -183,7 +183,7 @@ function contentText(element, way) {
   const shadow = shadowOf(element);
   const nodes = shadow ? shadow.childNodes : tagOf(element) === "slot" ? slotted(element) : element[own.childNodes];
   for (const node of nodes) {
-    if (node[own.nodeType] === Node.TEXT_NODE) parts.push(asDrawn(node));
+    if (node[own.nodeType] === Node.TEXT_NODE) parts.push(ofTextNode(node));
     else if (node[own.nodeType] === Node.ELEMENT_NODE) parts.push(childText(node, way));
   }
   parts.push(pseudoText(element, "::after"));
@@ -191,12 +191,15 @@ function contentText(element, way) {
   return parts.join("");
 }
 
-// Small caps and the like are read as they are drawn.
-function asDrawn(text) {
-  const style = flatParent(text) ? getComputedStyle(flatParent(text)).textTransform : "none";
-  if (style === "uppercase") return text.data.toUpperCase();
-  if (style === "lowercase") return text.data.toLowerCase();
-  return style === "capitalize" ? text.data.replace(/(^|\s)\p{L}/gu, (start) => start.toUpperCase()) : text.data;
+function ofTextNode(node) {
+  return flatParent(node) ? asDrawn(node.data, getComputedStyle(flatParent(node))) : node.data;
+}
+
+// Capitals are read where a style makes them.
+function asDrawn(text, style) {
+  if (style.textTransform === "uppercase") return text.toUpperCase();
+  if (style.textTransform === "lowercase") return text.toLowerCase();
+  return style.textTransform === "capitalize" ? text.replace(/(^|\s)\p{L}/gu, (start) => start.toUpperCase()) : text;
 }
 
 function childText(child, way) {
@@ -208,11 +211,11 @@ function childText(child, way) {
   return display === "inline" || display === "contents" ? text : ` ${text} `;
 }
 
-function pseudoText(element, part, counters = null) {
+function pseudoText(element, part) {
   const style = getComputedStyle(element, part);
   if (style.content === "none" || style.content === "normal" || style.display === "none") return "";
-  if (counters) counters.pass(style, element);
-  const text = generated(counters ? counters.resolve(style.content, element) : style.content);
+  const content = style.content.includes("counter") ? numbered(element, part) : style.content;
+  const text = generated(content.includes("quote") ? withQuotes(content, element, style.quotes) : content);
   const isApart = style.display !== "inline" || (text && SAID_INSTEAD.test(style.content));
   return isApart ? ` ${text} ` : text;
 }
@@ -235,7 +238,7 @@ function writtenBy(root) {
     WRITTEN.set(sheet, { count: rules.length, selectors });
     return selectors;
   });
-  return selectors.includes("*") ? "*" : selectors.join(", ");
+  return selectors.includes("*") ? "*" : ["q", ...selectors].join(", ");
 }
 
 function selectorsOf(rule) {
@@ -243,7 +246,6 @@ function selectorsOf(rule) {
   const inner = [...(rule.cssRules || [])].flatMap(selectorsOf);
   const content = rule.style ? rule.style.content : "";
   if (!content || /^(none|normal|""|'')$/.test(content)) return inner;
-  COUNTS = COUNTS || content.includes("counter");
   const selector = (rule.selectorText || "&").replace(/::?(before|after|marker)\b/g, ":not(_)");
   return [...inner, isSelector(selector) ? selector : "*"];
 }
@@ -268,33 +270,4 @@ function generated(content) {
   const said = SAID_INSTEAD.exec(content);
   const strings = (said ? said[1] : content.replace(FUNCTION, "")).match(/"(?:[^"\\]|\\.)*"/g) || [];
   return strings.map((text) => text.slice(1, -1).replace(/\\(.)/g, "$1")).join("");
-}
-
-// What stands above the column of a table that a field is in.
-function columnHeader(field) {
-  const cell = field[own.closest]("td");
-  const table = cell && tagOf(cell[own.parentElement]) === "tr" && cell[own.closest]("table");
-  if (!table) return "";
-  const head = [0, 1, 2].map((place) => table.rows[place]).find((row) => row && isHeaderRow(row));
-  const header = head && cellAt(head, startOf(cell));
-  const words = header && canBeSeen(header) ? clean(header[own.textContent]) : "";
-  return words.length <= 60 ? words : "";
-}
-
-// The words before the only field of a row are about it; before several they are about the row.
-function sharesRow(field) {
-  return field[own.closest]("tr")[own.querySelectorAll]("input:not([type=hidden]), select, textarea").length > 1;
-}
-
-function isHeaderRow(row) {
-  const cells = [...row.cells].filter((cell) => clean(cell[own.textContent]));
-  return cells.length > 1 && cells.every((cell) => tagOf(cell) === "th");
-}
-
-function startOf(cell) {
-  return [...cell[own.parentElement].cells].slice(0, cell.cellIndex).reduce((sum, each) => sum + each.colSpan, 0);
-}
-
-function cellAt(row, column) {
-  return [...row.cells].find((cell) => startOf(cell) <= column && column < startOf(cell) + cell.colSpan);
 }

@@ -17,14 +17,24 @@ function isFarOff(element) {
   return box.bottom < 0 || box.top > innerHeight || box.right < 0 || box.left > innerWidth;
 }
 
-function isDescribed(element) {
-  return ["aria-describedby", "aria-description"].some((name) => element[own.hasAttribute](name));
+// What is said about an element besides its name: its author's description, what the browser finds wrong
+// with what was entered, what stands in a field as long as it is empty.
+function shownDescription(element, name, value) {
+  if (["aria-describedby", "aria-description"].some((each) => element[own.hasAttribute](each))) return accessibleDescription(element);
+  if (isRefused(element)) return clean(element.validationMessage);
+  const isEmpty = isTextField(element) && !value && channels(getComputedStyle(element, "::placeholder").color);
+  const placeholder = isEmpty ? clean(element[own.getAttribute]("placeholder")) : "";
+  return lettersOf(name).includes(lettersOf(placeholder)) ? "" : placeholder;
 }
+
+const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
 function shortly(description, name) {
   return description.length <= LONGEST_DESCRIPTION && description !== name ? description : "";
 }
 
+// Text in these is chosen or where one is; that of the current page stands among links and is none.
+const CHOSEN = "[aria-current]:not([aria-current=false], [aria-current=page]), [aria-selected=true]";
 const FIELD_ROLES = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|checkbox|radio|switch)$/;
 
 class Walk {
@@ -42,7 +52,8 @@ class Walk {
     this.numbers = new Map();
     this.number = "";
     this.written = writtenBy(document);
-    this.counters = new Counters();
+    this.isStruck = false;
+    this.cell = null;
     this.consumed = new Set();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
@@ -52,6 +63,7 @@ class Walk {
     this.covered = 0;
     this.unusable = 0;
     this.isInert = false;
+    NUMBERED = null;
     VARIED = new Map();
     LABELS = new Map();
     SHADOWS = [];
@@ -60,7 +72,8 @@ class Walk {
   children(element, depth, muted) {
     const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : shownChildren(element);
-    const written = this.written;
+    const { written, isStruck: isAround } = this;
+    this.isStruck = isStruck(getComputedStyle(element), isAround);
     if (shadow) {
       this.written = writtenBy(shadow);
       SHADOWS.push(shadow);
@@ -69,7 +82,7 @@ class Walk {
       if (node[own.nodeType] === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node[own.nodeType] === Node.ELEMENT_NODE) this.element(node, depth, muted);
     }
-    this.written = written;
+    [this.written, this.isStruck] = [written, isAround];
   }
 
   element(element, depth, muted) {
@@ -78,10 +91,10 @@ class Walk {
     if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
     if (style.display === "none") return;
-    if (COUNTS) this.counters.pass(style, flatParent(element) || element);
     if (isCutAway(element, style)) return;
     if (element[own.inert] && !this.isInert) return this.inert(element, depth, muted);
     if (tagOf(element) === "br") return this.flush();
+    if (style.display === "list-item") this.startItem(element, style);
     const label = tagOf(element) === "label" && element.control;
     if (label && canBeSeen(label)) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
@@ -191,21 +204,33 @@ class Walk {
   block(element, style, depth, muted) {
     const parent = element[own.parentElement];
     const isGap = style.display === "contents";
-    const isCell = style.display === "table-cell" || (this.grids.has(parent) && !isGap);
+    const isTabular = style.display === "table-cell" || /^(cell|gridcell|columnheader|rowheader)$/.test(writtenRole(element));
+    const isCell = isTabular || (this.grids.has(parent) && !isGap);
+    const cell = this.cell;
+    if (isCell) this.cell = isTabular && isShort(element) ? element : null;
     const apart = !/^(inline|ruby)/.test(style.display) || (this.isInert && tagOf(element) === "button");
     if (style.display === "inline-block" && this.text) this.text += " ";
     if (isCell) this.startCell(element, parent);
-    else if (apart) this.flush();
+    else if (apart) this.part();
     if (style.contentVisibility === "hidden") return;
     if (style.display === "grid" || (isGap && this.grids.has(parent))) this.grids.add(element);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     const isWritten = this.written && !muted && element[own.matches](this.written);
-    if (style.display === "list-item") this.startItem(element, parent, style, isWritten);
     if (isWritten) this.addGenerated(element, "::before", depth);
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isWritten) this.addGenerated(element, "::after", depth);
+    if (style.display === "list-item") this.number = "";
+    if (isTabular) this.endCell(element);
+    if (this.cell) this.text = this.text.replace(/, +$/, "");
     if (isCell) this.text += " ";
-    else if (apart) this.flush();
+    this.cell = cell;
+    if (!isCell && apart) this.part();
+  }
+
+  // Between two blocks; those in a short cell of a row do not part the row.
+  part() {
+    if (!this.cell) this.flush();
+    else if (/[^\s|,:]\s*$/.test(this.text)) this.text += ", ";
   }
 
   // A row of cells without controls reads as one line: `Country | Japan`. An empty cell keeps its place.
@@ -217,9 +242,18 @@ class Walk {
     this.row = [parent, row];
   }
 
+  // What else a cell shows: that the rows are sorted by it, or a picture of which only its style has a name.
+  endCell(cell) {
+    const order = sortOrder(cell);
+    if (order && !cell[own.querySelector](CONTROLS)) this.text += ` ${order}`;
+    const icon = !clean(cell[own.textContent]) && /(^|\|)\s*$/.test(this.text) && cell[own.querySelector]("svg, i, [class*=icon]");
+    if (icon && canBeSeen(icon) && pictureName(icon)) this.addWords(pictureName(icon), icon, icon, 0);
+  }
+
   // An item of a list begins with what is drawn before it, unless it has no text.
-  startItem(item, list, style, isWritten) {
-    const type = style.listStyleType;
+  startItem(item, style) {
+    const [list, type] = [item[own.parentElement], style.listStyleType];
+    const isWritten = this.written && item[own.matches](this.written);
     if (!list || (PLAIN_MARKERS.test(type) && !isWritten)) return;
     if (!this.numbers.has(list)) this.numbers.set(list, listNumbers(list));
     this.number = markerText(item, type, this.numbers.get(list).get(item), isWritten);
@@ -233,7 +267,7 @@ class Walk {
   }
 
   addGenerated(element, part, depth) {
-    const text = pseudoText(element, part, COUNTS ? this.counters : null).replace(ICON_LETTERS, "");
+    const text = pseudoText(element, part).replace(ICON_LETTERS, "");
     if (clean(text)) this.addWords(text, element, element, depth);
     else if (text && this.text) this.text += " ";
   }
@@ -243,6 +277,7 @@ class Walk {
     if (this.text) return;
     [this.textKind, this.textParent, this.textDepth] = [kindOf(parent), element, depth];
     [this.text, this.number] = [this.number, ""];
+    this.textStates = parent && parent[own.closest](CHOSEN) ? ["selected"] : [];
   }
 
   addText(node, parent, depth, muted) {
@@ -263,8 +298,8 @@ class Walk {
       start += line.length + 1;
       if (!box) continue;
       this.beginText(parent, depth);
-      if (this.selection && this.selection.containsNode(node, true)) this.textStates = ["highlighted"];
-      this.text += line;
+      if (this.selection && this.selection.containsNode(node, true)) this.textStates = [...new Set([...this.textStates, "highlighted"])];
+      this.text += drawnText(asDrawn(line, style), parent, style, this.isStruck);
       this.textBox = union(this.textBox, box);
     }
   }
@@ -289,15 +324,16 @@ class Walk {
     const role = roleOf(source);
     let name = control ? visibleText(element) : nameOf(element, style);
     if (!name && (tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(element, role);
+    name = drawnName(name, element, isStruck(style, this.isStruck));
     this.flush();
-    this.number = "";
     const row = {
       mark: true, role, name, value: valueBeside(source, name), states: statesOf(source, role),
       box: boxOf(element), depth, kind: kindOf(source), element,
     };
     if (name && !clean(element[own.textContent]) && name === iconWords(element, style)) row.guess = name;
     if (source === this.focused) row.states.push("focused");
-    if (isDescribed(source)) row.description = shortly(accessibleDescription(source), name);
+    row.description = clean(`${this.number} ${shortly(shownDescription(source, name, row.value), name)}`);
+    this.number = "";
     this.rows.push(row);
     this.inside(row, element, depth);
   }
@@ -310,7 +346,7 @@ class Walk {
     this.children(element, depth + 1, false);
     this.flush();
     const inner = this.rows.splice(start);
-    if (isWhole(row, inner)) return;
+    if (isWhole(row, inner)) return this.sayWhatIsLabelledAway(row, inner);
     if (isOnlyWrapped(row, inner)) {
       row.name = row.name || inner[0].name;
       return;
@@ -322,6 +358,14 @@ class Walk {
       row.name = inner[0].name;
       this.rows.push(...inner.slice(1));
     }
+  }
+
+  // The words that a control shows and its author's label leaves out, such as a number on an icon.
+  sayWhatIsLabelledAway(row, inner) {
+    const shown = inner.filter((other) => !other.mark && !other.hole && !isLigature(other.element));
+    const words = shown.map((other) => other.name).join(" ");
+    if (row.description || lettersOf(row.name).includes(lettersOf(words))) return;
+    if (labelText(row.element)) row.description = shortly(words, row.name);
   }
 
   // An element with controls of its own in it is named by the text around them; without any such
@@ -463,7 +507,7 @@ function textNodes(element) {
 // Links, buttons and widgets swallow what only decorates them; real controls inside stay.
 function isWhole(row, inner) {
   const native = /^(button|select|textarea|input)/;
-  if (inner.some((other) => native.test(other.kind))) return false;
+  if (inner.some((other) => other.mark && native.test(other.kind))) return false;
   if (row.role === "treeitem" || row.role === "listbox") return false;
   if (row.role === "combobox" && inner.some((other) => other.role === "option")) return false;
   return isNative(row.element) || ACTIVE_ROLES.has(row.role);
@@ -485,30 +529,6 @@ function isLabelledOtherwise(row, inner) {
   if (inner.some((other) => other.mark || other.hole)) return false;
   const label = labelText(row.element);
   return Boolean(label) && row.name === label && inner.some((other) => !label.includes(other.name));
-}
-
-function isDrawn(element, style) {
-  const tag = tagOf(element);
-  if (tag === "canvas") return true;
-  if (tag === "img") return element[own.getBoundingClientRect]().width > 40;
-  if (element instanceof SVGElement) return isDrawnInSvg(element);
-  return isColouredBox(element, style);
-}
-
-function isDrawnInSvg(element) {
-  const root = element.ownerSVGElement;
-  if (!root) return !element[own.querySelector]("*") && element[own.getBoundingClientRect]().width > 40;
-  if (root.getBoundingClientRect().width <= 32) return false;
-  return isShape(element) || /^(text|use|image)$/.test(tagOf(element));
-}
-
-function isColouredBox(element, style) {
-  if (element[own.childElementCount] || element[own.textContent] || tagOf(element) === "hr") return false;
-  const box = element[own.getBoundingClientRect]();
-  if (box.width < 4 || box.height < 4) return false;
-  if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
-  return channels(style.backgroundColor) !== null &&
-    style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
 }
 
 // A closed `details` shows its summary only.
@@ -547,6 +567,7 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   walk.flush();
   walk.leaveOutCovered();
   walk.distinguish();
+  sayWeekdays(walk.rows);
   walk.sayWhatIsMissing(dialog);
   for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.body, "passed");
   const rows = walk.rows.map((row) => [

@@ -31,7 +31,7 @@ function noteCame(element, now) {
     if (entry.went === null) entry.text = clean(other[own.textContent]).slice(0, LONGEST_PASSING);
     return;
   }
-  if (seenBefore.includes(text) || !isPassingShown(element)) return;
+  if (seenBefore.includes(text.toLowerCase()) || !isPassingShown(element)) return;
   PASSING.set(element, { text, came: now, went: null });
 }
 
@@ -50,9 +50,9 @@ function tellPassed(names, isRepeated) {
   } else {
     notePassing(CHANGES.takeRecords());
   }
-  const now = names.join("\n");
+  const now = names.join("\n").toLowerCase();
   const gone = [...PASSING.values()]
-    .filter(({ text, came, went }) => went !== null && went - came >= LEAST_PASSING_MS && !now.includes(text))
+    .filter(({ text, came, went }) => went !== null && went - came >= LEAST_PASSING_MS && !now.includes(text.toLowerCase()))
     .map(({ text, came, went }) => `appeared for ${Math.max(1, Math.round((went - came) / 1000))} s: ${text}`);
   passed = isRepeated ? [...passed, ...gone] : gone;
   PASSING.clear();

@@ -1,6 +1,10 @@
 // Words for elements that show no text of their own: fields, pictures, bars.
 
 const LARGEST_ICON = 40;
+const WORD = /[\p{L}\p{N}]/u;
+const NO_PICTURE = "a, button, input, select, textarea, img, [tabindex]";
+const LOADING = /(^|[^a-zA-Z])(spin|load|skeleton|shimmer)|Spin|Load|Skeleton|Shimmer/;
+const LONGEST_LOADING = 40;
 
 // What a field shows, as words, where it cannot be used.
 function shownValue(field) {
@@ -17,21 +21,36 @@ function standIn(element, style) {
   if (writtenRole(element) === "progressbar" && !clean(element[own.textContent]) && canBeSeen(element)) {
     return `${labelText(element)} ${barText(element)}`;
   }
-  if (tag !== "svg" && !element[own.hasAttribute]("aria-label")) return "";
-  return isIcon(element) && canBeSeen(element) && !isInteractive(element, style) ? iconText(element) : "";
+  if (tag === "math") return canBeSeen(element) ? mathText(element) : "";
+  if (isLoader(element, style)) return visibleText(element) || labelText(element) || "loading";
+  if (isDotOfRow(element, style)) return nameOf(element, style);
+  if (style.display === "table-cell") return "";
+  const isTitled = element[own.hasAttribute]("title") && !isColouredBox(element, style);
+  if (tag !== "svg" && !isTitled && !element[own.hasAttribute]("aria-label")) return "";
+  if (isIcon(element) && canBeSeen(element) && !isInteractive(element, style)) return iconText(element);
+  return "";
 }
 
-// Small, without text, and nothing else than a picture to those who cannot see it.
+// A picture to those who cannot see it: small and without words, or called one by its author.
 function isIcon(element) {
-  if (!/^(img)?$/.test(writtenRole(element))) return false;
-  if (tagOf(element) !== "svg" && (element[own.childElementCount] || clean(element[own.textContent]))) return false;
+  const role = writtenRole(element);
+  if (!/^(img)?$/.test(role)) return false;
+  const isSvg = tagOf(element) === "svg";
+  if (!isSvg && (WORD.test(element[own.textContent]) || element[own.querySelector](NO_PICTURE))) return false;
   const box = element[own.getBoundingClientRect]();
-  return box.width <= LARGEST_ICON && box.height <= LARGEST_ICON;
+  if (box.width <= LARGEST_ICON && box.height <= LARGEST_ICON) return true;
+  return role === "img" && !(isSvg && element[own.querySelector]("text, foreignObject, a, [tabindex]"));
+}
+
+// Something that turns or shimmers without end and is called by what it is for.
+function isLoader(element, style) {
+  if (style.animationIterationCount !== "infinite" || !LOADING.test(classOf(element)) || !canBeSeen(element)) return false;
+  return !element[own.querySelector](CONTROLS) && visibleText(element).length <= LONGEST_LOADING;
 }
 
 function iconText(element) {
   const title = [...element[own.children]].find((child) => tagOf(child) === "title");
-  return labelText(element) || (title ? clean(title[own.textContent]) : "");
+  return labelText(element) || (title ? clean(title[own.textContent]) : tooltip(element));
 }
 
 function barText(bar) {

@@ -98,6 +98,7 @@ CASES = (
         "link",
         "Your page",
     ),
+    ("<button>Say <q>yes <q>now</q></q></button>", "button", "Say “yes ‘now’”"),
 )
 STYLE = (
     "<style>.marked::before { content: '» ' } .rated::before { content: '★' / 'star' }"

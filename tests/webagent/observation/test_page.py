@@ -150,7 +150,7 @@ async def test_what_stands_right_below_a_shadow_root_is_read(
         encoding="utf-8",
     )
     seen = await world.reset(Task("page/shadow@1", path.as_uri()))
-    assert render(seen) == 'Before\nOne\n[1] generic "teal box"\n[2] button "MORE"\nTwo Logo'
+    assert render(seen) == 'Before\nONE\n[1] generic "teal box"\n[2] button "MORE"\nTWO Logo'
 
 
 MOUSE = (
