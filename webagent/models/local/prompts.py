@@ -15,7 +15,7 @@ import torch
 from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
-from webagent.errors import ModelError, SetupError
+from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.models.local.cache import Keys
 from webagent.models.model import Message, Tokens
 
@@ -259,7 +259,7 @@ class PromptReader:
         if not len(ids):
             raise ModelError("the prompt is empty; expected at least one id")
         if len(ids) >= self.context:
-            raise ModelError(
+            raise PromptTooLongError(
                 f"the prompt has {len(ids):,} ids and the model reads {self.context:,}; show less"
                 " of the page or of the history, or load a model with a longer context"
             )
