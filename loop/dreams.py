@@ -124,8 +124,7 @@ def measure_run(
     Raises `StoreError` if the run has no episodes on these seeds, or no others, `SetupError` and
     `ModelError` for the model.
     """
-    learned = ("train", "development") if split == "test" else ("train",)
-    memory, held = remember_run(run, learned), list[Transition]()
+    memory, held = remember_run(run, split), list[Transition]()
     with Store.look(run) as store:
         success = read_success(store)
         tested = [each.id for each in store.entries() if split_of(each.seed) == split]

@@ -1,6 +1,6 @@
 """The world model of a command: its settings, and how it is built."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -186,22 +186,21 @@ def find_network(run: Path) -> Path:
     return max(found, key=lambda folder: (folder / "config.json").stat().st_mtime)
 
 
-def remember_run(
-    run: Path | None, splits: Collection[str] = ("train", "development")
-) -> "RememberedWorld":
-    """Return the memory of a run's real steps on seeds of these splits, with the rules that a
-    person wrote into its map; an empty one for no run. Raises `StoreError`."""
+def remember_run(run: Path | None, measured: str = "test") -> "RememberedWorld":
+    """Return the memory of a run's real steps, with the rules that a person wrote into its map; an
+    empty one for no run. Left out are steps on test seeds, and those on development seeds where
+    that is the `measured` split. Raises `StoreError`."""
     from worldmodel.map import read_rules
     from worldmodel.recall import RememberedWorld
     from worldmodel.transitions import transitions
 
-    memory = RememberedWorld()
+    memory, hidden = RememberedWorld(), {"test"} | ({measured} - {"train"})
     if run is None:
         return memory
     with Store.look(run) as store:
         success = read_success(store)
         for trajectory in store.trajectories():
-            if split_of(trajectory.task.seed) in splits:
+            if split_of(trajectory.task.seed) not in hidden:
                 memory.learn(transitions([trajectory], success))
     memory.rules = read_rules(run, memory.cases)
     return memory
@@ -221,11 +220,12 @@ def read_success(store: Store) -> dict[str, float | None]:
 
 @asynccontextmanager
 async def open_world(
-    choice: WorldChoice, known: "WorldModel | None" = None
+    choice: WorldChoice, known: "WorldModel | None" = None, measured: str = "test"
 ) -> "AsyncIterator[tuple[WorldModel, Model | None]]":
     """Yield the world model and its language model, if any, and release them at the end. `known` is
     the memory of a run in progress, with or without its network; by default that of `--world-run`
-    is read. Raises `SetupError`, `ModelError` and `StoreError`."""
+    is read, without its steps on seeds of the `measured` split. Raises `SetupError`, `ModelError`
+    and `StoreError`."""
     from worldmodel.layers import LayeredWorld
     from worldmodel.recall import RememberedWorld
 
@@ -237,7 +237,7 @@ async def open_world(
         elif isinstance(known, RememberedWorld):
             memory = known
         else:
-            memory = remember_run(choice.world_run)
+            memory = remember_run(choice.world_run, measured)
         world = put_behind(memory, choice, model, network)
         yield world, model
     finally:
@@ -279,10 +279,12 @@ async def open_lookahead(
     known: "WorldModel | None" = None,
     *,
     imagines: bool = True,
+    measured: str = "test",
 ) -> AsyncIterator[WrapPolicy | None]:
     """Yield what adds look-ahead to a policy; None without look-ahead. `images` gives a judge its
-    screenshots; queries of models are booked in the ledger that comes with the policy. `known` is
-    as for `open_world`; without `imagines` the evaluator scores stopping after each candidate.
+    screenshots; queries of models are booked in the ledger that comes with the policy. `known` and
+    `measured` are as for `open_world`; without `imagines` the evaluator scores stopping after each
+    candidate.
 
     Raises `SetupError`, `ModelError` and `StoreError`.
     """
@@ -292,7 +294,7 @@ async def open_lookahead(
     from worldmodel.lookahead import Gate, LookAhead
 
     gate = Gate(choice.candidates, choice.margin)
-    async with open_world(choice, known) as (world, model):
+    async with open_world(choice, known, measured) as (world, model):
         asks = world if imagines and choice.world != "none" else None
 
         def put_around(policy: Policy, ledger: Ledger) -> Policy:
