@@ -91,8 +91,10 @@ def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
         return sorted(names & {"one", "other"}), facts["command"]
 
     assert cli.main([*words, "one"]) == cli.main([*words, "other"]) == 0
-    assert measured() == (["one", "other"], f"webagent {' '.join([*words, 'other'])}; webagent"
-                          f" {' '.join([*words, 'one'])}")
+    assert measured() == (
+        ["one", "other"],
+        f"webagent {' '.join([*words, 'other'])}; webagent {' '.join([*words, 'one'])}",
+    )
     assert cli.main([*words, "other", "--most", "1"]) == 0  # other steps: nothing to compare with
     assert measured()[0] == ["other"]
 
@@ -136,7 +138,9 @@ def test_trained_weights_predict_in_process_and_behind_a_server(
     served = ["--world", "endpoint", "--world-model", "served", "--world-examples", "0"]
     assert cli.main([*words, *served]) == 0
     asyncio.run(model.close())
-    rows = {(row["model"], row["figure"]): row["value"] for row in json.loads(file.read_text())["rows"]}
+    rows = {
+        (row["model"], row["figure"]): row["value"] for row in json.loads(file.read_text())["rows"]
+    }
     own = str(tmp_path / "tiny")
     for figure in ("answered", "exact", "changed_f1", "page_kind", "ends"):
         assert rows[own, figure] == rows["served", figure]
