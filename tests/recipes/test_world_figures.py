@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loop.worlds import WorldChoice, open_world
 from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
 from tests.fakes.orders import ORDERS, look_up
@@ -15,6 +16,7 @@ from webagent.models.local import LocalModel
 from webagent.models.model import Message
 from webagent.records import Score
 from webagent.store import Store
+from worldmodel.recall import RememberedWorld
 
 DEVELOPMENT_SEED, TEST_SEED = 1_000_000, 2_000_000
 
@@ -153,3 +155,13 @@ def test_a_run_without_test_seeds_says_what_is_needed(
     run = keep(tmp_path / "run", 0, 1)
     assert cli.main(["dream", str(run), "--measure", str(tmp_path / "x.json")]) != 0
     assert "0 on test seeds to measure on" in capsys.readouterr().err
+
+
+async def test_seeds_that_are_played_are_not_remembered(tmp_path: Path) -> None:
+    choice = WorldChoice("map", world_run=keep(tmp_path / "run", 0, DEVELOPMENT_SEED, TEST_SEED))
+    counts = []
+    for split in ("test", "development", "train"):
+        async with open_world(choice, measured=split) as (world, _):
+            assert isinstance(world, RememberedWorld)
+            counts.append(len({case.transition.episode for case in world.cases}))
+    assert counts == [2, 1, 2]
