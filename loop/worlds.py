@@ -105,8 +105,9 @@ class WorldChoice:
     def name(self) -> str:
         """Return the world model's name in tables: the kind, the served name or the folder."""
         if self.kind == "local":
+            place = Path(self.place)
             # `webagent train --out FOLDER` names every model's folder alike.
-            return str(Path(self.place)).removesuffix("/model")
+            return place.parent.name if place.name == "model" else place.name
         return self.paid or self.kind
 
     @property

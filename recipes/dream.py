@@ -312,10 +312,12 @@ def _join(
 
 def _print_rows(rows: Sequence[dict[str, Json]]) -> None:
     """A line for each figure, a column for each model."""
-    print(f"{'':24}" + "".join(f"{m:>20}" for m in dict.fromkeys(str(r["model"]) for r in rows)))
+    models = list(dict.fromkeys(str(row["model"]) for row in rows))
+    width = max(20, *(len(name) + 2 for name in models))
+    print(f"{'':24}" + "".join(f"{name:>{width}}" for name in models))
     for figure in dict.fromkeys(str(row["figure"]) for row in rows):
         values = [row["value"] for row in rows if row["figure"] == figure]
-        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>20}" for v in values)
+        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>{width}}" for v in values)
         print(f"{figure.replace('_', ' '):24}{cells}")
 
 

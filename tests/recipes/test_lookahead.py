@@ -123,6 +123,6 @@ def test_a_language_model_is_asked_as_far_ahead_as_its_pages_matter(
 
 
 def test_a_folder_of_weights_is_called_by_its_training() -> None:
-    assert WorldChoice("local:runs/tiny/model").label() == ["lookahead=runs/tiny"]
+    assert WorldChoice("local:runs/tiny/model").label() == ["lookahead=tiny"]
     assert WorldChoice("endpoint", "worldly").name == "worldly"
     assert WorldChoice("map", lookahead_by="rules").label() == ["lookahead=map by rules"]
