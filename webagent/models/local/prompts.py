@@ -243,7 +243,7 @@ class PromptReader:
         return name in self._accepted
 
     def encode(self, prompt: Sequence[Message]) -> Tokens:
-        """Return the prompt in ids, however long. Raises `SetupError` for images to a text model."""
+        """Return the prompt in ids, however long. Raises `SetupError` for unreadable images."""
         images = tuple(image for message in prompt for image in message.images)
         self._require_sight(images)
         text = self._chat_writer.write(prompt)
