@@ -304,9 +304,10 @@ def _join(
     ]
     if kept:
         commands = [str(facts["command"]), *str(kept[0]["command"]).split("; ")]
-        facts = facts | {"command": "; ".join(dict.fromkeys(commands))}
+        facts = {**facts, "command": "; ".join(dict.fromkeys(commands))}
         spent = [str(run["spent"]) for run in (facts, *kept) if run.get("spent")]
-        facts |= {"spent": "; ".join(dict.fromkeys(spent))} if spent else {}
+        if spent:
+            facts["spent"] = "; ".join(dict.fromkeys(spent))
     return {"runs": [*runs, facts], "rows": [*others, *rows, *honesty]}
 
 
