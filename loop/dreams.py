@@ -7,19 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
+from loop.console.progress import count_items
 from loop.learners import ArmState
 from loop.session import Session
 from loop.worlds import WorldChoice, put_behind, read_success, remember_run
 from tasks.suite import split_of
 from tasks.task import Json
 from webagent.errors import StoreError
+from webagent.models.spending import Ledger, default_prices
 from webagent.records import Trajectory
 from webagent.rollout import Batcher, PlannedEpisode, collect
 from webagent.store import Store
 from worldmodel.accuracy import CopyPage, KnowableLines, is_held_back, measure, precision_of_belief
-from worldmodel.baselines import compare_models
+from worldmodel.baselines import build_models, compare_models
 from worldmodel.layers import LayeredWorld
-from worldmodel.prediction import WorldModel
+from worldmodel.prediction import WorldModel, charge
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import ImaginedWorld, start_at, start_key
 from worldmodel.transitions import Transition, transitions
@@ -106,19 +108,26 @@ def _is_believed(trajectory: Trajectory, belief: float) -> bool:
 
 
 def measure_run(
-    run: Path, benchmark: str, choice: WorldChoice, most: int = 0
-) -> tuple[dict[str, Json], list[dict[str, Json]]]:
-    """Return the accuracy of memory, its baselines and the chosen model on a run's episodes on test
-    seeds, after learning from all others: what was evaluated, and the rows of figures by model.
-    `most` bounds the steps on test seeds, in whole episodes drawn at random; 0 for all.
+    run: Path,
+    benchmark: str,
+    choice: WorldChoice,
+    split: str = "test",
+    most: int = 0,
+    at_once: int = 8,
+) -> tuple[dict[str, Json], list[dict[str, Json]], Ledger]:
+    """Return the accuracy of memory, its baselines and the chosen model on a run's episodes on
+    seeds of a split, after learning from those on training seeds (and, for test seeds, on
+    development seeds): what was evaluated, the rows of figures by model, and what the model cost.
+    `most` bounds the measured steps, in whole episodes drawn at random; 0 for all. `at_once`
+    predictions are asked of a model at the same time.
 
-    Raises `StoreError` if the run has no episodes on test seeds, or no others, `SetupError` and
+    Raises `StoreError` if the run has no episodes on these seeds, or no others, `SetupError` and
     `ModelError` for the model.
     """
-    memory, held = remember_run(run), list[Transition]()
+    memory, held = remember_run(run, split), list[Transition]()
     with Store.look(run) as store:
         success = read_success(store)
-        tested = [each.id for each in store.entries() if split_of(each.seed) == "test"]
+        tested = [each.id for each in store.entries() if split_of(each.seed) == split]
         for number in np.random.default_rng(0).permutation(len(tested)):
             episode = store.load(tested[int(number)])
             found = list(transitions([episode], success)) if episode else []
@@ -127,36 +136,44 @@ def measure_run(
             held += found
     if not memory.cases or not held:
         raise StoreError(
-            f"{run} has {len(memory.cases)} real steps to learn from and {len(held)} on test"
+            f"{run} has {len(memory.cases)} real steps to learn from and {len(held)} on {split}"
             " seeds to measure on; both are needed: webagent improve plays both"
         )
     episodes = {t.episode for t in held}
     facts: dict[str, Json] = {
         "benchmark": benchmark,
+        "split": split,
         "learnt_from": len(memory.cases),
         "transitions": len(held),
         "episodes": len(episodes),
         "failed": sum((success[each] or 0.0) < 0.5 for each in episodes),
     }
-    told = asyncio.run(_compare(memory, held, choice))
+    ledger = Ledger(prices=default_prices())
+    told = asyncio.run(_compare(memory, held, choice, at_once, ledger))
     rows = [
         {"benchmark": benchmark, "model": name, **row}
         for name, each in told.items()
         for row in each
     ]
-    return facts, rows
+    return facts, rows, ledger
 
 
 async def _compare(
-    memory: RememberedWorld, held: Sequence[Transition], choice: WorldChoice
+    memory: RememberedWorld,
+    held: Sequence[Transition],
+    choice: WorldChoice,
+    at_once: int,
+    ledger: Ledger,
 ) -> dict[str, list[dict[str, Json]]]:
     """Return the rows of memory, its baselines and the chosen model, by name."""
-    model, others = choice.load_model(), dict[str, WorldModel]()
+    model, models = choice.load_model(), build_models(memory)
     try:
         world = put_behind(memory, choice, model)
         if isinstance(world, LayeredWorld):
-            others = {choice.kind: world.model, f"map, then {choice.kind}": world}
-        return await compare_models(memory, held, others)
+            alone = charge(world.model, ledger)
+            models |= {choice.name: alone, f"map, then {choice.name}": replace(world, model=alone)}
+        with count_items("predictions", len(models) * len(held)) as count:
+            return await compare_models(models, memory, held, at_once, count)
     finally:
         if model is not None:
             await model.close()

@@ -125,9 +125,11 @@ async def open_search(
     open_site: OpenWorld,
     load_model: Callable[[], Model],
     images: Callable[[str], bytes] | None,
+    measured: str,
 ) -> AsyncIterator[WrapPolicy]:
     """Yield what puts search around a policy. `open_site` makes the worlds that it searches in,
-    and `load_model` the model of an evaluator that asks one.
+    `load_model` the model of an evaluator that asks one, and `measured` is the split of the seeds
+    that are played.
 
     Raises `SetupError`, `ModelError` and `StoreError`.
     """
@@ -149,7 +151,7 @@ async def open_search(
         return EvaluatorBuilder(asked, images).evaluator(spec)
 
     try:
-        async with open_world(ahead) as (world, _):
+        async with open_world(ahead, measured=measured) as (world, _):
 
             def put_around(policy: "Policy", ledger: Ledger) -> "Policy":
                 if not choice.in_site:

@@ -14,7 +14,7 @@ from webagent.errors import SetupError, UsageError, unknown_name
 from webagent.models.endpoint import EndpointModel
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel
-from webagent.models.weight_notes import check_role
+from webagent.models.weight_notes import check_role, read_role
 from webagent.policy.policy import Policy, WrapPolicy
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -47,6 +47,13 @@ class WorldChoice:
     world_samples: int = 1
     """Replies that a language model gives to each question; the share that agrees is its
     confidence."""
+    world_examples: int | None = None
+    """Number of similar real steps that a language model is shown; fewer where they do not fit its
+    context. Default: 3, and 0 for weights of `webagent train --role world`, which learned without
+    any."""
+    world_max_tokens: int = 0
+    """Maximum tokens of a language model's reply, thinking included. Default: twice what the page
+    and the similar steps' changes take, at least 1,024."""
     lookahead_by: str = ""
     """Judge that scores imagined outcomes: any evaluator of `webagent judge --with`, such as
     `reward:FOLDER`, or `judge:evidence`, which queries the language model of --world. Default: the
@@ -55,8 +62,10 @@ class WorldChoice:
     """Number of actions that look-ahead and its controls compare."""
     margin: float = 2.0
     """Lead of the most likely action, in nats, at which it is taken without look-ahead."""
-    depth: int = 1
-    """Number of steps that look-ahead imagines."""
+    depth: int = 0
+    """Number of steps that look-ahead imagines. Default: 1, and 2 with a language model whose pages
+    no --lookahead-by judges, since P(success) of the first action is memory's and does not depend
+    on the page that the model predicts."""
 
     @property
     def kind(self) -> str:
@@ -79,6 +88,11 @@ class WorldChoice:
         return self.kind in ("local", "endpoint")
 
     @property
+    def is_trained(self) -> bool:
+        """Return whether the language model was trained to be a world model."""
+        return self.kind == "local" and read_role(Path(self.place)) == _WORLD
+
+    @property
     def paid(self) -> str:
         """Return the server's name of the paid model; empty if there is none."""
         return self._asked.paid if self.kind == "endpoint" else ""
@@ -87,24 +101,41 @@ class WorldChoice:
     def _asked(self) -> ModelChoice:
         return ModelChoice(self.world, self.world_model, self.world_endpoint)
 
+    @property
+    def name(self) -> str:
+        """Return the world model's name in tables: the kind, the served name or the folder."""
+        if self.kind == "local":
+            place = Path(self.place)
+            # `webagent train --out FOLDER` names every model's folder alike.
+            return place.parent.name if place.name == "model" else place.name
+        return self.paid or self.kind
+
+    @property
+    def steps_ahead(self) -> int:
+        """Return the number of steps that look-ahead imagines."""
+        return self.depth or (2 if self.asks_a_model and not self.lookahead_by else 1)
+
     def label(self) -> list[str]:
         """Return what is added to a policy's name in tables."""
-        said = "world" if not self.asks_a_model else self.paid or Path(self.place).name
-        if self.kind in ("map", "builtin"):
-            said = self.kind
         by = f" by {self.lookahead_by}" * bool(self.lookahead_by)
-        return [f"lookahead={said if self.world != 'none' else 'none'}{by}"] * self.looks_ahead
+        return [f"lookahead={self.name}{by}"] * self.looks_ahead
 
     def check(self, *, remembers: bool = False) -> None:
         """Check the choice without loading or querying anything; `remembers` if the run itself has
         the real steps. Raises `SetupError` and `StoreError`."""
         if self.kind not in {name.partition(":")[0] for name in WORLDS}:
             raise unknown_name("world", self.world, WORLDS)
-        if self.candidates < 2 or self.depth < 1 or self.world_samples < 1 or self.margin < 0:
-            raise UsageError(
-                f"--candidates {self.candidates} --depth {self.depth} --world-samples"
-                f" {self.world_samples} --margin {self.margin:g}: at least 2, 1, 1 and 0"
-            )
+        least = {
+            "candidates": (self.candidates, 2),
+            "depth": (self.depth, 0),
+            "margin": (self.margin, 0),
+            "world-samples": (self.world_samples, 1),
+            "world-examples": (self.world_examples or 0, 0),
+            "world-max-tokens": (self.world_max_tokens, 0),
+        }
+        for name, (given, bound) in least.items():
+            if given < bound:
+                raise UsageError(f"--{name} {given:g}: give at least {bound}")
         if self.kind == "local":
             if not self.place:
                 raise UsageError("--world local: names no weights; give local:FOLDER")
@@ -156,20 +187,21 @@ def find_network(run: Path) -> Path:
     return max(found, key=lambda folder: (folder / "config.json").stat().st_mtime)
 
 
-def remember_run(run: Path | None) -> "RememberedWorld":
-    """Return the memory of a run's real steps, except those on test seeds, with the rules that a
-    person wrote into its map; an empty one for no run. Raises `StoreError`."""
+def remember_run(run: Path | None, measured: str = "test") -> "RememberedWorld":
+    """Return the memory of a run's real steps, with the rules that a person wrote into its map; an
+    empty one for no run. Left out are steps on test seeds, and those on development seeds where
+    that is the `measured` split. Raises `StoreError`."""
     from worldmodel.map import read_rules
     from worldmodel.recall import RememberedWorld
     from worldmodel.transitions import transitions
 
-    memory = RememberedWorld()
+    memory, hidden = RememberedWorld(), {"test"} | ({measured} - {"train"})
     if run is None:
         return memory
     with Store.look(run) as store:
         success = read_success(store)
         for trajectory in store.trajectories():
-            if split_of(trajectory.task.seed) != "test":
+            if split_of(trajectory.task.seed) not in hidden:
                 memory.learn(transitions([trajectory], success))
     memory.rules = read_rules(run, memory.cases)
     return memory
@@ -189,11 +221,12 @@ def read_success(store: Store) -> dict[str, float | None]:
 
 @asynccontextmanager
 async def open_world(
-    choice: WorldChoice, known: "WorldModel | None" = None
+    choice: WorldChoice, known: "WorldModel | None" = None, measured: str = "test"
 ) -> "AsyncIterator[tuple[WorldModel, Model | None]]":
     """Yield the world model and its language model, if any, and release them at the end. `known` is
     the memory of a run in progress, with or without its network; by default that of `--world-run`
-    is read. Raises `SetupError`, `ModelError` and `StoreError`."""
+    is read, without its steps on seeds of the `measured` split. Raises `SetupError`, `ModelError`
+    and `StoreError`."""
     from worldmodel.layers import LayeredWorld
     from worldmodel.recall import RememberedWorld
 
@@ -205,7 +238,7 @@ async def open_world(
         elif isinstance(known, RememberedWorld):
             memory = known
         else:
-            memory = remember_run(choice.world_run)
+            memory = remember_run(choice.world_run, measured)
         world = put_behind(memory, choice, model, network)
         yield world, model
     finally:
@@ -226,8 +259,11 @@ def put_behind(
     if model is not None:
         from worldmodel.prompted import PromptedWorld
 
-        examples = 0 if choice.kind == "local" else 3
-        return LayeredWorld(memory, PromptedWorld(model, memory, examples, choice.world_samples))
+        examples = choice.world_examples
+        if examples is None:
+            examples = 0 if choice.is_trained else 3
+        limits = choice.world_samples, choice.world_max_tokens
+        return LayeredWorld(memory, PromptedWorld(model, memory, examples, *limits))
     if choice.kind == "builtin" and network is None and choice.world_run is not None:
         from worldmodel.network import NetworkWorld
 
@@ -244,10 +280,12 @@ async def open_lookahead(
     known: "WorldModel | None" = None,
     *,
     imagines: bool = True,
+    measured: str = "test",
 ) -> AsyncIterator[WrapPolicy | None]:
     """Yield what adds look-ahead to a policy; None without look-ahead. `images` gives a judge its
-    screenshots; queries of models are booked in the ledger that comes with the policy. `known` is
-    as for `open_world`; without `imagines` the evaluator scores stopping after each candidate.
+    screenshots; queries of models are booked in the ledger that comes with the policy. `known` and
+    `measured` are as for `open_world`; without `imagines` the evaluator scores stopping after each
+    candidate.
 
     Raises `SetupError`, `ModelError` and `StoreError`.
     """
@@ -257,7 +295,7 @@ async def open_lookahead(
     from worldmodel.lookahead import Gate, LookAhead
 
     gate = Gate(choice.candidates, choice.margin)
-    async with open_world(choice, known) as (world, model):
+    async with open_world(choice, known, measured) as (world, model):
         asks = world if imagines and choice.world != "none" else None
 
         def put_around(policy: Policy, ledger: Ledger) -> Policy:
@@ -268,7 +306,7 @@ async def open_lookahead(
                 spec = replace(spec, kind="chance") if spec.kind == "reward" else spec
                 asked = MeteredModel(model, ledger, "lookahead") if model is not None else None
                 evaluator = EvaluatorBuilder(asked, images).evaluator(spec)
-            return LookAhead(asks, gate, choice.depth, evaluator)(policy, ledger)
+            return LookAhead(asks, gate, choice.steps_ahead, evaluator)(policy, ledger)
 
         yield put_around
 

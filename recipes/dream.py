@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from tyro.conf import Positional
 
@@ -13,6 +14,7 @@ from apps.believed_site import BelievedSite, listen
 from loop.arms import ARMS
 from loop.console.output import CommandResult, Status
 from loop.console.progress import show_jobs
+from loop.costs import format_spending
 from loop.dreams import imagine, measure_run
 from loop.folder import RunFolder, read_origin
 from loop.learners import ArmState
@@ -87,7 +89,8 @@ class DreamConfig:
     measure: Path | None = None
     """Instead of imagining episodes, evaluate memory and its baselines on the run's episodes on
     test seeds, after learning from all others, and write the figures into this JSON file as rows of
-    benchmark, model, figure, value, low, high. Rows of other benchmarks are kept."""
+    benchmark, model, figure, value, low, high. Rows of other benchmarks are kept, and those of
+    other models that were measured on the same steps."""
     benchmark: str = ""
     """Name of the benchmark in that file. Default: the name of the run folder."""
     world: str = "map"
@@ -98,6 +101,19 @@ class DreamConfig:
     """With --world endpoint: name of the model."""
     world_endpoint: Path | None = None
     """With --world endpoint: file whose table [endpoint] describes its server."""
+    world_samples: int = 1
+    """With --measure and a language model: replies to each question; the share that agrees is the
+    confidence."""
+    world_examples: int | None = None
+    """With --measure and a language model: number of similar real steps that it is shown. Default:
+    3, and 0 for weights of `webagent train --role world`."""
+    world_max_tokens: int = 0
+    """With --measure and a language model: maximum tokens of a reply, thinking included. Default:
+    twice what the page and the similar steps' changes take, at least 1,024."""
+    at_once: int = 8
+    """With --measure: predictions that are asked of a model at the same time."""
+    split: Literal["test", "development"] = "test"
+    """With --measure: seeds to evaluate on. For `development`, training seeds alone are learned."""
     most: int = 0
     """With --measure: maximum number of steps to evaluate on, in whole episodes drawn at random; 0
     for all."""
@@ -106,8 +122,8 @@ class DreamConfig:
 
     def check(self) -> None:
         """Check the settings. Raises `UsageError`."""
-        if self.count < 0 or self.horizon < 1:
-            raise UsageError("--count must be 0 or more, --horizon 1 or more")
+        if self.count < 0 or self.horizon < 1 or self.at_once < 1:
+            raise UsageError("--count must be 0 or more, --horizon and --at-once 1 or more")
         if not 0 <= self.trusted <= 1 or not 0 <= self.belief <= 1:
             raise UsageError("--trusted and --belief are shares between 0 and 1")
 
@@ -231,34 +247,78 @@ def _measured(config: DreamConfig, file: Path, argv: Sequence[str]) -> CommandRe
     """Figures of memory on test seeds, printed and put into the file."""
     name = config.benchmark or config.run.name
     choice = WorldChoice(
-        config.world, config.world_model, config.world_endpoint, world_run=config.run
+        config.world,
+        config.world_model,
+        config.world_endpoint,
+        config.run,
+        config.world_samples,
+        config.world_examples,
+        config.world_max_tokens,
     )
     check_world(choice)
-    facts, rows = measure_run(config.run, name, choice, config.most)
+    facts, rows, ledger = measure_run(
+        config.run, name, choice, config.split, config.most, config.at_once
+    )
     facts |= {"command": f"webagent dream {' '.join(argv)}", "commit": read_origin()["commit"]}
+    spent = [
+        f"{one.requests:,} requests, {one.input_tokens:,} tokens read and {one.output_tokens:,}"
+        f" written, {one.failed:,} without a reply"
+        for one in ledger.entries.values()
+    ]
+    if spent:
+        facts["spent"] = f"{choice.name}: {'; '.join(spent)}"
     honesty = measure_honesty()
     told = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    replaced = {name, HONESTY}
-    runs, kept = (
-        [row for row in told.get(key, ()) if row["benchmark"] not in replaced]
-        for key in ("runs", "rows")
-    )
-    told = {"runs": [*runs, facts], "rows": [*kept, *rows, *honesty]}
-    file.write_text(json.dumps(told, indent=1), encoding="utf-8")
-    print(f"{name}: {facts['transitions']} steps of {facts['episodes']} episodes on test seeds,")
-    print(f"after {facts['learnt_from']} others")
+    file.write_text(json.dumps(_join(told, facts, rows, honesty), indent=1), encoding="utf-8")
+    print(f"{name}: {facts['transitions']} steps of {facts['episodes']} episodes on {config.split}")
+    print(f"seeds, after {facts['learnt_from']} others")
+    for sentence in filter(None, (facts.get("spent"), format_spending(ledger))):
+        print(sentence)
     _print_rows(rows)
     print("\nhonest predictions on made-up sites that do not do what they show")
     _print_rows(honesty)
     return CommandResult(Measured(str(config.run), str(file), len(rows)))
 
 
+_SAME = ("benchmark", "split", "learnt_from", "transitions", "episodes", "failed")
+"""Facts that two measurements share if they can stand in one table."""
+
+
+def _join(
+    told: dict[str, list[dict[str, Json]]],
+    facts: dict[str, Json],
+    rows: Sequence[dict[str, Json]],
+    honesty: Sequence[dict[str, Json]],
+) -> dict[str, list[dict[str, Json]]]:
+    """Return a file's contents with a measurement in place of the earlier one of its benchmark.
+    Rows of models that it did not measure are kept where they are of the same steps."""
+    name, models = facts["benchmark"], {row["model"] for row in rows}
+    earlier = [run for run in told.get("runs", ()) if run["benchmark"] == name]
+    kept = [run for run in earlier if all(run.get(key) == facts.get(key) for key in _SAME)]
+    runs = [run for run in told.get("runs", ()) if run["benchmark"] not in (name, HONESTY)]
+    others = [
+        row
+        for row in told.get("rows", ())
+        if row["benchmark"] not in (name, HONESTY)
+        or (kept and row["benchmark"] == name and row["model"] not in models)
+    ]
+    if kept:
+        commands = [str(facts["command"]), *str(kept[0]["command"]).split("; ")]
+        facts = {**facts, "command": "; ".join(dict.fromkeys(commands))}
+        spent = [str(run["spent"]) for run in (facts, *kept) if run.get("spent")]
+        if spent:
+            facts["spent"] = "; ".join(dict.fromkeys(spent))
+    return {"runs": [*runs, facts], "rows": [*others, *rows, *honesty]}
+
+
 def _print_rows(rows: Sequence[dict[str, Json]]) -> None:
     """A line for each figure, a column for each model."""
-    print(f"{'':24}" + "".join(f"{m:>20}" for m in dict.fromkeys(str(r["model"]) for r in rows)))
+    models = list(dict.fromkeys(str(row["model"]) for row in rows))
+    width = max(20, *(len(name) + 2 for name in models))
+    print(f"{'':24}" + "".join(f"{name:>{width}}" for name in models))
     for figure in dict.fromkeys(str(row["figure"]) for row in rows):
         values = [row["value"] for row in rows if row["figure"] == figure]
-        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>20}" for v in values)
+        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>{width}}" for v in values)
         print(f"{figure.replace('_', ' '):24}{cells}")
 
 

@@ -82,7 +82,8 @@ def _format_rows(name: str, told: dict[str, Any]) -> str:
         models = list(dict.fromkeys(row["model"] for row in rows))
         about = run.get("told") or (
             f"{run['benchmark']}: {run['transitions']:,} steps of {run['episodes']} episodes on"
-            f" test seeds ({run['failed']} failed), after {run['learnt_from']:,} on others"
+            f" {run.get('split', 'test')} seeds ({run['failed']} failed), after"
+            f" {run['learnt_from']:,} on others"
         )
         lines += [
             f"{about}; `{run['command']}` at commit {run['commit'][:12]}.\n",

@@ -20,6 +20,7 @@ from webagent.models.canned import CannedModel
 from webagent.models.weight_notes import write_role
 from webagent.policy.prompting.messages import format_reply
 from webagent.records import Trajectory
+from webagent.training.language.texts import make_world_lessons
 
 if TYPE_CHECKING:
     from webagent.models.local.weights import LoadedWeights
@@ -113,7 +114,7 @@ def _weights(
             from webagent.models.fresh import create_model
 
             seed = settings.train.seed
-            texts = _texts(episodes, asking, is_policy=settings.role == "policy")
+            texts = _texts(settings.role, episodes, asking)
             count = create_model(Path(name), texts, settings.shape, seed=seed)
             print(f"a model of {count:,} parameters was created in {name}", flush=True)
     # The trainer moves it to the GPU of its process, or a part of it to each.
@@ -121,15 +122,20 @@ def _weights(
     return load_weights(ModelSource(name, dtype="float32", device=device))
 
 
-def _texts(episodes: Sequence[Trajectory], asking: Asking, *, is_policy: bool) -> Iterator[str]:
-    """Yield what is read and written at each step. The fixed instructions are a policy's own, so
-    that models of other roles spend no vocabulary on them."""
+def _texts(role: str, episodes: Sequence[Trajectory], asking: Asking) -> Iterator[str]:
+    """Yield what a model of this role reads and writes at each step. A reward model, which has an
+    own prompt as well, is shown the policy's without its fixed instructions, so that it spends no
+    vocabulary on them."""
     policy = asking.policy(CannedModel(()))
     for episode in episodes:
+        if role == "world":
+            for _, messages, reply in make_world_lessons(episode):
+                yield from (*(each.text for each in messages), reply)
+            continue
         for index, step in enumerate(episode.steps):
             before = replace(episode, steps=episode.steps[:index], last=None, ending=None)
             messages = policy.brief(before, step.observation).messages
-            yield from (each.text for each in messages if is_policy or each.role != "system")
+            yield from (each.text for each in messages if role == "policy" or each.role != "system")
             yield format_reply(step.decision)
 
 

@@ -7,6 +7,7 @@
     ├── StoppedError    a task was ended before its end: by a limit, or by somebody
     ├── GuardError      an action was refused by a limit set in code
     ├── ModelError      a model or its endpoint failed (infrastructure, never a reward)
+    │   └── PromptTooLongError  what it is sent does not fit its context
     ├── WorldError      the world failed under the episode (infrastructure, never a reward)
     │   ├── CaptchaError    a site shows a captcha in place of its content
     │   └── ServerError     a site's server failed at something that it was sent
@@ -74,6 +75,10 @@ class ModelError(WebAgentError):
 
     attempts: tuple[Any, ...] = ()
     """Every request that was made, an `Attempt` each."""
+
+
+class PromptTooLongError(ModelError):
+    """The prompt, or the prompt and the tokens asked for, do not fit the model's context."""
 
 
 class WorldError(WebAgentError):

@@ -37,6 +37,10 @@ class Accuracy:
     transitions: int
     went_on: int
     """Number of transitions followed by a page to act on."""
+    answered: float | None = None
+    """Share of transitions whose outcome was not called unknown as a whole."""
+    modelled: float | None = None
+    """Share of transitions predicted by a trained or prompted model, not by memory or a rule."""
     exact: float | None = None
     """Share of pages predicted line for line."""
     exact_knowable: float | None = None
@@ -227,7 +231,13 @@ class MeasuredTransition:
         outcome, truth = self.prediction.outcome, self.truth
         sure = self.prediction.confidence
         tally = Tally(
-            truth.episode, self.goes_on, self.is_end_right, outcome.succeeds, truth.succeeded, sure
+            truth.episode,
+            self.goes_on,
+            self.is_end_right,
+            outcome.succeeds,
+            truth.succeeded,
+            sure,
+            self.prediction.source,
         )
         if not self.goes_on:
             return tally
@@ -284,14 +294,20 @@ def predict_all(world: WorldModel, transitions: Iterable[Transition]) -> list[Me
 
 
 async def expect_all(
-    world: WorldModel, transitions: Iterable[Transition]
+    world: WorldModel,
+    transitions: Iterable[Transition],
+    at_once: int = _BATCH,
+    on_done: Callable[[], None] = lambda: None,
 ) -> list[MeasuredTransition]:
-    """Return the same inside an event loop. Raises `ModelError` if a model that is asked fails."""
+    """Return the same inside an event loop, with so many predictions at once; `on_done` is called
+    after each. Raises `ModelError` if a model that is asked fails."""
     seen, measured = list(transitions), []
-    for first in range(0, len(seen), _BATCH):
-        batch = seen[first : first + _BATCH]
+    for first in range(0, len(seen), at_once):
+        batch = seen[first : first + at_once]
         predictions = await expect(world, [t.situation for t in batch])
-        measured += [MeasuredTransition(t, p) for t, p in zip(batch, predictions, strict=True)]
+        for t, prediction in zip(batch, predictions, strict=True):
+            measured.append(MeasuredTransition(t, prediction))
+            on_done()
     return measured
 
 
@@ -316,6 +332,7 @@ class Tally:
     chance: float
     succeeded: bool
     confidence: float
+    source: Source
     exact: bool = False
     right: bool = False
     invented: int = 0
@@ -349,6 +366,8 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
     return Accuracy(
         transitions=len(tallies),
         went_on=len(going),
+        answered=_mean([one.source is not Source.UNKNOWN for one in tallies]),
+        modelled=_mean([one.source is Source.MODELLED for one in tallies]),
         exact=_mean([one.exact for one in going]),
         exact_knowable=_mean([one.right for one in going]),
         invented=sum(one.invented for one in going) / told if told else None,

@@ -1,7 +1,7 @@
 """Baselines for memory, and the accuracy of world models on a run's episodes, with intervals."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from worldmodel.recall import RememberedWorld, levels
 from worldmodel.transitions import Situation, Transition
 
 FIGURES = (
+    *("answered", "modelled"),
     *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
     *("address", "ends", "brier", "brier_skill", "brier_skill_even", "ece"),
     *("failure_called_success", "success_called_success"),
@@ -93,19 +94,24 @@ def build_models(memory: RememberedWorld) -> dict[str, WorldModel]:
 
 
 async def compare_models(
-    memory: RememberedWorld, held: Sequence[Transition], others: Mapping[str, WorldModel]
+    models: Mapping[str, WorldModel],
+    memory: RememberedWorld,
+    held: Sequence[Transition],
+    at_once: int,
+    on_done: Callable[[], None],
 ) -> dict[str, list[dict[str, Json]]]:
-    """Return the rows of figures of memory, its baselines and other models on transitions that are
-    not learned. Raises `ModelError` if a model that is asked fails.
+    """Return the rows of figures of models on transitions that memory has not learned; `at_once`
+    and `on_done` are as for `expect_all`. Raises `ModelError` if a model that is asked fails.
 
     A row has the `figure`, its `value`, and `low` and `high` of its 95 % interval over episodes.
     """
     knowledge = KnowableLines()
     knowledge.learn(case.transition for case in memory.cases)
-    return {
-        name: count_rows([one.tally(knowledge) for one in await expect_all(model, held)])
-        for name, model in (build_models(memory) | dict(others)).items()
-    }
+    told = {}
+    for name, model in models.items():
+        measured = await expect_all(model, held, at_once, on_done)
+        told[name] = count_rows([one.tally(knowledge) for one in measured])
+    return told
 
 
 def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:

@@ -274,7 +274,11 @@ def format_lookahead(trajectories: Iterable[Trajectory]) -> str:
     asked = [each for each in decisions if ASKED in each.usage]
     changed = sum(each.usage[OVERRIDDEN] for each in asked)
     imagined = sum(each.usage.get("imagined_steps", 0) for each in asked)
-    return (
+    alike = sum(len({c.value for c in each.candidates}) < 2 for each in asked)
+    said = (
         f"look-ahead: asked in {len(asked):,} of {len(decisions):,} steps, changed {changed:,},"
         f" {imagined:,} steps imagined"
     )
+    if alike:
+        said += f"; in {alike:,} all candidates were valued alike, so that nothing could change"
+    return said

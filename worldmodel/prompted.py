@@ -5,14 +5,14 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from functools import partial
 
 from webagent.action import format_action
-from webagent.errors import ModelError
+from webagent.errors import ModelError, PromptTooLongError
 from webagent.models.model import Completion, Message, Model, Reply
-from webagent.models.prompt import fence, load_prompt
+from webagent.models.prompt import estimate_tokens, fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read, read_whole
 from webagent.models.spending import Ledger, MeteredModel
 from webagent.observation.render import render_node
@@ -33,9 +33,9 @@ _ELEMENT = re.compile(
     r"(?P<states>(?: [a-z][\w-]*)*)(?: \(.*\))?(?: at -?\d+,-?\d+ size \d+x\d+)?"
 )
 _SHORTENED = " more characters)"
-_Read: TypeAlias = Callable[[str], Observation]
 _UNSURE = 0.5
 """Confidence in a single reply without token probabilities."""
+_LEAST_REPLY = 1024
 _DIVERSE = 0.7
 """Temperature of samples that are compared."""
 
@@ -55,7 +55,9 @@ class PromptedWorld:
     """Number of similar real transitions in the prompt; 0 for weights trained here, as they have
     not learned to use them."""
     samples: int = 1
-    max_tokens: int = 1024
+    max_tokens: int = 0
+    """Maximum tokens of a reply, thinking included; 0 for twice the estimated tokens of this page
+    and of what similar steps changed, and at least 1,024."""
 
     def learn(self, transitions: Iterable[Transition]) -> None:
         """Remember transitions as examples; the model's weights do not change."""
@@ -71,7 +73,8 @@ class PromptedWorld:
 
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the model's predictions, all requested at once. An unparseable reply is retried
-        once; if that fails, too, the source is unknown.
+        once; if that fails, too, the source is unknown. Where a prompt does not fit the model's
+        context, fewer examples are shown; if it does not fit without any, the source is unknown.
 
         Raises `ModelError` if the model fails.
         """
@@ -83,13 +86,23 @@ class PromptedWorld:
         if (ruled := apply_rules(situation)) is not None:
             return replace(ruled, outcome=replace(ruled.outcome, succeeds=succeeds))
         similar = [case for _, _, case in self.memory.recall(there)[: self.examples]]
-        messages = self._write(situation, similar)
         before = situation.observation
 
         def read(text: str) -> Observation:
             return read_page(text, before, similar)
 
-        completion = await self._ask(messages, self.samples)
+        shown = similar
+        while True:
+            messages = self._write(situation, shown)
+            limit = self.max_tokens or _limit_reply(before, similar)
+            try:
+                completion = await self._ask(messages, self.samples, limit)
+                break
+            except PromptTooLongError as error:
+                if not shown:
+                    because = f"this page does not fit {self.model.name}: {error}"
+                    return _leave_open(situation, succeeds, because)
+                shown = shown[: len(shown) // 2]
         pages = []
         for reply in completion.replies:
             try:
@@ -97,12 +110,12 @@ class PromptedWorld:
             except UnusableError:
                 continue
         if not pages:
-            pages = await self._ask_again(messages, completion.replies[0], read)
-        if not pages:
-            outcome = Outcome(0.0, 0.0, succeeds)
-            because = "the model's reply could not be read, twice"
-            told = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
-            return limit_steps(situation, told)
+            try:
+                again = partial(self._ask, n=1, limit=limit)
+                pages = [await _ask_again(again, messages, completion.replies[0], read)]
+            except (UnusableError, PromptTooLongError) as error:
+                because = f"the model's reply could not be read, twice: {error}"
+                return _leave_open(situation, succeeds, because)
         counts = Counter(_summarize(page) for page in pages)
         page = max(pages, key=lambda each: counts[_summarize(each)])
         share = counts[_summarize(page)] / self.samples
@@ -112,30 +125,14 @@ class PromptedWorld:
         effect = Effect.ENDS if page.over else Effect.STAYS
         effect = Effect.GOES if not page.over and page.url != before.url else effect
         ending = Ending.TASK_OVER if page.over else None
-        because = f"{self.model.name}, shown {len(similar)} similar steps"
+        because = f"{self.model.name}, shown {len(shown)} similar steps"
         outcome = Outcome(ends, idle, succeeds)
         told = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
         return limit_steps(situation, told)
 
-    async def _ask(self, messages: Sequence[Message], n: int) -> Completion:
+    async def _ask(self, messages: Sequence[Message], n: int, limit: int) -> Completion:
         temperature = _DIVERSE if n > 1 else 0.0
-        return await self.model.complete(
-            messages, n=n, temperature=temperature, max_tokens=self.max_tokens
-        )
-
-    async def _ask_again(
-        self, messages: Sequence[Message], first: Reply, read: _Read
-    ) -> list[Observation]:
-        async def ask(conversation: tuple[Message, ...]) -> Reply:
-            return (await self._ask(conversation, 1)).replies[0]
-
-        def again(problem: str) -> str:
-            return PROMPT.fill("again", problem=problem)
-
-        try:
-            return [await ask_and_read(ask, messages, read, again, first)]
-        except UnusableError:
-            return []
+        return await self.model.complete(messages, n=n, temperature=temperature, max_tokens=limit)
 
     def _write(
         self, situation: Situation, similar: Sequence[TransitionCase]
@@ -159,6 +156,36 @@ class PromptedWorld:
         told = [PROMPT.fill("examples", examples="\n\n".join(shown))] if shown else []
         user = "\n\n".join([*told, asked])
         return Message("system", PROMPT.fill("system")), Message("user", user)
+
+
+def _limit_reply(before: Observation, similar: Sequence[TransitionCase]) -> int:
+    """Return how many tokens a reply may have: twice what such pages and changes take."""
+    changes = [page_changes(case.transition.before, case.transition.after) for case in similar]
+    return max(_LEAST_REPLY, 2 * max(map(estimate_tokens, [page_text(before), *changes])))
+
+
+async def _ask_again(
+    ask: Callable[[Sequence[Message]], Awaitable[Completion]],
+    messages: Sequence[Message],
+    first: Reply,
+    read: Callable[[str], Observation],
+) -> Observation:
+    """Return the page in the second reply. Raises `UnusableError` and `ModelError`."""
+
+    async def ask_once(conversation: tuple[Message, ...]) -> Reply:
+        return (await ask(conversation)).replies[0]
+
+    def again(problem: str) -> str:
+        return PROMPT.fill("again", problem=problem)
+
+    return await ask_and_read(ask_once, messages, read, again, first)
+
+
+def _leave_open(situation: Situation, succeeds: float, because: str) -> Prediction:
+    """Return that it is unknown what the action leads to."""
+    outcome, before = Outcome(0.0, 0.0, succeeds), situation.observation
+    told = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
+    return limit_steps(situation, told)
 
 
 def _likelihood(reply: Reply) -> float:

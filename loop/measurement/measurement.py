@@ -299,11 +299,11 @@ class Measurement:
     async def _open_ahead(self, stage: WorldFactory) -> AsyncIterator[WrapPolicy | None]:
         """What thinks before the policy acts: search, look-ahead or nothing."""
         searched, ahead, images = self.config.searched, self.config.ahead, self.store.images.get
-        load = contestant(self.config, knows=False).language_model
+        load, split = contestant(self.config, knows=False).language_model, self.config.split
         async with (
-            open_search(searched, ahead, stage.open_world, load, images)
+            open_search(searched, ahead, stage.open_world, load, images, split)
             if searched.is_on
-            else open_lookahead(ahead, images)
+            else open_lookahead(ahead, images, measured=split)
         ) as around:
             yield around
 

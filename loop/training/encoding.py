@@ -91,8 +91,9 @@ class PromptEncoder:
         self._policy = asking.policy(LocalModel(weights), shown)
 
     def write(self, messages: Sequence[Message], reply: str) -> Encoded:
-        """Messages without images, and a reply, ended as the model ends one."""
-        prompt = self._weights.reader.read(messages).tokens.ids
+        """Messages without images, and a reply, ended as the model ends one; however long, since
+        the trainer drops and counts what the model cannot read."""
+        prompt = self._weights.reader.encode(messages).ids
         said = self._weights.tokenizer(reply, add_special_tokens=False)["input_ids"]
         return Encoded(prompt, (*said, self._end))
 

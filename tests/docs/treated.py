@@ -352,11 +352,17 @@ READ: dict[str, tuple[str, ...]] = {
         " --world-run runs/demo",
         "webagent benchmark fossil --policy endpoint --model NAME --world endpoint"
         " --world-model NAME --world-run runs/fossil",
-        "webagent collect --policy endpoint --model NAME --world local:runs/world/weights",
+        "webagent collect --policy endpoint --model NAME --world local:tiny/model",
         "webagent run Put a kayak into the basket --url http://shop.test/ --model NAME --world map"
         " --world-run runs/oscar",
     ),
     "weights that a training of minutes makes": (
+        "webagent train --runs runs/fossil --role world --shape.width 96 --shape.layers 2"
+        " --shape.vocabulary 2000 --train.learning-rate 1.5e-3 --train.units-per-step 4 --out tiny",
+        "webagent dream runs/fossil --measure figures.json --world local:tiny/model",
+        "webagent dream runs/fossil --measure figures.json --world endpoint --world-model NAME",
+        "webagent benchmark fossil --policy model:runs/fossil/weights/none-0/0/policy"
+        " --world local:tiny/model --world-run runs/fossil",
         "webagent judge runs/NAME --with rules reward:weights/reward --against labels.csv",
         "webagent judge runs/NAME --with cascade[2](rules, unsure[0.1,0.9](chance:weights/reward),"
         " judge) --model big-1 --max-cost 5 --concurrency 8",

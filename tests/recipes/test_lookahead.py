@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loop.console.output import Status
+from loop.worlds import WorldChoice
 from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
 from webagent.models.builtin.model import BuiltinModel
@@ -50,6 +51,8 @@ def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(
     shown = capsys.readouterr()
     summary = json.loads(shown.out)
     assert "look-ahead: asked in 1 of 1 steps" in shown.err
+    # Without --world-run there is no experience of success to tell the candidates apart.
+    assert "in 1 all candidates were valued alike" in shown.err
     assert summary["arms"][0]["name"] == "served +lookahead=worldly"
     with Store.open(served / "runs" / "l") as store:
         [trajectory] = [t for t in store.trajectories() if t.provenance.phase == "evaluate"]
@@ -86,7 +89,8 @@ def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_pla
         (["--world", "local:./nowhere"], "there is no such folder"),
         (["--world", "local:./weights"], "trained to be a policy"),
         (["--world", "endpoint"], "--world-model"),
-        (["--world", "endpoint", "--world-model", "w", "--depth", "0"], "--depth 0"),
+        (["--world", "endpoint", "--world-model", "w", "--depth", "-1"], "--depth -1"),
+        (["--world", "endpoint", "--world-model", "w", "--world-examples", "-1"], "examples -1"),
         (["--lookahead-by", "judge:evidence"], "asks a language model"),
         (["--policy", "oracle", "--lookahead-by", "rules"], "a world model is pointless"),
     ],
@@ -100,3 +104,25 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_played(
     assert cli.main([*BENCHMARK, *flags, "--name", "never"]) != 0
     assert said in capsys.readouterr().err
     assert not (served / "runs" / "never").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "steps"),
+    [
+        ({"world": "endpoint"}, 2),
+        ({"world": "local:x"}, 2),
+        ({"world": "endpoint", "lookahead_by": "judge:evidence"}, 1),
+        ({"world": "endpoint", "depth": 1}, 1),
+        ({"world": "map"}, 1),
+    ],
+)
+def test_a_language_model_is_asked_as_far_ahead_as_its_pages_matter(
+    flags: dict[str, Any], steps: int
+) -> None:
+    assert WorldChoice(**flags).steps_ahead == steps
+
+
+def test_a_folder_of_weights_is_called_by_its_training() -> None:
+    assert WorldChoice("local:runs/tiny/model").label() == ["lookahead=tiny"]
+    assert WorldChoice("endpoint", "worldly").name == "worldly"
+    assert WorldChoice("map", lookahead_by="rules").label() == ["lookahead=map by rules"]

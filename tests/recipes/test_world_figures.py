@@ -1,5 +1,6 @@
 """`webagent dream --measure`: figures of memory on test seeds, and how they are published."""
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +8,17 @@ from typing import Any
 
 import pytest
 
+from loop.worlds import WorldChoice, open_world
 from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
 from tests.fakes.orders import ORDERS, look_up
+from webagent.models.local import LocalModel
+from webagent.models.model import Message
 from webagent.records import Score
 from webagent.store import Store
+from worldmodel.recall import RememberedWorld
 
-TEST_SEED = 2_000_000
+DEVELOPMENT_SEED, TEST_SEED = 1_000_000, 2_000_000
 
 
 def keep(folder: Path, *seeds: int) -> Path:
@@ -55,7 +60,10 @@ def says_it_is_over(handler: ChatHandler, body: dict[str, Any]) -> None:
 
 
 def test_a_language_model_is_measured_alone_and_behind_memory(
-    tmp_path: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    chat_server: ChatServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(says_it_is_over)
@@ -63,13 +71,89 @@ def test_a_language_model_is_measured_alone_and_behind_memory(
     model = ["--world", "endpoint", "--world-model", "worldly"]
     assert cli.main(["dream", str(run), "--measure", str(file), *model]) == 0
     rows = {(row["model"], row["figure"]): row for row in json.loads(file.read_text())["rows"]}
-    alone, behind = rows["endpoint", "ends"], rows["map, then endpoint", "ends"]
+    alone, behind = rows["worldly", "ends"], rows["map, then worldly", "ends"]
     assert alone["value"] < behind["value"] == rows["remembered", "ends"]["value"]
+    assert rows["worldly", "modelled"]["value"] > 0 == rows["remembered", "modelled"]["value"]
+    said = capsys.readouterr().out
+    assert f"worldly: {len(chat_server.requests)} requests" in said and "without a reply" in said
 
 
-def test_a_run_without_test_seeds_says_what_is_needed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
+    tmp_path: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = keep(tmp_path / "run", 0, 1)
-    assert cli.main(["dream", str(run), "--measure", str(tmp_path / "x.json")]) != 0
-    assert "0 on test seeds to measure on" in capsys.readouterr().err
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(says_it_is_over)
+    run, file = keep(tmp_path / "run", 0, 1, TEST_SEED, TEST_SEED + 1), tmp_path / "world.json"
+    words = ["dream", str(run), "--measure", str(file), "--world", "endpoint", "--world-model"]
+
+    def measured() -> tuple[list[str], str]:
+        told = json.loads(file.read_text())
+        [facts] = told["runs"]
+        names = {row["model"] for row in told["rows"] if row["benchmark"] == "run"}
+        return sorted(names & {"one", "other"}), facts["command"]
+
+    assert cli.main([*words, "one"]) == cli.main([*words, "other"]) == 0
+    assert measured() == (
+        ["one", "other"],
+        f"webagent {' '.join([*words, 'other'])}; webagent {' '.join([*words, 'one'])}",
+    )
+    assert cli.main([*words, "other", "--most", "1"]) == 0  # other steps: nothing to compare with
+    assert measured()[0] == ["other"]
+
+
+def test_development_seeds_are_measured_without_having_been_learned(tmp_path: Path) -> None:
+    run, file = keep(tmp_path / "run", 0, 1, DEVELOPMENT_SEED, TEST_SEED), tmp_path / "world.json"
+    words = ["dream", str(run), "--measure", str(file), "--benchmark"]
+    assert cli.main([*words, "dev", "--split", "development"]) == cli.main([*words, "test"]) == 0
+    dev, test = json.loads(file.read_text())["runs"]
+    assert (dev["split"], test["split"]) == ("development", "test")
+    assert test["learnt_from"] == dev["learnt_from"] + dev["transitions"]
+
+
+def trained(folder: Path, run: Path) -> Path:
+    """Weights trained on the steps of a run."""
+    shape = ["--shape.width", "64", "--shape.layers", "2", "--shape.vocabulary", "700"]
+    train = ["--train.learning-rate", "3e-3", "--train.epochs", "10", "--train.units-per-step", "4"]
+    asked = ["train", "--runs", str(run), "--role", "world", "--out", str(folder), *shape, *train]
+    assert cli.main(asked) == 0
+    return folder / "model"
+
+
+@pytest.mark.very_slow
+def test_trained_weights_predict_in_process_and_behind_a_server(
+    tmp_path: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, file = keep(tmp_path / "run", 0, 1, 2, 3, TEST_SEED), tmp_path / "world.json"
+    weights = trained(tmp_path / "tiny", run)
+    model = LocalModel.load(str(weights))
+
+    def writes(handler: ChatHandler, body: dict[str, Any]) -> None:
+        messages = [Message(each["role"], each["content"]) for each in body["messages"]]
+        told = asyncio.run(model.complete(messages, max_tokens=body["max_tokens"]))
+        reply = told.replies[0]
+        handler.send(completion([reply.text], reply.finish_reason, counted(body)))
+
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(writes)
+    words = ["dream", str(run), "--measure", str(file)]
+    assert cli.main([*words, "--world", f"local:{weights}"]) == 0
+    served = ["--world", "endpoint", "--world-model", "served", "--world-examples", "0"]
+    assert cli.main([*words, *served]) == 0
+    asyncio.run(model.close())
+    rows = {
+        (row["model"], row["figure"]): row["value"] for row in json.loads(file.read_text())["rows"]
+    }
+    for figure in ("answered", "modelled", "exact", "changed_f1", "page_kind", "ends"):
+        assert rows["tiny", figure] == rows["served", figure]
+    assert chat_server.requests
+    assert not any("What changed:" in str(body["messages"]) for body in chat_server.requests)
+
+
+async def test_seeds_that_are_played_are_not_remembered(tmp_path: Path) -> None:
+    choice = WorldChoice("map", world_run=keep(tmp_path / "run", 0, DEVELOPMENT_SEED, TEST_SEED))
+    counts = []
+    for split in ("test", "development", "train"):
+        async with open_world(choice, measured=split) as (world, _):
+            assert isinstance(world, RememberedWorld)
+            counts.append(len({case.transition.episode for case in world.cases}))
+    assert counts == [2, 1, 2]

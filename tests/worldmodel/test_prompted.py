@@ -6,7 +6,7 @@ import pytest
 
 from tests.worldmodel.test_recall import KNOWN, LISTING, came, product, taught
 from webagent.action.actions import Answer, Click
-from webagent.errors import ModelError
+from webagent.errors import ModelError, PromptTooLongError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Reply
 from webagent.training.language.texts import page_changes
@@ -43,6 +43,41 @@ async def test_nonsense_is_asked_for_again_and_then_unknown() -> None:
     [told] = await PromptedWorld(model).expect([ASKED])
     assert (told.source, told.confidence, told.page.nodes) == (Source.UNKNOWN, 0.0, LISTING.nodes)
     assert len(model.requests) == 2 and "cannot be used" in model.requests[1].messages[-1].text
+
+
+FULL = PromptTooLongError("too many tokens")
+
+
+async def test_fewer_examples_are_shown_where_they_do_not_fit() -> None:
+    model = CannedModel([FULL, page_changes(LISTING, PEN)])
+    [told] = await PromptedWorld(model, taught(*KNOWN)).expect([ASKED])
+    assert (told.source, told.page.url) == (Source.MODELLED, PEN.url)
+    shown = [request.messages[-1].text.count("What changed:") for request in model.requests]
+    assert shown == [2, 1] and "shown 1 similar" in told.because
+
+
+async def test_a_page_that_does_not_fit_leads_to_what_is_unknown() -> None:
+    model = CannedModel([FULL, FULL, FULL])
+    [told] = await PromptedWorld(model, taught(*KNOWN)).expect([ASKED])
+    assert (told.source, told.confidence) == (Source.UNKNOWN, 0.0)
+    assert "does not fit canned" in told.because and "too many tokens" in told.because
+
+
+async def test_what_is_asked_again_and_does_not_fit_is_unknown() -> None:
+    [told] = await PromptedWorld(CannedModel(["nonsense", FULL])).expect([ASKED])
+    assert told.source is Source.UNKNOWN
+
+
+async def test_a_reply_may_be_as_long_as_such_pages_are() -> None:
+    long = replace(PEN, nodes=tuple(replace(n, name=n.name + " word" * 500) for n in PEN.nodes))
+    memory = taught(came(LISTING, Click(5), long, "c"))
+    model = CannedModel(["no change", "no change", "no change"])
+    await PromptedWorld(model).expect([ASKED])
+    await PromptedWorld(model, memory).expect([ASKED])
+    await PromptedWorld(model, memory, max_tokens=77).expect([ASKED])
+    short, roomy, given = (request.max_tokens for request in model.requests)
+    assert (short, given) == (1024, 77)
+    assert roomy > len(page_changes(LISTING, long)) / 3.5
 
 
 async def test_samples_that_agree_are_how_sure_it_is_and_the_end_is_told() -> None:

@@ -14,16 +14,24 @@ def write_role(folder: Path, role: str) -> None:
     (folder / ROLE).write_text(json.dumps({"role": role}) + "\n", encoding="utf-8")
 
 
+def read_role(folder: Path) -> str:
+    """Return what the weights in a folder say they were trained to be; empty where they do not.
+
+    Raises `UsageError` for a note that cannot be read.
+    """
+    try:
+        return str(json.loads((folder / ROLE).read_text(encoding="utf-8"))["role"])
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{folder / ROLE} does not say a role ({error!r}); delete it") from error
+
+
 def check_role(folder: Path, wanted: Collection[str], asked: str) -> None:
     """Raise `UsageError` where a folder says that its weights are of another role than those
     wanted; weights of earlier versions say nothing and pass. `asked` is what the user wrote."""
-    try:
-        role = json.loads((folder / ROLE).read_text(encoding="utf-8"))["role"]
-    except FileNotFoundError:
-        return
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{folder / ROLE} does not say a role ({error!r}); delete it") from error
-    if role not in wanted:
+    role = read_role(folder)
+    if role and role not in wanted:
         article = " or ".join(f"a {name}" for name in wanted)
         raise UsageError(
             f"{asked}: {folder} holds weights that were trained to be a {role}; expected {article}"

@@ -18,6 +18,7 @@ from webagent.policy.prompting import Prompting
 from webagent.records import Provenance, Score, Trajectory
 from webagent.rollout import run_episode
 from webagent.store import Store
+from webagent.training.language.texts import make_world_lessons
 
 pytestmark = pytest.mark.slow  # all share what is trained or loaded here
 
@@ -164,6 +165,30 @@ def test_an_adapter_is_trained_and_loaded_on_its_base(folder: Path) -> None:
     assert Path("out/model/adapter_config.json").is_file()
     assert not Path("out/model/model.safetensors").exists()
     assert cli.main(["benchmark", "--policy", "local:out/model", "--preview"]) == 0
+
+
+@pytest.mark.parametrize("role", ["policy", "world"])
+def test_a_page_longer_than_the_context_is_dropped_and_counted(
+    role: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = demonstrated("train", 9, True)
+    first = whole.steps[0]
+    long = replace(first.observation, nodes=first.observation.nodes * 500)
+    endless = replace(whole, steps=(replace(first, observation=long), *whole.steps[1:]))
+    a_run((endless, 1.0), *((demonstrated("train", i, True), 1.0) for i in range(3)))
+    assert train(*SMALL, *FEW, "--role", role, "--shape.context", "2000") == 0
+    assert "1 too long" in capsys.readouterr().out
+
+
+def test_a_world_model_spends_its_vocabulary_on_its_own_prompt() -> None:
+    demonstrations()
+    shape = ("500" if flag == "300" else flag for flag in SMALL)
+    assert train(*shape, *FEW, "--role", "world") == 0
+    words = LocalModel.load("out/model").weights.tokenizer
+    [asked, *_] = make_world_lessons(demonstrated("train", 0, True))
+    instructions = asked[1][0].text
+    # Letter by letter, as other roles' instructions are read, it would be most of a prompt.
+    assert len(words(instructions)["input_ids"]) < len(instructions) / 2
 
 
 @pytest.mark.parametrize("role", ["world", "reward"])

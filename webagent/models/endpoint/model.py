@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from webagent.errors import ModelError, SetupError
+from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.exchange import Attempt
 from webagent.models.endpoint import anthropic
 from webagent.models.endpoint.protocol import (
@@ -257,7 +257,8 @@ class EndpointModel:
         said = explain(refusal, self.endpoint, self._base_url or OPENAI)
         if refusal.may_pass:
             return _Retry(said, refusal.pause, response.text, advise(refusal))
-        return ModelError(f"{self._where}: {said}")
+        kind = PromptTooLongError if refusal.is_too_long else ModelError
+        return kind(f"{self._where}: {said}")
 
     def _connect(self) -> "AsyncClient":
         """Return the client, made at first use. Raises `SetupError` when it cannot be."""

@@ -15,7 +15,7 @@ import torch
 from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
-from webagent.errors import ModelError, SetupError
+from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.models.local.cache import Keys
 from webagent.models.model import Message, Tokens
 
@@ -242,24 +242,27 @@ class PromptReader:
         """Whether the forward pass takes an input of this name."""
         return name in self._accepted
 
+    def encode(self, prompt: Sequence[Message]) -> Tokens:
+        """Return the prompt in ids, however long. Raises `SetupError` for unreadable images."""
+        images = tuple(image for message in prompt for image in message.images)
+        self._require_sight(images)
+        text = self._chat_writer.write(prompt)
+        if self._image_reader and images:
+            return Tokens(tuple(self._image_reader.expand(text, images)), images)
+        return Tokens(tuple(self._chat_writer.encode(text)), images)
+
     def read(self, prompt: Sequence[Message] | Tokens) -> EncodedPrompt:
         """Return the prompt in ids. Raises `ModelError` for one that is too long or unfit."""
         if isinstance(prompt, Tokens):
+            self._require_sight(prompt.images)
             tokens = prompt
-            self._require_sight(tokens.images)
         else:
-            images = tuple(image for message in prompt for image in message.images)
-            self._require_sight(images)
-            text = self._chat_writer.write(prompt)
-            if self._image_reader and images:
-                tokens = Tokens(tuple(self._image_reader.expand(text, images)), images)
-            else:
-                tokens = Tokens(tuple(self._chat_writer.encode(text)), images)
+            tokens = self.encode(prompt)
         ids = np.asarray(tokens.ids, dtype=np.int64)
         if not len(ids):
             raise ModelError("the prompt is empty; expected at least one id")
         if len(ids) >= self.context:
-            raise ModelError(
+            raise PromptTooLongError(
                 f"the prompt has {len(ids):,} ids and the model reads {self.context:,}; show less"
                 " of the page or of the history, or load a model with a longer context"
             )

@@ -1,7 +1,7 @@
 """Rows from text: what a language model learns as a world model or as a reward model."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -100,12 +100,11 @@ def page_changes(before: Observation, after: Observation) -> str:
     return line_changes(page_text(before), page_text(after))
 
 
-def make_world_rows(
-    trajectory: Trajectory,
-    write: Write,
-    prompt: Prompt | None = None,
-) -> list[TokenRow]:
-    """Return a row for each action whose result was seen: page and action in, what changed out.
+def make_world_lessons(
+    trajectory: Trajectory, prompt: Prompt | None = None
+) -> Iterator[tuple[int, tuple[Message, Message], str]]:
+    """Yield for each action whose result was seen its step, the messages that ask for it, and the
+    reply: page and action in, what changed out.
 
     The prompt has sections `system` and `user`, the latter with slots `page` and `action`; without
     one it is the prompt that asks for `page_changes`. Dreams teach nothing about the world, and
@@ -114,9 +113,9 @@ def make_world_rows(
     if (
         trajectory.ending is None or trajectory.ending.is_infrastructure
     ) or trajectory.provenance.imagined:
-        return []
+        return
     prompt = prompt or load_prompt(PROMPTS / "world.md")
-    rows = []
+    system = Message("system", prompt.fill("system"))
     for index, step in enumerate(trajectory.steps):
         after = trajectory.page_after(index)
         if after is None:
@@ -126,10 +125,24 @@ def make_world_rows(
             page=fence("page", page_text(step.observation)),
             action=format_action(step.decision.action),
         )
-        rows.append(
-            _row(trajectory, index, write, prompt, user, page_changes(step.observation, after))
+        changes = page_changes(step.observation, after)
+        yield index, (system, Message("user", user)), changes
+
+
+def make_world_rows(
+    trajectory: Trajectory,
+    write: Write,
+    prompt: Prompt | None = None,
+) -> list[TokenRow]:
+    """Return a row for each of `make_world_lessons`."""
+    return [
+        replace(
+            make_encoded_row(write(messages, reply), step=index),
+            group=f"{trajectory.task.id}:{trajectory.task.seed}",
+            episode=trajectory.id,
         )
-    return rows
+        for index, messages, reply in make_world_lessons(trajectory, prompt)
+    ]
 
 
 def format_turns(trajectory: Trajectory) -> str:
@@ -140,15 +153,3 @@ def format_turns(trajectory: Trajectory) -> str:
         outcome = f" ({after.outcome})" if after is not None and after.outcome else ""
         lines.append(f"{index + 1}. {format_action(step.decision.action)}{outcome}")
     return "\n".join(lines)
-
-
-def _row(
-    trajectory: Trajectory, index: int, write: Write, prompt: Prompt, user: str, reply: str
-) -> TokenRow:
-    messages = (Message("system", prompt.fill("system")), Message("user", user))
-    return replace(
-        make_encoded_row(write(messages, reply), step=index),
-        imagined=trajectory.provenance.imagined,
-        group=f"{trajectory.task.id}:{trajectory.task.seed}",
-        episode=trajectory.id,
-    )
