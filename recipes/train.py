@@ -134,8 +134,8 @@ def _texts(role: str, episodes: Sequence[Trajectory], asking: Asking) -> Iterato
             continue
         for index, step in enumerate(episode.steps):
             before = replace(episode, steps=episode.steps[:index], last=None, ending=None)
-            messages = policy.brief(before, step.observation).messages
-            yield from (each.text for each in messages if role == "policy" or each.role != "system")
+            asked = policy.brief(before, step.observation).messages
+            yield from (each.text for each in asked if role == "policy" or each.role != "system")
             yield format_reply(step.decision)
 
 
