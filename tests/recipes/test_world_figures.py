@@ -135,7 +135,7 @@ def test_trained_weights_predict_in_process_and_behind_a_server(
 
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(writes)
-    words = ["dream", str(run), "--measure", str(file)]
+    words = ["dream", str(run), "--measure", str(file), "--world-max-tokens", "200"]
     assert cli.main([*words, "--world", f"local:{weights}"]) == 0
     served = ["--world", "endpoint", "--world-model", "served", "--world-examples", "0"]
     assert cli.main([*words, *served]) == 0
