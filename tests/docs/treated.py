@@ -290,7 +290,7 @@ READ: dict[str, tuple[str, ...]] = {
         " --train.steps 1 --out tiny",
         "webagent improve --policy local:tiny/model --tasks click-dialog-2 focus-text-2"
         " click-tab identify-shape --demonstrations 1 --base-tokens 15000 --max-tokens"
-        " 128 --rounds 3 --steps 200 --round-tokens 200000 --temperature 10"
+        " 128 --rounds 3 --steps 500 --round-tokens 300000 --temperature 10"
         " --train.learning-rate 1.5e-3 --train.units-per-step 4",
         "webagent benchmark miniwob --policy oracle --name script",
         "webagent benchmark miniwob --policy local:FOLDER --observation cropped"
