@@ -9,7 +9,7 @@ RowP = ParamSpec("RowP")
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[RowP]):
+class SortableColumn(Generic[RowP]):
     """What a list can be sorted by."""
 
     key: Callable[RowP, Any]
@@ -20,7 +20,7 @@ class Column(Generic[RowP]):
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ColumnHead:
     """The head of a column, for the page."""
 
     name: str
@@ -32,12 +32,12 @@ class Head:
 
 
 def list_heads(
-    columns: Mapping[str, Column[...]], by: str, link: Callable[[str], str]
-) -> Iterator[Head]:
+    columns: Mapping[str, SortableColumn[...]], by: str, link: Callable[[str], str]
+) -> Iterator[ColumnHead]:
     """Yield the heads of a list which is sorted `by` one of the columns, `-` before its name for
     the greatest on top; `link` gives the address of another order."""
     for name, column in columns.items():
         is_up, is_down = by == name, by == f"-{name}"
         other = f"-{name}" if is_up or (column.most_first and not is_down) else name
         order = "descending" if is_down else "ascending" if is_up else "none"
-        yield Head(name, link(other), order, column.kind)
+        yield ColumnHead(name, link(other), order, column.kind)

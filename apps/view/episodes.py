@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from apps.view.columns import Column, list_heads
+from apps.view.columns import SortableColumn, list_heads
 from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome
 from apps.view.pages import Pages, crumbs_of
 from evaluators.attribution import Attribution, Cause
@@ -217,18 +217,20 @@ def _list_names(names: Sequence[str]) -> str:
 
 PER_PAGE = 100
 _NEWEST = "-began"
-_COLUMNS: Mapping[str, Column[[EpisodeLine, Causes]]] = {
-    "verdict": Column(lambda line, found: list(EpisodeOutcome).index(line.outcome), "words"),
-    "task": Column(lambda line, found: (line.task, line.entry.seed), "words task"),
-    "arm": Column(lambda line, found: line.entry.arm, "words"),
-    "repeat": Column(lambda line, found: line.entry.repeat, "spare"),
-    "round": Column(lambda line, found: line.entry.round, most_first=True),
-    "phase": Column(lambda line, found: line.entry.phase, "words spare"),
-    "steps": Column(lambda line, found: line.entry.steps, most_first=True),
-    "seconds": Column(lambda line, found: line.entry.seconds, "spare", most_first=True),
-    "ending": Column(lambda line, found: str(line.entry.ending or ""), "words spare"),
-    "cause": Column(lambda line, found: cause_of(line, found) or "~", "words"),
-    "began": Column(lambda line, found: line.entry.started, "spare", most_first=True),
+_COLUMNS: Mapping[str, SortableColumn[[EpisodeLine, Causes]]] = {
+    "verdict": SortableColumn(
+        lambda line, found: list(EpisodeOutcome).index(line.outcome), "words"
+    ),
+    "task": SortableColumn(lambda line, found: (line.task, line.entry.seed), "words task"),
+    "arm": SortableColumn(lambda line, found: line.entry.arm, "words"),
+    "repeat": SortableColumn(lambda line, found: line.entry.repeat, "spare"),
+    "round": SortableColumn(lambda line, found: line.entry.round, most_first=True),
+    "phase": SortableColumn(lambda line, found: line.entry.phase, "words spare"),
+    "steps": SortableColumn(lambda line, found: line.entry.steps, most_first=True),
+    "seconds": SortableColumn(lambda line, found: line.entry.seconds, "spare", most_first=True),
+    "ending": SortableColumn(lambda line, found: str(line.entry.ending or ""), "words spare"),
+    "cause": SortableColumn(lambda line, found: cause_of(line, found) or "~", "words"),
+    "began": SortableColumn(lambda line, found: line.entry.started, "spare", most_first=True),
 }
 
 

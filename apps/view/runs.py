@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from apps.view.columns import Column, list_heads
+from apps.view.columns import SortableColumn, list_heads
 from apps.view.contents import Contents, EpisodeOutcome, Run
 from apps.view.figures import benchmark_of, read_settings
 from apps.view.outcome import RunOutcome, outcome_of
@@ -96,17 +96,17 @@ class RunRow:
         return all(word in text for word in words)
 
 
-_COLUMNS: Mapping[str, Column[[RunRow]]] = {
-    "run": Column(lambda row: row.run.title.casefold(), "words task"),
-    "outcome": Column(lambda row: (row.outcome.word, -row.run.changed()), "words"),
-    "benchmark": Column(lambda row: row.benchmark, "words spare"),
-    "success %, last round": Column(
+_COLUMNS: Mapping[str, SortableColumn[[RunRow]]] = {
+    "run": SortableColumn(lambda row: row.run.title.casefold(), "words task"),
+    "outcome": SortableColumn(lambda row: (row.outcome.word, -row.run.changed()), "words"),
+    "benchmark": SortableColumn(lambda row: row.benchmark, "words spare"),
+    "success %, last round": SortableColumn(
         lambda row: row.standing.success if row.standing else -1.0, "words", most_first=True
     ),
-    "episodes": Column(lambda row: row.episodes, "spare", most_first=True),
-    "steps": Column(lambda row: row.steps, "spare", most_first=True),
-    "arms": Column(lambda row: row.arms, "words spare"),
-    "begun": Column(lambda row: row.began, "spare", most_first=True),
+    "episodes": SortableColumn(lambda row: row.episodes, "spare", most_first=True),
+    "steps": SortableColumn(lambda row: row.steps, "spare", most_first=True),
+    "arms": SortableColumn(lambda row: row.arms, "words spare"),
+    "begun": SortableColumn(lambda row: row.began, "spare", most_first=True),
 }
 
 
