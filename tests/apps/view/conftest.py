@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page, async_playwright, expect
 
 from apps.listening import listen
 from apps.view.contents import Archive
@@ -20,6 +20,8 @@ from perf.fakes.run import TASKS, fill
 from recipes import cli
 from webagent.browser.chromium import find_chromium, has_sandbox
 from webagent.store import Store
+
+expect.set_options(timeout=20_000)  # ms; other tests may take the cores meanwhile
 
 RATES = {("none", 0): 0.3, ("control", 1): 0.4, ("self", 1): 0.6, ("self", 2): 0.8}
 
