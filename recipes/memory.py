@@ -1,5 +1,6 @@
 """`webagent memory`: what a run remembers, and why memory would act as it does."""
 
+import asyncio
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,14 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.console.output import CommandResult
+from loop.costs import format_spending, load_prices
+from loop.policies import ModelChoice
+from loop.rewording import REWORDINGS, reword_goals
 from recipes.settings import resolve
 from recipes.show import find_episode
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError
 from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.memory.rewordings import Rewordings
+from webagent.models.spending import Ledger, MeteredModel
 from webagent.policy.remembering import MEMORY, remember_judged
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -43,6 +49,11 @@ class MemoryConfig:
     out: Path | None = None
     """New folder for --onto, with the weights and the memory beside them; play it as
     model:OUT/policy."""
+    reword: int = 0
+    """With --rebuild: other wordings asked of a model for each kind of demonstrated goal that
+    `rewordings.jsonl` in the run folder lacks. What is in that file is always used; it may be
+    written by hand."""
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +89,18 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resolve(MemoryConfig, "memory", argv)
     if (config.onto is None) != (config.out is None) or (config.onto and config.rebuild):
         raise UsageError("--onto WEIGHTS and --out FOLDER go together, and without --rebuild")
+    if config.reword < 0 or (config.reword and not config.rebuild):
+        raise UsageError(f"--reword {config.reword} is a number of wordings and needs --rebuild")
     with Store.look(config.run) as store:
         episode = find_episode(store, config.episode) if config.episode else None
         if episode is not None and not episode.steps:
             raise UsageError(f"episode {episode.id} has no steps to explain")
         folder, memory = _memory(store, config, episode)
         if memory is None:
-            memory = _build_on(store, folder, config.onto)
+            memory = _build_on(store, folder, config)
             print(f"{len(memory.episodes)} episodes are remembered: {folder}")
     steps = list(_explained(memory, episode, config.step)) if episode else []
-    cases = [*memory.index.cases, *memory.avoided.cases]
+    cases = [*memory.index.steps, *memory.avoided.steps]
     shown = Remembered(
         folder=str(folder),
         version=memory.version,
@@ -147,12 +160,12 @@ def _age(folder: Path) -> tuple[str, int]:
     return folder.parents[1].name, int(folder.parent.name)
 
 
-def _build_on(store: Store, folder: Path, weights: Path | None) -> Memory:
+def _build_on(store: Store, folder: Path, config: MemoryConfig) -> Memory:
     """A memory of the run's successful episodes on training seeds, saved; on top of what is
     remembered beside some weights, which are copied beside it."""
     from tasks.suite import split_of
 
-    memory = Memory()
+    weights, memory = config.onto, Memory()
     if weights is not None:
         if not (weights / "config.json").is_file() or folder.parent.exists():
             raise UsageError(
@@ -164,6 +177,9 @@ def _build_on(store: Store, folder: Path, weights: Path | None) -> Memory:
         shutil.copytree(weights, folder.parent / weights.name)
     scores = store.scores()
     episodes = [t for t in store.trajectories() if _is_training(t, split_of)]
+    goals = [t.goal for t in episodes if t.provenance.phase == "demonstrate"]
+    memory.rewordings, told = asyncio.run(_reword(config, goals))
+    print(told)
     judged: list[tuple[Trajectory, float | None]] = []
     for episode in episodes:
         values = [s.value for s in scores.get(episode.id, ()) if s.name == SUCCESS]
@@ -182,6 +198,21 @@ def _build_on(store: Store, folder: Path, weights: Path | None) -> Memory:
         memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
     memory.save(folder)
     return memory
+
+
+async def _reword(config: MemoryConfig, goals: Sequence[str]) -> tuple[Rewordings, str]:
+    """Other wordings of the goals, asked for what is not in the run's file."""
+    file = config.run / REWORDINGS
+    if not config.reword:
+        found = Rewordings.read(file) if file.exists() else Rewordings()
+        return found, f"{len(found)} other wordings of goals"
+    ledger = Ledger(prices=load_prices(None))
+    model = MeteredModel(config.asked.contestant().language_model(), ledger, "reword")
+    try:
+        found, told = await reword_goals(model, goals, config.reword, file)
+    finally:
+        await model.close()
+    return found, f"{told}; {format_spending(ledger) or 'no model was asked'}"
 
 
 def _is_training(episode: Trajectory, split_of: Any) -> bool:

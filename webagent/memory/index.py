@@ -4,7 +4,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -98,6 +97,15 @@ class Index:
     _known_totals: Array | None = None
     _episode: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
     _task: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
+    _twin: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
+    """The first case of the same step, whose goal was put otherwise."""
+    _first: dict[tuple[str, int], int] = field(default_factory=dict)
+    """The first case of each step."""
+
+    @property
+    def steps(self) -> list[Case]:
+        """The first case of each step; the others have the same goal in other words."""
+        return [self.cases[i] for i in self._first.values()]
 
     def add(self, case: Case) -> None:
         """Put a case in."""
@@ -115,6 +123,7 @@ class Index:
         if number == len(self._members):
             self._members.append([])
         self._members[number].append(len(self.cases))
+        self._twin.append(self._first.setdefault((case.episode, case.step), len(self.cases)))
         self.cases.append(case)
         self._template.append(number)
         self._past.append(_suffix(case.past))
@@ -154,6 +163,8 @@ class Index:
         rough += 1.0 * (self._place.values == stable_hash(view["place"]))
         rough -= 0.1 * np.abs(self._step.values - len(view["past"]))
         rough[of_task | (self._episode.values == left_out)] = -np.inf
+        if len(self._first) < len(self.cases):
+            rough[_find_worse_twins(rough, self._twin.values)] = -np.inf
         few = min(_ROUGH, len(rough))
         picks = np.argpartition(-rough, few - 1)[:few]
         found = []
@@ -173,12 +184,18 @@ class Index:
             return []
         likeness = self.goal_likeness(goal)
         found: list[Case] = []
+        seen: set[int] = set()
         for number in np.argsort(-likeness, kind="stable"):
-            if likeness[number] < _AKIN or len(found) >= count:
+            if likeness[number] < _AKIN:
                 break
-            cases = (self.cases[i] for i in self._members[number])
-            others = (case for case in cases if without not in (case.episode, case.task))
-            found += islice(others, count - len(found))
+            for i in self._members[number]:
+                case, twin = self.cases[i], int(self._twin.values[i])
+                if twin in seen or without in (case.episode, case.task):
+                    continue
+                seen.add(twin)
+                found.append(case)
+                if len(found) == count:
+                    return found
         return found
 
     def of_goal(self, goal: Goal) -> list[Case]:
@@ -227,6 +244,14 @@ class Index:
                 totals[places] += weight * (_ALONE if len(places) == 1 else 1.0)
             self._known_totals = totals
         return self._known_totals
+
+
+def _find_worse_twins(scores: Array, twins: NDArray[Any]) -> NDArray[Any]:
+    """The places of all cases of one step but the best."""
+    order = np.lexsort((-scores, twins))
+    same = twins[order][1:] == twins[order][:-1]
+    worse: NDArray[Any] = order[1:][same]
+    return worse
 
 
 def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:
