@@ -228,7 +228,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     def is_metered(self) -> bool:
         """Return whether spending is recorded or limited, in which case only one job runs at a
         time."""
-        asks = self.judges_ask or self.proposer_asks or self.reword or self.ahead.asks_a_model
+        asks = self.judges_ask or self.proposer_asks or self.reword > 0 or self.ahead.asks_a_model
         return asks or self.learner == "endpoint" or str(self.caps) != "no cap"
 
     @property
