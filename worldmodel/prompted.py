@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from urllib.parse import urlsplit
 
 from webagent.action import format_action
 from webagent.errors import ModelError, PromptTooLongError
@@ -219,6 +220,10 @@ def read_page(
     url, _, rest = rest.partition("\n")
     if "://" not in url:
         raise UnusableError(f"the second line of the page has to be its address, got {url[:60]!r}")
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise UnusableError(f"{url[:60]!r} is not an address: {error}") from error
     lines = rest.removeprefix("\n").split("\n")
     known = _place_lines(shown.split("\n")[3:], before.nodes)
     kinds = _count_kinds(before, similar)

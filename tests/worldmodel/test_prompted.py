@@ -9,11 +9,12 @@ from webagent.action.actions import Answer, Click
 from webagent.errors import ModelError, PromptTooLongError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Reply
+from webagent.models.replies import UnusableError
 from webagent.training.language.texts import page_changes
 from worldmodel.layers import LayeredWorld
 from worldmodel.lines import is_unknown
 from worldmodel.prediction import Effect, Source, expect
-from worldmodel.prompted import PromptedWorld
+from worldmodel.prompted import PromptedWorld, read_page
 from worldmodel.transitions import Situation
 
 PEN = product("Pen", "£1.00", 10)
@@ -107,3 +108,8 @@ async def test_what_is_ruled_and_what_memory_is_sure_of_is_not_asked_about() -> 
 async def test_a_server_that_fails_is_an_error_and_no_prediction() -> None:
     with pytest.raises(ModelError):
         await PromptedWorld(CannedModel([])).expect([ASKED])
+
+
+def test_a_reply_with_an_address_that_cannot_be_parsed_is_unusable():
+    with pytest.raises(UnusableError, match="is not an address"):
+        read_page("@2 -1\n+http://[shop.test/", LISTING)
