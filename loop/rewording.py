@@ -36,7 +36,7 @@ async def reword_goals(
     """
     known = Rewordings.read(file) if file.exists() else Rewordings()
     lacking: dict[tuple[str, ...], str] = {}
-    for goal in goals:
+    for goal in sorted(goals, key=_has_equal_values):
         if not known.holds(goal):
             lacking.setdefault(read_goal(goal).template, goal)
     free = asyncio.Semaphore(_AT_ONCE)
@@ -59,6 +59,7 @@ async def reword_goals(
             for goal in lacking.values():
                 group.create_task(add(goal))
     except ExceptionGroup as errors:
+        # The first failure has cancelled the other requests; callers know it, and no groups.
         raise errors.exceptions[0] from errors
     told = f"{len(known)} other wordings of {len(known.by_template)} kinds of goals: {file}"
     if lacking:
@@ -87,3 +88,9 @@ async def _ask(model: Model, goal: str, count: int) -> list[str]:
         lambda text: read_form(text, _Others).others[:count],
         lambda problem: prompt.fill("again", problem=problem),
     )
+
+
+def _has_equal_values(goal: str) -> bool:
+    """Such a goal is asked for last: its wordings do not say which of them is which."""
+    values = [slot.text for slot in read_goal(goal).slots]
+    return len(set(values)) < len(values)

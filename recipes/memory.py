@@ -178,8 +178,9 @@ def _build_on(store: Store, folder: Path, config: MemoryConfig) -> Memory:
     scores = store.scores()
     episodes = [t for t in store.trajectories() if _is_training(t, split_of)]
     goals = [t.goal for t in episodes if t.provenance.phase == "demonstrate"]
-    memory.rewordings, told = asyncio.run(_reword(config, goals))
-    print(told)
+    if config.reword or (config.run / REWORDINGS).exists():
+        memory.rewordings, told = asyncio.run(_reword(config, goals))
+        print(told)
     judged: list[tuple[Trajectory, float | None]] = []
     for episode in episodes:
         values = [s.value for s in scores.get(episode.id, ()) if s.name == SUCCESS]
@@ -204,10 +205,11 @@ async def _reword(config: MemoryConfig, goals: Sequence[str]) -> tuple[Rewording
     """Other wordings of the goals, asked for what is not in the run's file."""
     file = config.run / REWORDINGS
     if not config.reword:
-        found = Rewordings.read(file) if file.exists() else Rewordings()
-        return found, f"{len(found)} other wordings of goals"
-    ledger = Ledger(prices=load_prices(None))
-    model = MeteredModel(config.asked.contestant().language_model(), ledger, "reword")
+        found = Rewordings.read(file)
+        return found, f"{len(found)} other wordings of goals: {file}"
+    ledger, named = Ledger(prices=load_prices(None)), config.asked.contestant()
+    named.check()
+    model = MeteredModel(named.language_model(), ledger, "reword")
     try:
         found, told = await reword_goals(model, goals, config.reword, file)
     finally:

@@ -247,11 +247,11 @@ class Index:
 
 
 def _find_worse_twins(scores: Array, twins: NDArray[Any]) -> NDArray[Any]:
-    """The places of all cases of one step but the best."""
-    order = np.lexsort((-scores, twins))
-    same = twins[order][1:] == twins[order][:-1]
-    worse: NDArray[Any] = order[1:][same]
-    return worse
+    """Which cases are not the best of their step; of equal ones the first is."""
+    scores = scores - 1e-9 * np.arange(len(scores))
+    best = np.full(len(scores), -np.inf)
+    np.maximum.at(best, twins, scores)
+    return scores < best[twins]
 
 
 def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:

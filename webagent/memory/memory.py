@@ -326,6 +326,7 @@ class Memory:
         digest = hashlib.blake2b(digest_size=6)
         for episode, weight in self.episodes.items():
             digest.update(f"{episode} {weight:g};".encode())
+        digest.update(repr(sorted(self.rewordings.by_template.items())).encode())
         digest.update(self.relevance.tobytes())
         for name, scorer in sorted(self.scorers.items()):
             digest.update(f"{name} {sorted(scorer.weights.items())}".encode())

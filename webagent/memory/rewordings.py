@@ -51,7 +51,7 @@ class Rewordings:
 
     def add(self, goal: str, others: Iterable[str]) -> list[str]:
         """Keep other wordings of a goal; return those that are refused, since they lack one of its
-        values or differ from it in nothing else."""
+        values or differ from it in nothing else. Nothing is kept of a goal with equal values."""
         read = read_goal(goal)
         kept, refused = list(self.by_template.get(read.template, ())), []
         for other in map(clean, others):
@@ -110,8 +110,11 @@ def _unquote(text: str) -> str:
 
 
 def _open(text: str, goal: Goal) -> str | None:
-    """The text with the goal's values left open; None where one of them is missing."""
+    """The text with the goal's values left open; None where one of them is missing, or where two
+    are the same, so that nobody knows which is meant where."""
     values = {slot.text: i for i, slot in enumerate(goal.slots)}
+    if len(values) < len(goal.slots):
+        return None
     text = text.replace("{", "(").replace("}", ")")
     if not values:
         return text

@@ -50,6 +50,13 @@ def test_values_within_values_and_braces_are_kept_apart() -> None:
     assert known.reword('Set "Bo" to "Bo Peep"')[0] == "Make Bo Peep (of) Bo"
 
 
+def test_equal_values_are_not_guessed_apart() -> None:
+    known = Rewordings()
+    other = "Turn 5 into 5"
+    assert known.add("Change 5 to 5", [other]) == [other]
+    assert known.reword("Change 6 to 7") == []
+
+
 def test_a_file_is_read_and_bad_lines_are_named(tmp_path: Path) -> None:
     file = tmp_path / "rewordings.jsonl"
     file.write_text(Rewording(GOAL, (STRANGE, "Dig it out")).to_line(), encoding="utf-8")
@@ -74,6 +81,8 @@ def test_what_was_shown_is_known_in_other_words_and_still_as_one_episode(tmp_pat
     [found] = memory.propose(page, shown[0].steps[:1])
     assert found.action == Answer(ORDERS["10056"][0])
     view = view_of(scene_of(page, ()))
+    _, nearest, features = memory.index.nearest(view, 1)[0]
+    assert nearest.goal.template == view["goal"].template and features[0] == 1.0
     steps = [(case.episode, case.step) for _, case, _ in memory.index.nearest(view, 20)]
     assert len(steps) == len(set(steps)) == 6
     assert len(memory.index.siblings(view["goal"], 20)) == 6
