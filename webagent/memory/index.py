@@ -251,7 +251,8 @@ def _find_worse_twins(scores: Array, twins: NDArray[Any]) -> NDArray[Any]:
     scores = scores - 1e-9 * np.arange(len(scores))
     best = np.full(len(scores), -np.inf)
     np.maximum.at(best, twins, scores)
-    return scores < best[twins]
+    worse: NDArray[Any] = scores < best[twins]
+    return worse
 
 
 def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:
