@@ -1,10 +1,12 @@
 """The same episodes in process and across every border: Gymnasium, OpenEnv, TRL, verifiers.
 
-    python perf/borders.py [--seeds 100] [--verifiers FOLDER] [--openenv PYTHON] [--out FILE]
+    python perf/borders.py [--benchmark fossil] [--seeds 100] [--verifiers FOLDER]
+                           [--openenv PYTHON] [--out FILE]
 
-Each page of the twenty common MiniWoB++ tasks is played in process; what was done there is done
-again across each border, and what a model reads before every action, the reward and the ending
-must be the same. A quarter of the pages, by what they show, is clicked on at random and given up,
+Each page of the twenty common MiniWoB++ tasks, or of all tasks of another benchmark, is played in
+process; what was done there is done again across each border, and what a model reads before every
+action, the reward and the ending must be the same. On sites the time of day is left out, which
+they show as it is. A quarter of the pages, by what they show, is clicked on at random and given up,
 so that failures are compared, too. FOLDER holds the programs of an environment with verifiers,
 whose own evaluation is run; PYTHON has openenv-core, else our client speaks its protocol. With FILE
 a page played before is not played again. A row a border; exits with 1 where anything differs.
@@ -22,7 +24,8 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +34,13 @@ if __name__ == "__main__":  # perf is installed nowhere
     sys.path.insert(0, str(ROOT))
 
 from apps.trainers.episode import write_page  # noqa: E402
-from benchmarks.miniwob import tasks as miniwob  # noqa: E402
+from benchmarks.catalogue import find_benchmark  # noqa: E402
 from benchmarks.oracles import OraclePolicy  # noqa: E402
 from benchmarks.rules import checks_hold  # noqa: E402
+from benchmarks.sites.hosting import Hosting  # noqa: E402
 from perf.fakes.chat_server import ChatHandler, serving  # noqa: E402
 from perf.fakes.foreign_programs import evaluate_in_verifiers  # noqa: E402
-from perf.fakes.scripted_model import read_text, send_message  # noqa: E402
+from perf.fakes.scripted_model import mask_instance, read_text, send_message  # noqa: E402
 from webagent.action import Action, format_action, parse_action  # noqa: E402
 from webagent.action.actions import Click, CustomAction, GiveUp  # noqa: E402
 from webagent.action.grammar import ACTION_NAMES  # noqa: E402
@@ -46,7 +50,6 @@ from webagent.policy.policy import ScriptedPolicy  # noqa: E402
 from webagent.records import Decision, Observation, Provenance, Trajectory  # noqa: E402
 from webagent.rollout import collect, plan_episodes  # noqa: E402
 
-TWENTY = miniwob.load().groups["twenty"]
 STRAY_CLICKS = 3
 _TOKENS = 2000
 
@@ -55,6 +58,7 @@ _TOKENS = 2000
 class BorderEpisode:
     """What crosses a border in one episode; as many texts as actions."""
 
+    benchmark: str
     task: str
     seed: int
     texts: tuple[str, ...]
@@ -95,14 +99,19 @@ def read_episode(trajectory: Trajectory, *now: Observation) -> tuple[str, ...]:
         {"goal": p.goal, "outcome": p.outcome, "url": p.url, "page": render(p, _TOKENS)}
         for p in pages
     ]
-    return tuple(write_page(each, is_first=not place) for place, each in enumerate(seen))
+    texts = tuple(write_page(each, is_first=not place) for place, each in enumerate(seen))
+    return tuple(map(mask_instance, texts)) if trajectory.task.site else texts
 
 
-async def play_in_process(task: str, seeds: Sequence[int]) -> list[BorderEpisode]:
+async def play_in_process(benchmark: str, task: str, seeds: Sequence[int]) -> list[BorderEpisode]:
     """Play the pages in process, two at a time."""
-    plan = plan_episodes([miniwob.task(task, seed, "train") for seed in seeds], Provenance())
-    async with Browser() as browser:
-        played = await collect(plan, StrayingOracle(), browser.world, concurrency=2)
+    suite = find_benchmark(benchmark).load()
+    tasks = [suite.task(task, seed, "train") for seed in seeds]
+    plan = plan_episodes(tasks, Provenance())
+    async with Hosting(2) as hosting, Browser() as browser:
+        await hosting.prepare(tasks)
+        open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
+        played = await collect(plan, StrayingOracle(), open_world, concurrency=2)
     assert len(played) == len(plan), "the world failed in some"
     found = []
     for seed, whole in zip(seeds, played, strict=True):
@@ -110,7 +119,8 @@ async def play_in_process(task: str, seeds: Sequence[int]) -> list[BorderEpisode
         assert score.value is not None
         actions = tuple(format_action(step.decision.action) for step in whole.steps)
         texts = read_episode(whole)
-        found.append(BorderEpisode(task, seed, texts, actions, score.value, str(whole.ending)))
+        ended = (actions, score.value, str(whole.ending))
+        found.append(BorderEpisode(benchmark, task, seed, texts, *ended))
     return found
 
 
@@ -125,7 +135,8 @@ def cross_gymnasium(wanted: Sequence[BorderEpisode]) -> Iterator[BorderEpisode]:
     import apps.environment
 
     gymnasium.register_envs(apps.environment)
-    env = gymnasium.make("webagent/Task-v1", task=wanted[0].task)
+    name = f"{wanted[0].benchmark}/{wanted[0].task}"
+    env = gymnasium.make("webagent/Task-v1", task=name)
     for each in wanted:
         seen, _ = env.reset(options={"index": each.seed, "split": "train"})
         texts, reward, info = [], 0.0, {"ending": "goes on"}
@@ -182,10 +193,12 @@ def cross_verifiers(url: str, programs: Path) -> Border:
 
     def cross(wanted: Sequence[BorderEpisode]) -> Iterator[BorderEpisode]:
         script = make_script(wanted)
+        is_site = _is_site(wanted[0].benchmark)
 
         def behave(handler: ChatHandler, body: dict[str, Any]) -> None:
             users = [each for each in body["messages"] if each["role"] == "user"]
-            action = script.get(tuple(read_text(each["content"]) for each in users), "")
+            read = tuple(read_text(each["content"]) for each in users)
+            action = script.get(tuple(map(mask_instance, read)) if is_site else read, "")
             action = action or "give_up('never seen in process')"
             message = {"role": "assistant", "content": f"I act.\nAction: {action}"}
             send_message(handler, body, message)
@@ -193,7 +206,7 @@ def cross_verifiers(url: str, programs: Path) -> Border:
         seeds = ("--env.taskset.seeds", str(1 + max(each.seed for each in wanted)))
         with serving(behave) as model, tempfile.TemporaryDirectory() as folder:
             where = (programs, Path(folder), url, model, (wanted[0].task,))
-            played = evaluate_in_verifiers(*where, *seeds)
+            played = evaluate_in_verifiers(*where, *seeds, seconds=300 + 10 * len(wanted))
         traces = {
             trace["task"]["data"]["seed"]: trace
             for each in played
@@ -225,7 +238,15 @@ def _crossed(
     wanted: BorderEpisode, texts: Sequence[str], reward: float | None, ending: str
 ) -> BorderEpisode:
     value = float("nan") if reward is None else reward
-    return BorderEpisode(wanted.task, wanted.seed, tuple(texts), wanted.actions, value, ending)
+    if _is_site(wanted.benchmark):
+        texts = [mask_instance(each) for each in texts]
+    return replace(wanted, texts=tuple(texts), reward=value, ending=ending)
+
+
+@cache
+def _is_site(benchmark: str) -> bool:
+    suite = find_benchmark(benchmark).load()
+    return bool(suite.task(suite.names[0], 0, "train").site)
 
 
 def compare(wanted: BorderEpisode, found: BorderEpisode) -> str:
@@ -241,10 +262,10 @@ def compare(wanted: BorderEpisode, found: BorderEpisode) -> str:
 
 
 @contextmanager
-def serve(*more: str) -> Iterator[str]:
-    """Run `webagent serve` with all tasks of MiniWoB++; yield its address."""
+def serve(benchmark: str, *more: str) -> Iterator[str]:
+    """Run `webagent serve` with all tasks of the benchmark; yield its address."""
     program = str(Path(sys.executable).with_name("webagent"))
-    line = [program, "serve", "miniwob", "--tasks", "all", "--port", "0"]
+    line = [program, "serve", benchmark, "--tasks", "all", "--port", "0"]
     with subprocess.Popen([*line, *more], stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         try:
             assert server.stdout is not None
@@ -255,7 +276,11 @@ def serve(*more: str) -> Iterator[str]:
 
 
 def play_all(
-    borders: Mapping[str, Border], tasks: Sequence[str], seeds: int, kept: Path | None
+    benchmark: str,
+    borders: Mapping[str, Border],
+    tasks: Sequence[str],
+    seeds: int,
+    kept: Path | None,
 ) -> tuple[Counter[str], list[str]]:
     """Play each task in process and across the borders; the episodes of each, and what differs."""
     counts: Counter[str] = Counter()
@@ -264,7 +289,7 @@ def play_all(
     done = {(each["task"], each["border"]): each for each in known if each["seeds"] == seeds}
     for task in tasks:
         missing = [name for name in borders if (task, name) not in done]
-        wanted = asyncio.run(play_in_process(task, range(seeds))) if missing else []
+        wanted = asyncio.run(play_in_process(benchmark, task, range(seeds))) if missing else []
         rows = [done[task, name] for name in ("process", *borders) if (task, name) in done]
         if ("process" not in [row["border"] for row in rows]) and wanted:
             rows.append(_row(task, "process", seeds, wanted, []))
@@ -307,13 +332,16 @@ def _row(
 def main() -> None:
     """Play and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--benchmark", default="miniwob")
     parser.add_argument("--seeds", type=int, default=100, help="pages of each task (100)")
-    parser.add_argument("--tasks", nargs="+", default=list(TWENTY))
+    parser.add_argument("--tasks", nargs="+", help="(twenty of miniwob, else all)")
     parser.add_argument("--verifiers", type=Path, help="programs of an environment with verifiers")
     parser.add_argument("--openenv", default="", help="a Python with openenv-core 0.3")
     parser.add_argument("--out", type=Path, help="a line of JSON for each task and border")
     asked = parser.parse_args()
-    with serve("--max-sessions", "8") as url:
+    suite = find_benchmark(asked.benchmark).load()
+    tasks = suite.select(asked.tasks or ["twenty" if "twenty" in suite.groups else "all"])
+    with serve(asked.benchmark, "--max-sessions", "8") as url:
         borders: dict[str, Border] = {
             "gymnasium": cross_gymnasium,
             "openenv": cross_openenv(url, asked.openenv),
@@ -321,7 +349,7 @@ def main() -> None:
         }
         if asked.verifiers:
             borders["verifiers"] = cross_verifiers(url, asked.verifiers)
-        counts, differences = play_all(borders, asked.tasks, asked.seeds, asked.out)
+        counts, differences = play_all(asked.benchmark, borders, tasks, asked.seeds, asked.out)
     for name, count in counts.items():
         wrong = sum(each.startswith(f"{name}:") for each in differences)
         print(f"{name:12s} {count:6d} episodes, {wrong} differ from those in process")

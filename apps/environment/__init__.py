@@ -2,9 +2,10 @@
 `gymnasium.make("webagent/miniwob.click-test-2-v1")`.
 
 Importing this module makes the environments known to Gymnasium: one for each MiniWoB++ task,
-`webagent/miniwob.NAME-v1`, and `webagent/Task-v1` for a `Task` given as the argument `task`. The
-same with `browsergym.` before the name speak as BrowserGym does; where that is not installed its
-own names, as `browsergym/miniwob.click-test-2`, stand for them too.
+`webagent/miniwob.NAME-v1`, and `webagent/Task-v1` for the argument `task`, which is a `Task` or a
+name with its benchmark, as `fossil/ticket-close`. The same with `browsergym.` before the name speak
+as BrowserGym does; where that is not installed its own names, as `browsergym/miniwob.click-test-2`,
+stand for them too.
 """
 
 from importlib.util import find_spec

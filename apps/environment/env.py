@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from apps.environment.player import GymTurn, Image, Player, SharedBrowser
+from benchmarks.catalogue import find_benchmark
 from benchmarks.miniwob import tasks as miniwob
 from tasks.suite import SEEDS_PER_SPLIT
 from tasks.task import Task
@@ -70,14 +71,18 @@ def observation_space(task: Task, screenshot: bool) -> Dict:
 class TaskSampler:
     """Draws the episodes of one environment: a task on a seed of its split.
 
-    `task` is the name of a MiniWoB++ task, of which `settings` may change the generator, or any
-    `Task`. `split` is `train`, `development` or `test`. Raises `UnknownTask` for an unknown name.
+    `task` is the name of a MiniWoB++ task, or of another benchmark's as in `fossil/ticket-close`,
+    of which `settings` may change the generator, or any `Task`. `split` is `train`, `development`
+    or `test`. Raises `UnknownBenchmark` or `UnknownTask` for an unknown name.
     """
 
     def __init__(
         self, task: str | Task, split: str = "train", settings: Mapping[str, Any] | None = None
     ) -> None:
         self._task = task
+        if isinstance(task, str):
+            *of, self._task = task.split("/", 1)
+            self._suite = find_benchmark(of[0]).load() if of else miniwob.load()
         self._split = split
         self._settings = settings or {}
         self.example = self.draw(np.random.default_rng(0), None)
@@ -89,7 +94,7 @@ class TaskSampler:
         split = str(options.get("split", self._split))
         index = int(options.get("index", rng.integers(SEEDS_PER_SPLIT)))
         if isinstance(self._task, str):
-            return miniwob.task(self._task, index, split, self._settings)
+            return self._suite.task(self._task, index, split, self._settings)
         return replace(self._task, seed=index)
 
 
@@ -117,11 +122,14 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         max_tokens: int = 2000,
         render_mode: str | None = None,
         guard: str | Path | None = None,
+        sites: Sequence[str | Path] = (),
     ) -> None:
         """`observation` is the form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`,
         `cropped`, `pruned`, `accessibility`, `html` or `markdown`, and `max_tokens` bounds it.
-        `guard` is the policy file that every episode is held to (docs/guard.md). The browser starts
-        with the first reset. Raises `SetupError` for an unknown form or a bad policy."""
+        `guard` is the policy file that every episode is held to (docs/guard.md), `sites` are files
+        that describe sites of one's own (docs/sites.md). The browser and the task's site start with
+        the first reset. Raises `SetupError` for an unknown form, a bad policy or a site that cannot
+        be started here."""
         variant = variant_named(observation)
         self._sampler = TaskSampler(task, split, settings)
         self.observation_space = observation_space(
@@ -129,8 +137,9 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         )
         self.action_space = ActionText()
         self.render_mode = render_mode
-        self._shared: SharedBrowser | None = SharedBrowser.lease(guard)
-        self._player = Player(self._shared.browser, screenshot, max_tokens, variant)
+        shared = SharedBrowser.lease(guard, sites, [self._sampler.example])
+        self._shared: SharedBrowser | None = shared
+        self._player = Player(shared, screenshot, max_tokens, variant)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -189,6 +198,7 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         observation: str = "text",
         max_tokens: int = 2000,
         guard: str | Path | None = None,
+        sites: Sequence[str | Path] = (),
     ) -> None:
         """Raises `ValueError` where there is not one task for each environment, or where they
         differ in size and screenshots are asked for."""
@@ -206,9 +216,8 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         self.single_action_space = ActionText()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._shared = SharedBrowser.lease(guard)
-        browser = self._shared.browser
-        self._players = [Player(browser, screenshot, max_tokens, variant) for _ in range(num_envs)]
+        self._shared = shared = SharedBrowser.lease(guard, sites, examples)
+        self._players = [Player(shared, screenshot, max_tokens, variant) for _ in range(num_envs)]
         self._rngs: list[np.random.Generator] = []
         self._ended = [True] * num_envs
 

@@ -6,7 +6,7 @@ import io
 import math
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,13 +19,18 @@ from PIL.Image import open as open_image
 from apps.stepped import EpisodeRunner
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.rules import checks_hold
+from benchmarks.sites.hosting import Hosting
 from tasks.task import Task
 from webagent.action import Wait, parse_action
 from webagent.browser import Browser
-from webagent.errors import ActionError, WorldError
+from webagent.errors import ActionError, SetupError, WorldError
 from webagent.guard import Guard
 from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.records import Ending, Observation, Trajectory
+from webagent.rollout import OpenWorld, PicturedWorld
+
+_MOST_INSTANCES = 1024
+"""Of one site: as many as environments will ever wait for, as each keeps one between episodes."""
 
 Image: TypeAlias = npt.NDArray[np.uint8]
 """Of shape (height, width, 3), red, green and blue."""
@@ -58,12 +63,12 @@ class Player:
 
     def __init__(
         self,
-        browser: Browser,
+        shared: "SharedBrowser",
         screenshot: bool = False,
         max_tokens: int = 2000,
         variant: ObservationVariant = VARIANTS["text"],
     ) -> None:
-        self._runner = EpisodeRunner(partial(browser.world, variant=variant))
+        self._runner = EpisodeRunner(shared.worlds(variant))
         self._wants_image = screenshot or bool(variant.image)
         self._variant = variant
         self._max_tokens = max_tokens
@@ -94,7 +99,7 @@ class Player:
 
     async def screenshot(self) -> Image:
         """Return the page as it looks. Raises `WorldError` when there is none."""
-        return pixels(await self._runner.world.screenshot())
+        return pixels(await self._take_picture())
 
     async def close(self) -> None:
         """Leave the browser; it stays open for others."""
@@ -117,6 +122,11 @@ class Player:
             truncated=is_cut,
         )
 
+    async def _take_picture(self) -> bytes:
+        world = self._runner.world
+        assert isinstance(world, PicturedWorld)  # as all that are opened here
+        return await world.screenshot()
+
     async def _turn(self, page: Observation | None, info: dict[str, Any]) -> GymTurn:
         """Return what is to be seen; where the page is gone, what was seen last."""
         self._page = page = page or self._page
@@ -130,7 +140,7 @@ class Player:
         }
         if self._wants_image:
             try:
-                png = self._variant.picture(await self._runner.world.screenshot(), page)
+                png = self._variant.picture(await self._take_picture(), page)
                 self._image = pixels(png)
             except WorldError:
                 if self._image is None:
@@ -142,36 +152,58 @@ class Player:
 _Result = TypeVar("_Result")
 
 
-class SharedBrowser:
-    """The browser and the event loop that environments of this process share."""
+_Shared: TypeAlias = tuple[Path | None, tuple[Path, ...]]
+"""The policy file and the files of sites that environments have in common."""
 
-    _shared: ClassVar[dict[Path | None, "SharedBrowser"]] = {}
+
+class SharedBrowser:
+    """The browser, the sites and the event loop that environments of this process share."""
+
+    _shared: ClassVar[dict[_Shared, "SharedBrowser"]] = {}
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, policy: Path | None = None) -> None:
+    def __init__(self, policy: Path | None = None, sites: tuple[Path, ...] = ()) -> None:
         guard = Guard.read(policy).opening(miniwob.pages().parent) if policy else None
-        self._policy = policy
+        self._key = (policy, sites)
         self._process = os.getpid()
         self._users = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self.browser = Browser(guard=guard)
+        self._hosting = Hosting(_MOST_INSTANCES, sites)
 
     @classmethod
-    def lease(cls, guard: str | Path | None = None) -> "SharedBrowser":
-        """Return the one of this process whose episodes are held to this policy file, if any.
+    def lease(
+        cls,
+        guard: str | Path | None = None,
+        sites: Sequence[str | Path] = (),
+        tasks: Sequence[Task] = (),
+    ) -> "SharedBrowser":
+        """Return the one of this process whose episodes are held to this policy file, if any, and
+        whose sites these files describe; the sites of the tasks are built.
 
         Give it back with `release`. A forked child gets its own. Raises `SetupError` for a bad
-        policy."""
+        policy, and for a site that cannot be started."""
         policy = Path(guard).resolve() if guard else None
+        key = (policy, tuple(Path(each).resolve() for each in sites))
         with cls._lock:
-            shared = cls._shared.get(policy)
+            shared = cls._shared.get(key)
             if shared is None or shared._process != os.getpid():
-                shared = cls._shared[policy] = cls(policy)
+                shared = cls._shared[key] = cls(*key)
                 atexit.register(shared._end)
             shared._users += 1
-            return shared
+        try:
+            shared.run(shared._hosting.prepare(tasks))
+        except SetupError:
+            shared.release()
+            raise
+        return shared
+
+    def worlds(self, variant: ObservationVariant) -> OpenWorld:
+        """Return what opens worlds of its browser, in which tasks on sites are played, too."""
+        opening = partial(self.browser.world, variant=variant, logins=self._hosting.logins)
+        return self._hosting.worlds(opening)
 
     def release(self) -> None:
         """Take note of one user less; the last one closes the browser."""
@@ -192,8 +224,8 @@ class SharedBrowser:
     def _end(self) -> None:
         if self._process != os.getpid() or self._loop.is_closed():
             return
-        if SharedBrowser._shared.get(self._policy) is self:
-            del SharedBrowser._shared[self._policy]
+        if SharedBrowser._shared.get(self._key) is self:
+            del SharedBrowser._shared[self._key]
 
         async def close_all() -> None:
             await self.browser.close()
@@ -202,6 +234,7 @@ class SharedBrowser:
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
+            await self._hosting.close()
 
         self.run(close_all())
         self._loop.call_soon_threadsafe(self._loop.stop)

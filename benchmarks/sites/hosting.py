@@ -21,7 +21,7 @@ from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.errors import GuardError, ServerError, SetupError, WorldError
 from webagent.records import Observation
-from webagent.rollout.world import OpenWorld, PreparingWorld, World
+from webagent.rollout.world import OpenWorld, PicturedWorld, PreparingWorld, World
 from webagent.timing import uncounted
 
 Value = TypeVar("Value")
@@ -204,6 +204,14 @@ class HostedWorld:
         """Only for tasks without a site: others begin with a site that is reset first."""
         if not task.site and not self._site and isinstance(self._inner, PreparingWorld):
             await self._inner.prepare(task)
+
+    async def screenshot(self) -> bytes:
+        """Return the inner world's picture. Raises `WorldError`, also where it has none."""
+        inner = self._require_world()
+        if not isinstance(inner, PicturedWorld):
+            raise WorldError("this world has no picture of its page")
+        with self._translating_errors():
+            return await inner.screenshot()
 
     async def close(self) -> None:
         """Close the inner world and give the site back. Safe to call twice."""

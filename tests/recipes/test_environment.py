@@ -12,9 +12,12 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import apps.environment
-from apps.environment.env import WebEnv, WebVectorEnv
+from apps.environment.env import TaskSampler, WebEnv, WebVectorEnv
 from apps.environment.player import SharedBrowser
+from benchmarks.catalogue import UnknownBenchmark, find_benchmark
 from benchmarks.miniwob import tasks as miniwob
+from benchmarks.sites import SITES
+from tasks.suite import UnknownTask
 from tasks.task import Task, TaskCheck
 from webagent.errors import SetupError
 
@@ -114,6 +117,56 @@ def test_a_task_of_ones_own_is_an_environment_too(page_task: Callable[..., Task]
     made.reset()
     assert made.step('answer("41")')[1:4] == (0.0, True, False)
     made.close()
+
+
+@pytest.mark.site
+def test_a_task_on_a_site_finds_it_in_its_first_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
+    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
+    task = Task(
+        "diary/write@1",
+        "http://diary.test/",
+        "Write.",
+        site="diary@1",
+        login="writer",
+        checks=(TaskCheck("count", "equals", [[3]]),),
+        queries={"count": "SELECT count(*) FROM entry"},
+        max_steps=9,
+    )
+    made = WebVectorEnv(2, task, screenshot=True)
+    try:
+        for _ in range(2):
+            seen, infos = made.reset(seed=0)
+            assert seen["url"] == ("http://diary.test/",) * 2
+            assert seen["screenshot"].shape == (2, 720, 1280, 3)
+            marks = {node.role: node.mark for node in infos["observation"][0].nodes}
+            made.step([f"fill({marks['textbox']}, 'Hello')", "wait(0)"])
+            made.step([f"click({marks['button']})", "wait(0)"])
+            _, rewards, _, _, infos = made.step(['answer("done")'] * 2)
+            assert rewards.tolist() == [1.0, 0.0], infos["reason"]
+    finally:
+        made.close()
+    assert not SharedBrowser._shared
+
+
+def test_a_site_that_nobody_knows_is_told_before_anything_starts() -> None:
+    with pytest.raises(SetupError, match="nowhere@1"):
+        WebEnv(Task("a@1", "http://nowhere.test/", "Go.", site="nowhere@1"))
+    assert not SharedBrowser._shared
+
+
+@pytest.mark.site
+def test_a_task_of_another_benchmark_is_named_with_it() -> None:
+    sampler = TaskSampler("fossil/ticket-close", "development")
+    assert sampler.draw(np.random.default_rng(), {"index": 4}) == find_benchmark(
+        "fossil"
+    ).load().task("ticket-close", 4, "development")
+    with pytest.raises(UnknownTask, match="did you mean ticket-close"):
+        TaskSampler("fossil/ticket-clos")
+    with pytest.raises(UnknownBenchmark, match="there is fossil"):
+        TaskSampler("fossl/ticket-close")
 
 
 def test_after_a_crash_the_last_picture_stands() -> None:

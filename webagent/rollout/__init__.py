@@ -10,13 +10,14 @@ from webagent.rollout.episode import (
     run_episode,
 )
 from webagent.rollout.executor import Batcher, StepBudget, collect
-from webagent.rollout.world import OpenWorld, PreparingWorld, World
+from webagent.rollout.world import OpenWorld, PicturedWorld, PreparingWorld, World
 
 __all__ = [
     "INTERRUPTED",
     "Batcher",
     "NullRecorder",
     "OpenWorld",
+    "PicturedWorld",
     "PlannedEpisode",
     "PreparingWorld",
     "Recorder",

@@ -57,6 +57,14 @@ class PreparingWorld(Protocol):
         """Prepare the task that will probably be next; return at once."""
 
 
+@runtime_checkable
+class PicturedWorld(Protocol):
+    """A world whose page can be looked at."""
+
+    async def screenshot(self) -> bytes:
+        """Return the page as a PNG. Raises `WorldError`."""
+
+
 class ReopeningWorld:
     """A world that is opened at its first reset; once closed, the next reset opens a fresh one."""
 

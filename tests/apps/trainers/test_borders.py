@@ -16,14 +16,16 @@ from perf.borders import (
 )
 from tests.apps.serve.conftest import RunningServer
 
-EPISODE = BorderEpisode("a", 0, ("first", "second"), ("click(1)", "click(2)"), 1.0, "task over")
+EPISODE = BorderEpisode(
+    "miniwob", "a", 0, ("first", "second"), ("click(1)", "click(2)"), 1.0, "task over"
+)
 
 
 @pytest.mark.browser
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("task", ["login-user", "click-checkboxes", "search-engine"])
 async def test_episodes_are_the_same_across_every_border(served: RunningServer, task: str) -> None:
-    wanted = await play_in_process(task, range(2))
+    wanted = await play_in_process("miniwob", task, range(2))
     borders = (cross_gymnasium, cross_openenv(served.url, ""), cross_trl(served.url))
     for cross in borders:
         found = await asyncio.to_thread(lambda cross=cross: list(cross(wanted)))
