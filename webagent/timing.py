@@ -22,7 +22,7 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Stop all time limits around this while a person is at work."""
+    """Stop all time limits around this, as while a person is at work or a place is waited for."""
     loop = asyncio.get_running_loop()
     ends = {limit: end for limit in _limits.get() if (end := limit.when()) is not None}
     for limit in ends:

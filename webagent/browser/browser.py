@@ -15,7 +15,7 @@ from webagent.browser.engine import BrowserProcess, remove_orphans
 from webagent.browser.page.clock import clock_named
 from webagent.browser.page.connection import world_failures
 from webagent.browser.pool import BrowserLimits, BrowserPool
-from webagent.browser.preloading import PreloadSlots
+from webagent.browser.preloading import PreloadSlots, StartSlots
 from webagent.browser.sessions.files import Downloads, SessionRecording, check_video_encoder
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
@@ -106,6 +106,7 @@ class Browser:
         self._pool = BrowserPool(self._start, self._limits)
         self._preload_slots = PreloadSlots(None if headless and not connect else 0)
         """No room where somebody watches: a page kept ready would be a window before the others."""
+        self._start_slots = StartSlots()
         self._worlds: set[BrowserWorld] = set()
 
     @property
@@ -167,6 +168,7 @@ class Browser:
             variant,
             handover,
             self._preload_slots,
+            self._start_slots,
             logins,
             on_close=self._worlds.discard,
         )

@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile, add_login
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
-from webagent.timing import Background
+from webagent.timing import Background, uncounted
 
 _SILENCE_SECONDS = 0.002
 """A policy that has been silent for so long is thinking; then there is time for other work."""
@@ -49,6 +49,27 @@ class PreloadSlots:
     def give_back(self) -> None:
         """Free one that was taken."""
         self.free += 1
+
+
+class StartSlots:
+    """Room for episodes that are starting, shared by all worlds of a browser.
+
+    Where many start at once on few processors, all of them would be too late; so some wait for
+    their turn, which no time limit counts.
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self._free = asyncio.Semaphore(count or max(8, 4 * (os.cpu_count() or 1)))
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a place, and keep it for the block."""
+        with uncounted():
+            await self._free.acquire()
+        try:
+            yield
+        finally:
+            self._free.release()
 
 
 @dataclass(frozen=True, slots=True)

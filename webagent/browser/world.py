@@ -13,7 +13,7 @@ from webagent.browser.local_files import refuse_file
 from webagent.browser.page.connection import DialogOpen
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
-from webagent.browser.preloading import PagePreloader, PreloadSlots, TabSource
+from webagent.browser.preloading import PagePreloader, PreloadSlots, StartSlots, TabSource
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Handover, Tabs
@@ -59,13 +59,15 @@ class BrowserWorld:
         variant: ObservationVariant | None = None,
         handover: Handover | None = None,
         preload_slots: PreloadSlots | None = None,
+        start_slots: StartSlots | None = None,
         logins: LoginsOf | None = None,
         on_close: Callable[["BrowserWorld"], object] | None = None,
     ) -> None:
         """Screenshots are taken where they can be kept, and pictures that probes take go to
         `keep_picture`; `variant` says what else is captured; `handover` is asked for help with
-        captchas; `preload_slots` are what the worlds of a browser share for pages that are kept
-        ready; `logins` has those that tasks begin with; `on_close` is called at the end of `close`.
+        captchas; `preload_slots` and `start_slots` are what the worlds of a browser share for pages
+        that are kept ready and for episodes that start; `logins` has those that tasks begin with;
+        `on_close` is called at the end of `close`.
         """
         self.refusal = ""
         """Why the last action could not be done; empty when it was done, whatever came of it."""
@@ -78,6 +80,7 @@ class BrowserWorld:
         self._preloader = PagePreloader(
             source, self._profile, preload_slots or PreloadSlots(), logins
         )
+        self._start_slots = start_slots or StartSlots()
         self._variant = variant
         self._handover = handover
         self._on_close = on_close
@@ -98,19 +101,8 @@ class BrowserWorld:
             return await self.look()
         self._leave()
         with self._at_work():
-            tabs = self._tabs = await self._preloader.take(task)
-            self._task, self._next_mark, self._seen = task, 1, None
-            self._acted = ActedElements() if "elements" in task.records else None
-            if tabs.guard:
-                tabs.guard.check_start()
-            self._asked_about.clear()
-            if task.hooks.start:
-                await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
-            tabs.begin(task)
-            await tabs.open_behind(task.further_urls)
-            if self._profile.dialogs == "ask":
-                tabs.hold_dialogs()
-            notes = await tabs.settle(task.settle_ms)
+            async with self._start_slots.turn():
+                tabs, notes = await self._start(task)
             self._goal = task.goal
             if task.hooks.goal:
                 self._goal = str(await tabs.first.evaluate(task.hooks.goal))
@@ -227,6 +219,22 @@ class BrowserWorld:
         if self._tabs is not None:
             self._background.start(self._source.close_tabs(self._tabs))
         self._tabs = self._task = self._seen = None
+
+    async def _start(self, task: Task) -> tuple[Tabs, list[str]]:
+        """Return fresh pages of the task once they are at rest, and what came up meanwhile."""
+        tabs = self._tabs = await self._preloader.take(task)
+        self._task, self._next_mark, self._seen = task, 1, None
+        self._acted = ActedElements() if "elements" in task.records else None
+        if tabs.guard:
+            tabs.guard.check_start()
+        self._asked_about.clear()
+        if task.hooks.start:
+            await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
+        tabs.begin(task)
+        await tabs.open_behind(task.further_urls)
+        if self._profile.dialogs == "ask":
+            tabs.hold_dialogs()
+        return tabs, await tabs.settle(task.settle_ms)
 
     def _playing(self) -> tuple[Tabs, Task, Observation]:
         if self._tabs is None or self._task is None or self._seen is None:

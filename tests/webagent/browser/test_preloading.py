@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from tasks.task import PageHooks, Task
-from webagent.browser.preloading import PagePreloader, PreloadSlots
+from webagent.browser.preloading import PagePreloader, PreloadSlots, StartSlots
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import WorldError
+from webagent.timing import time_limit
 
 TASK = Task("test/page@1", "file:///page.html")
 OTHER = replace(TASK, start_url="file:///other.html")
@@ -168,3 +169,46 @@ async def test_pages_lost_with_their_browser_are_opened_again():
     pages = await upcoming.take(TASK)
     assert pages is source.opened[-1]
     assert len(source.opened) == 2
+
+
+async def test_no_more_episodes_start_at_once_than_there_is_room_for() -> None:
+    slots, starting, most = StartSlots(2), 0, 0
+
+    async def start() -> None:
+        nonlocal starting, most
+        async with slots.turn():
+            starting += 1
+            most = max(most, starting)
+            await asyncio.sleep(0.01)
+            starting -= 1
+
+    await asyncio.gather(*(start() for _ in range(7)))
+    assert (most, starting) == (2, 0)
+
+
+async def test_a_start_that_waits_for_its_turn_has_its_whole_time_afterwards() -> None:
+    slots = StartSlots(1)
+
+    async def start_late() -> None:
+        async with time_limit(0.3), slots.turn():
+            pass
+
+    async with slots.turn():
+        late = asyncio.create_task(start_late())
+        await asyncio.sleep(0.5)
+        assert not late.done()
+    await late
+
+
+async def test_a_start_that_fails_or_is_given_up_gives_its_place_back() -> None:
+    slots = StartSlots(1)
+    with pytest.raises(WorldError):
+        async with slots.turn():
+            raise WorldError("no page")
+    async with slots.turn():
+        given_up = asyncio.create_task(slots.turn().__aenter__())
+        await asyncio.sleep(0)
+        given_up.cancel()
+        await asyncio.wait({given_up})
+    async with time_limit(1), slots.turn():
+        pass
