@@ -1,7 +1,7 @@
 """The same episodes in process and across every border: Gymnasium, OpenEnv, TRL, verifiers.
 
     python perf/borders.py [--benchmark fossil] [--seeds 100] [--verifiers FOLDER]
-                           [--openenv PYTHON] [--out FILE]
+                           [--verified 10] [--openenv PYTHON] [--out FILE]
 
 Each page of the twenty common MiniWoB++ tasks, or of all tasks of another benchmark, is played in
 process; what was done there is done again across each border, and what a model reads before every
@@ -281,8 +281,10 @@ def play_all(
     tasks: Sequence[str],
     seeds: int,
     kept: Path | None,
+    verified: int,
 ) -> tuple[Counter[str], list[str]]:
-    """Play each task in process and across the borders; the episodes of each, and what differs."""
+    """Play each task in process and across the borders; the episodes of each, and what differs.
+    verifiers, which starts a process for each episode, plays the first `verified` pages."""
     counts: Counter[str] = Counter()
     differences = []
     known = [json.loads(line) for line in kept.read_text().splitlines()] if _is_there(kept) else []
@@ -294,10 +296,11 @@ def play_all(
         if ("process" not in [row["border"] for row in rows]) and wanted:
             rows.append(_row(task, "process", seeds, wanted, []))
         for name in missing:
-            found = list(borders[name](wanted))
+            part = wanted[:verified] if name == "verifiers" else wanted
+            found = list(borders[name](part))
             told = [
                 f"{name}: {a.task} {a.seed}: {said}"
-                for a, b in zip(wanted, found, strict=True)
+                for a, b in zip(part, found, strict=True)
                 if (said := compare(a, b))
             ]
             rows.append(_row(task, name, seeds, found, told))
@@ -336,6 +339,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100, help="pages of each task (100)")
     parser.add_argument("--tasks", nargs="+", help="(twenty of miniwob, else all)")
     parser.add_argument("--verifiers", type=Path, help="programs of an environment with verifiers")
+    parser.add_argument("--verified", type=int, default=10, help="pages of each task for it (10)")
     parser.add_argument("--openenv", default="", help="a Python with openenv-core 0.3")
     parser.add_argument("--out", type=Path, help="a line of JSON for each task and border")
     asked = parser.parse_args()
@@ -349,7 +353,9 @@ def main() -> None:
         }
         if asked.verifiers:
             borders["verifiers"] = cross_verifiers(url, asked.verifiers)
-        counts, differences = play_all(asked.benchmark, borders, tasks, asked.seeds, asked.out)
+        counts, differences = play_all(
+            asked.benchmark, borders, tasks, asked.seeds, asked.out, asked.verified
+        )
     for name, count in counts.items():
         wrong = sum(each.startswith(f"{name}:") for each in differences)
         print(f"{name:12s} {count:6d} episodes, {wrong} differ from those in process")
