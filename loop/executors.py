@@ -80,7 +80,7 @@ class BrowserSetup:
         """Start a browser, and yield what opens worlds in it. Raises `SetupError`."""
         hosted = Hosting(self.concurrency, self.sites, Logins(self.logins))
         profile = Profile(har_replay=self.har)
-        async with hosted as hosting, Browser(guard=self.guard) as browser:
+        async with hosted as hosting, Browser(guard=self.guard, pages=self.concurrency) as browser:
             await hosting.prepare(self.tasks)
 
             def open_worlds(

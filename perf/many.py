@@ -115,7 +115,7 @@ async def play(
     names = [name for name in suite.names if name not in suite.groups["infeasible"]]
     tasks = [suite.task(names[each % len(names)], each, "train") for each in range(episodes)]
     lengths: list[tuple[str, int]] = []
-    async with Hosting(at_once) as hosting, Browser() as browser:
+    async with Hosting(at_once) as hosting, Browser(pages=at_once) as browser:
         await hosting.prepare(tasks)
         open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
 

@@ -138,7 +138,9 @@ async def work(folder: str, episodes: int, site: str, phase: str, part: int, *, 
     """Play one worker's part of the plan, or what is left of it; a line for each attempt."""
     plan = plan_of(episodes, site, phase)[part::WORKERS]
     with Store.open(Path(folder)) as store:
-        async with Browser(limits=BrowserLimits(episodes=200)) as browser:
+        async with Browser(
+            limits=BrowserLimits(episodes=200), pages=pace.live // WORKERS
+        ) as browser:
             await collect(
                 plan,
                 Script(pace.thinking),

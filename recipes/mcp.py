@@ -67,7 +67,8 @@ async def _serve(config: McpConfig, store: Store | None) -> int:
     guard = Guard.of(config.policy(), ByClient())
     profile = config.profile()
     limits = BrowserLimits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
-    browser = Browser(headless=not profile.headed, guard=guard, limits=limits)
+    headless = not profile.headed
+    browser = Browser(headless=headless, guard=guard, limits=limits, pages=config.max_sessions)
     kept = SessionStore(store, f"mcp-{secrets.token_hex(4)}")
     async with AsyncExitStack() as undo:
         sessions = await undo.enter_async_context(Sessions(config, browser, profile, kept))

@@ -387,8 +387,8 @@ async def worlds(
     ):
         profile = replace(profile, dialogs="ask")
     hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
-    headless = not config.headed
-    async with hosted as hosting, Browser(headless=headless, guard=guard) as browser:
+    browser = Browser(headless=not config.headed, guard=guard, pages=config.concurrency)
+    async with hosted as hosting, browser:
         await hosting.prepare([each.task for each in chosen])
         yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))
 

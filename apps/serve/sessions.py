@@ -129,7 +129,10 @@ async def open_stage(config: ServeConfig, chosen: TaskSelection) -> AsyncIterato
     limits = BrowserLimits(lease_seconds=60 * config.lease_minutes + _KEPT_LONGER)
     guard = load_guard(played, chosen)
     try:
-        async with hosted as hosting, Browser(guard=guard, limits=limits) as browser:
+        async with (
+            hosted as hosting,
+            Browser(guard=guard, limits=limits, pages=config.max_sessions) as browser,
+        ):
             await hosting.prepare(chosen.tasks(1))
 
             async def open_world(keep: Callable[[bytes], str] | None) -> World:
