@@ -75,8 +75,8 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
     whose weights are trained, `endpoint` with --model for one that learns through its prompt."""
     server: str = ""
-    """Address of a vLLM or SGLang server, such as `http://localhost:8000`, that holds the weights of
-    --policy local:FOLDER in place of this process (docs/howto/cluster.md)."""
+    """Address of a vLLM or SGLang server, for example `http://localhost:8000`, that generates with
+    the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
     images: bool = False

@@ -115,8 +115,8 @@ class PlaySettings(RunSettings, TaskSettings):
     """The policy to play. Besides language models, --policy accepts `oracle`, `model:FOLDER` for
     saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
     server: str = ""
-    """Address of a vLLM or SGLang server, such as `http://localhost:8000`, that holds the weights of
-    --policy local:FOLDER in place of this process (docs/howto/cluster.md)."""
+    """Address of a vLLM or SGLang server, for example `http://localhost:8000`, that generates with
+    the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
     escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)

@@ -1,4 +1,4 @@
-"""A small model server over HTTP: what vLLM and SGLang do with weights, by transformers and peft."""
+"""A small model server over HTTP that holds weights as vLLM and SGLang do, by transformers."""
 
 import json
 import threading
@@ -138,8 +138,12 @@ class TransformersServer(ThreadingHTTPServer):
             list[dict[str, float]](),
             "length",
         )
+        unread, cache = prompt, None
         while len(ids) < body["max_tokens"]:
-            logits = self.module(input_ids=torch.tensor([prompt + ids])).logits[0, -1].float()
+            out = self.module(
+                input_ids=torch.tensor([unread]), past_key_values=cache, use_cache=True
+            )
+            logits, cache = out.logits[0, -1].float(), out.past_key_values
             for each, bias in body.get("logit_bias", {}).items():
                 logits[int(each)] += bias
             if matcher is not None:
@@ -148,6 +152,7 @@ class TransformersServer(ThreadingHTTPServer):
             said = torch.log_softmax(logits, -1) if self.raw else chances
             drawn = torch.multinomial(chances.exp(), 1, generator=source)
             ids.append(int(drawn) if heat else int(chances.argmax()))
+            unread = ids[-1:]
             log_probs.append(float(said[ids[-1]]))
             tops.append({str(int(said.argmax())): float(said.max()), str(ids[-1]): log_probs[-1]})
             if matcher is not None:

@@ -131,9 +131,9 @@ class WeightServer:
             raise self._cannot_adapt(base)
         if not _is_done(response) and "already" not in response.text:
             raise ModelError(
-                f"the server at {self.url} does not load the adapter in {folder} ({_said(response)})"
-                "; it must see that folder, and be started with a --max-lora-rank of at least the"
-                " adapter's rank"
+                f"the server at {self.url} does not load the adapter in {folder}"
+                f" ({_said(response)}); it must see that folder, and be started with a"
+                " --max-lora-rank of at least the adapter's rank"
             )
 
     async def unload_adapter(self, base: ServedBase, name: str) -> None:
@@ -153,8 +153,9 @@ class WeightServer:
         response = await self._ask("POST", "/update_weights_from_disk", body)
         if not _is_done(response):
             raise ModelError(
-                f"the server at {self.url} does not load the weights in {folder} ({_said(response)});"
-                " it must see that folder, and have been started with weights of the same shape"
+                f"the server at {self.url} does not load the weights in {folder}"
+                f" ({_said(response)}); it must see that folder, and have been started with"
+                " weights of the same shape"
             )
 
     async def check_replies(self, base: ServedBase, prompt: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""Weights on a server reply as they do in this process, and what a server lacks is told or mended."""
+"""Weights on a server reply as they do in this process; what a server lacks is told or mended."""
 
 from pathlib import Path
 from typing import Any
