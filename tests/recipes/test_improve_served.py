@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning"),
 ]
 MORE = ("--tasks", "click-test", "--lora", "4", "--rounds", "2", "--arms", "none", "self")
-FEW = ("--steps", "10", "--base-tokens", "300", "--round-tokens", "300", "--max-tokens", "24")
+FEW = ("--steps", "10", "--base-tokens", "300", "--round-tokens", "300", "--max-tokens", "101")
 
 
 @pytest.fixture

@@ -8,10 +8,14 @@ import torch
 
 from perf.fakes import tiny_models
 from perf.fakes.weight_server import TransformersServer, serving_weights
+from perf.fakes.world import FakeWorld, fake_task
+from webagent.agent.asking import Asking
 from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.models import Constraint, Endpoint, Message, Tokens
 from webagent.models.local import LocalModel
 from webagent.models.served import ServedModel
+from webagent.policy.prompting import Prompting
+from webagent.rollout import run_episode
 
 pytestmark = [
     pytest.mark.slow,
@@ -83,6 +87,33 @@ async def test_greedy_replies_are_those_of_the_same_weights_in_this_process(
             await served.close()
         assert server.asked("unload") == server.asked("load")
         assert server.asked("load")[0].startswith("run-self-0-2-")
+    await local.close()
+
+
+async def test_a_greedy_episode_is_the_one_that_is_played_in_this_process(
+    base: Path, adapter: Path
+) -> None:
+    local = LocalModel.load(str(base))
+    local.add_adapter("trained", adapter)
+    local.use_adapter("trained")
+    asking = Asking("brief", prompting=Prompting(constrained=True, thought_tokens=0))
+    with serving_weights(base) as server:
+        served = ServedModel(str(adapter), server.url)
+        await served.start()
+        played = [
+            await run_episode(
+                fake_task(max_steps=3), asking.policy(model, max_tokens=40), FakeWorld()
+            )
+            for model in (local, served)
+        ]
+        await served.close()
+    here, there = ([step.decision for step in one.steps] for one in played)
+    assert len(here) == len(there) > 1
+    for one, other in zip(here, there, strict=True):
+        assert (one.action, one.allowed) == (other.action, other.allowed)
+        assert (one.prompt_ids, one.sampled_ids) == (other.prompt_ids, other.sampled_ids)
+        assert one.log_probs == pytest.approx(other.log_probs, abs=1e-4)
+        assert "+run-self-0-2-" in other.weights and one.temperature == other.temperature
     await local.close()
 
 
