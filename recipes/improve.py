@@ -204,8 +204,8 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
         workers = config.workers if is_moved else begun.workers
         caps = begun.caps.raised(config.caps)
         server = config.server or begun.server
-        moved = {"executor": config.executor, "workers": workers, "server": server}
-        return folder, replace(begun, caps=caps, **moved)
+        begun = replace(begun, executor=config.executor, workers=workers, server=server)
+        return folder, replace(begun, caps=caps)
     arms_of(config.arms)
     check_learner(config)
     if config.server:
