@@ -102,7 +102,7 @@ async def test_a_greedy_episode_is_the_one_that_is_played_in_this_process(
         await served.start()
         played = [
             await run_episode(
-                fake_task(max_steps=3), asking.policy(model, max_tokens=40), FakeWorld()
+                fake_task(max_steps=3), asking.policy(model, max_tokens=101), FakeWorld()
             )
             for model in (local, served)
         ]
