@@ -11,7 +11,8 @@ from webagent.agent.actor import builtin_policy, check_place, language_model
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
-from webagent.models.weight_notes import check_role
+from webagent.models.served import ServedModel
+from webagent.models.weight_notes import check_role, resolve_unchanged
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
@@ -47,6 +48,9 @@ class NamedPolicy:
     max_tokens: int = 1024
     random_share: float = 0.0
     """Share of random actions of built-in weights, 0 to 1."""
+    server: str = ""
+    """Address of a vLLM or SGLang server that holds the weights of `local:FOLDER`; empty: they are
+    loaded into this process."""
 
     @property
     def kind(self) -> str:
@@ -88,6 +92,8 @@ class NamedPolicy:
             raise UsageError("--policy local: names no weights; give local:FOLDER or a hub name")
         if self.kind == "local":
             check_place(self.place)
+        if self.server:
+            self._check_server()
         if self.kind in ("local", "model"):
             check_role(Path(self.place), ["policy"], f"--policy {self.policy}")
         if self.kind == "endpoint" and not self.served:
@@ -119,19 +125,23 @@ class NamedPolicy:
         elif self.kind == "model":
             yield builtin_policy(Path(self.place), self.temperature, self.random_share)
         else:
-            model = metered(self.language_model())
+            asked = self.language_model()
+            model = metered(asked)
             try:
+                if isinstance(asked, ServedModel):
+                    await asked.start()
                 yield self._policy(model, images)
             finally:
                 await model.close()
 
     def language_model(self) -> Model:
-        """Return the loaded weights, or the model at its endpoint, without sending a request.
+        """Return the loaded weights, or the model at its endpoint or on its server, without sending
+        a request.
 
         Raises `SetupError` for any other policy.
         """
         if self.kind == "local":
-            return language_model(self.place)
+            return self.held_weights(self.place)
         if self.kind != "endpoint" or not self.served:
             raise UsageError(
                 f"--policy {self.policy} is no language model; give local:FOLDER, or endpoint with"
@@ -139,6 +149,40 @@ class NamedPolicy:
             )
         given = self.endpoint or Endpoint(self.served)
         return EndpointModel(replace(given, model=self.served, images=self.images))
+
+    def held_weights(self, place: str) -> Model:
+        """Return the weights of a folder: on the server where one is named, else loaded here."""
+        if not self.server:
+            return language_model(place)
+        check_role(Path(place), ["policy"], f"local:{place}")
+        return ServedModel(resolve_unchanged(place), self.server)
+
+    async def check_training(self, *, adapter: bool) -> None:
+        """Raise `SetupError` or `ModelError` where the server cannot play this policy, or take the
+        adapter or the weights that training will make of it."""
+        model = self.held_weights(self.place)
+        try:
+            if isinstance(model, ServedModel):
+                await model.check_training(adapter=adapter)
+            self._policy(model, None)
+        finally:
+            await model.close()
+
+    def _check_server(self) -> None:
+        if self.kind != "local":
+            raise UsageError(
+                f"--server holds the weights of --policy local:FOLDER, not of {self.policy}; name"
+                " the server of another model with --policy endpoint and --endpoint"
+            )
+        if not self.server.startswith(("http://", "https://")):
+            raise UsageError(
+                f"--server {self.server}: expected an address such as http://localhost:8000"
+            )
+        if self.images:
+            raise UsageError(
+                "--server takes no images beside token ids; leave out --images, or leave out"
+                " --server to load the weights in this process"
+            )
 
     def _policy(self, model: Model, images: ImageStore | None) -> Policy:
         return self.asking.policy(

@@ -74,6 +74,9 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
     """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
     whose weights are trained, `endpoint` with --model for one that learns through its prompt."""
+    server: str = ""
+    """Address of a vLLM or SGLang server, for example `http://localhost:8000`, that generates with
+    the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
     images: bool = False
@@ -193,6 +196,11 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
         return self.asked.policy.partition(":")[0]
 
     @property
+    def has_one_place(self) -> bool:
+        """Return whether a server holds whole weights, which one job at a time can replace."""
+        return bool(self.server) and not self.how.lora
+
+    @property
     def browsers(self) -> int:
         """How many a job plays in at once."""
         return self.workers if self.executor == "ray" else 1
@@ -234,7 +242,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     @property
     def played(self) -> BenchmarkConfig:
         """Return the settings of an evaluation of the same tasks in the same places."""
-        own = ("asked", "taught", "images", "caps", "judge", "judge_images")
+        own = ("asked", "server", "taught", "images", "caps", "judge", "judge_images")
         named = {name: getattr(self, name) for name in own}
         return BenchmarkConfig(
             **shared(self, TaskSettings, JudgeModelSettings, PromptSettings), **named

@@ -26,14 +26,15 @@ from webagent.store import Store
 def main(argv: Sequence[str]) -> CommandResult:
     """Evaluate, then print the table and write summary.json and report.html."""
     # A resumed run keeps its settings, except for caps and prices given again, and where its
-    # browsers run.
+    # browsers and its model run.
     asked = resolve(BenchmarkConfig, "benchmark", argv)
     if asked.resume is None:
         config = asked
     else:
         begun = RunFolder.open(asked.resume).begun_by("benchmark", BenchmarkConfig)
         caps = begun.caps.raised(asked.caps)
-        begun = replace(begun, executor=asked.executor, workers=asked.workers)
+        server = asked.server or begun.server
+        begun = replace(begun, executor=asked.executor, workers=asked.workers, server=server)
         config = replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
     check(config)
     config.searched.check(config.ahead, measures=True)

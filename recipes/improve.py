@@ -23,6 +23,7 @@ from loop.learned_judge import retrain_judge
 from loop.learners import Learner
 from loop.learners.choice import check_learner
 from loop.measurement.selection import TaskSelection
+from loop.measurement.settings import contestant
 from loop.measurement.worlds import check_environment
 from loop.presets import PRESETS, describe_lacking
 from loop.proposing import check_proposer, propose
@@ -109,7 +110,8 @@ def main(argv: Sequence[str]) -> CommandResult:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with show_jobs(folder.path) as show:
-            workers = 1 if config.is_metered or config.executor == "ray" else config.workers
+            is_alone = config.is_metered or config.has_one_place or config.executor == "ray"
+            workers = 1 if is_alone else config.workers
             run_jobs(list_unfinished(list_jobs(config, folder), folder), work, workers, show)
     except KeyboardInterrupt:
         command = _resume_command(folder, config)
@@ -201,9 +203,13 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
         is_moved = "ray" in (config.executor, begun.executor)
         workers = config.workers if is_moved else begun.workers
         caps = begun.caps.raised(config.caps)
-        return folder, replace(begun, caps=caps, executor=config.executor, workers=workers)
+        server = config.server or begun.server
+        begun = replace(begun, executor=config.executor, workers=workers, server=server)
+        return folder, replace(begun, caps=caps)
     arms_of(config.arms)
     check_learner(config)
+    if config.server:
+        asyncio.run(contestant(config.played).check_training(adapter=bool(config.how.lora)))
     check_judges(config)
     looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
     if looking and config.ahead.world == "none":

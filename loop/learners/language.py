@@ -14,12 +14,12 @@ from loop.session import Session
 from loop.training.encoding import PromptEncoder, RunImages, build_reading
 from loop.training.lessons import build_units, make_objective
 from loop.training.settings import TrainSettings, WeightSettings
-from webagent.agent.actor import language_model
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.models.local.loading import load_weights
 from webagent.models.local.source import ModelSource
 from webagent.models.model import Model
+from webagent.models.served import ServedModel
 from webagent.models.weight_notes import resolve_unchanged, write_unchanged
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
@@ -59,11 +59,15 @@ class LanguageLearner:
         if target != self._place:
             await self.close()
             self._place = target
+        if self._named.server and self._model is None:
+            self._model = served = self._named.held_weights(self._place)
+            assert isinstance(served, ServedModel)
+            await served.start()
 
     def policy(self, purpose: Purpose) -> Policy:
         """Return the model asked as it is trained to be; it samples except when it is measured."""
         if self._model is None:
-            self._model = language_model(self._place)
+            self._model = self._named.held_weights(self._place)
         temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.exploration[0])
         return self._named.asking.policy(
             self._model,

@@ -63,6 +63,7 @@ class CollectConfig(PlaySettings):
             resume=self.resume,
             executor=self.executor,
             workers=self.workers,
+            server=self.server or begun.server,
             caps=caps,
             **more,
         )

@@ -114,6 +114,9 @@ class PlaySettings(RunSettings, TaskSettings):
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
     """The policy to play. Besides language models, --policy accepts `oracle`, `model:FOLDER` for
     saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
+    server: str = ""
+    """Address of a vLLM or SGLang server, for example `http://localhost:8000`, that generates with
+    the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
     escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
@@ -259,5 +262,6 @@ def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
         images=config.images or bool(asking.variant.image),
         knowledge=knowledge,
         temperature=config.temperature,
+        server=config.server,
         max_tokens=config.max_tokens,
     )

@@ -206,6 +206,11 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark fossil --executor ray --workers 16",
         "webagent improve --executor ray --workers 16",
     ),
+    "a server with a GPU; tests/recipes/test_improve_served.py has a small one": (
+        "webagent improve --policy local:FOLDER --lora 16 --server http://gpu-node:8000",
+        "webagent benchmark --policy local:runs/NAME/weights/self-0/3/policy"
+        " --server http://gpu-node:8000",
+    ),
     "runs of an array; tests/recipes/test_merge.py joins some": (
         "webagent merge runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",
     ),

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from webagent.errors import ModelError, PromptTooLongError, SetupError
@@ -32,6 +33,7 @@ ASKED = __name__
 """The logger that is told, at level INFO, of each request that failed and is made again."""
 logger = logging.getLogger(ASKED)
 OPENAI = "https://api.openai.com/v1"
+_NONE: Mapping[str, Any] = MappingProxyType({})
 _ADAPTABLE = {"max_tokens", "temperature", "seed", "n"}
 """Parameters that some servers refuse, and that a request can do without or under another name."""
 _BROKEN_OFF = {"abort", "error"}
@@ -55,8 +57,13 @@ class EndpointModel:
     that is too long, any other refusal.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(
+        self, endpoint: Endpoint, parameters: Mapping[str, Any] = _NONE, weights: str = ""
+    ) -> None:
+        """Send `parameters` with every request, too. `weights` is the version that has to reply,
+        where the server names one."""
         self.name = endpoint.model
+        self._parameters, self._weights = parameters, weights
         self.endpoint = resolve_provider(endpoint)
         self.version = endpoint.version
         """May be set when the weights behind the name change; later requests carry it."""
@@ -97,6 +104,11 @@ class EndpointModel:
             if seed is not None and self.endpoint.server.protocol == "chat":
                 wanted["seed"] = seed + len(replies)
             body = await self._ask(request.path, wanted, start, attempts)
+            if self._weights and body.weight_version not in ("", self._weights):
+                raise ModelError(
+                    f"{where}: the weights {body.weight_version!r} replied, expected"
+                    f" {self._weights!r}; the server was restarted, or somebody else loads weights"
+                )
             found = read_replies(body, request, self.endpoint, where)
             prompt_ids = read_prompt_ids(body, request, self.endpoint, where)
             replies += found[: n - len(replies)]
@@ -125,7 +137,7 @@ class EndpointModel:
         constraint: Constraint | None,
     ) -> EndpointRequest:
         """Return the request in the server's protocol. Raises `SetupError` as `complete` does."""
-        options = {"temperature": temperature, "max_tokens": max_tokens}
+        options = {"temperature": temperature, "max_tokens": max_tokens, **self._parameters}
         request = write_request(self.endpoint, prompt, options, constraint, self.version)
         if self.endpoint.server.protocol == "chat" or isinstance(request.prompt, Tokens):
             return request

@@ -305,6 +305,13 @@ class ResponseBody(BaseModel):
     model: str = ""
     usage: ResponseUsage | None = None
     prompt_token_ids: Any = None
+    metadata: Any = None
+
+    @property
+    def weight_version(self) -> str:
+        """Return the weights that replied, where the server names them as SGLang does."""
+        found = self.metadata.get("weight_version") if isinstance(self.metadata, dict) else None
+        return str(found or "")
 
 
 def parse_body(text: str) -> ResponseBody:

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,11 +42,7 @@ def load_weights(source: ModelSource) -> LoadedWeights:
             f"the tokenizer of {source.name} has {len(tokenizer)} ids and the model knows {known};"
             " they do not belong together"
         )
-    marks = [getattr(processor, mark, None) or "" for mark in ("image_token", "boi_token")]
-    if image_id is not None:
-        marks.append(tokenizer.convert_ids_to_tokens(image_id))
-    template = _find_template(source, tokenizer, processor)
-    chat_writer = ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
+    chat_writer = _make_chat_writer(source, tokenizer, processor, image_id)
     image_reader = image_id is not None and ImageReader(
         image_processor=image_processor,
         tokenizer=tokenizer,
@@ -53,13 +50,60 @@ def load_weights(source: ModelSource) -> LoadedWeights:
         image_id=image_id,
         write=chat_writer.write,
     )
-    context = getattr(config.get_text_config(), "max_position_embeddings", None) or _ENDLESS
-    reader = PromptReader(module, chat_writer, image_reader or None, context)
-    # Ids that stand for what is not text: a reply that held one could not be read again.
-    names = (*_IMAGE_IDS, "video_token_id", "audio_token_id") if sees else ()
-    never = {one for name in names if isinstance(one := getattr(config, name, None), int)}
-    endings = Endings(_find_stop_ids(source.name, tokenizer, module), tuple(sorted(never)))
+    reader = PromptReader(module, chat_writer, image_reader or None, _find_context(config))
+    endings = _find_endings(source.name, config, tokenizer, module.generation_config, sees=sees)
     return LoadedWeights(source.name, module, tokenizer, reader, endings)
+
+
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """What turns messages into ids and ids into text, as the loaded weights do, without them."""
+
+    tokenizer: Any
+    chat_writer: ChatWriter
+    endings: Endings
+    context: int
+
+
+def load_text_reading(name: str) -> TextReading:
+    """Return how the weights of a folder or a hub name read and write text; none are loaded.
+
+    Raises `SetupError` as `load_weights` does.
+    """
+    from transformers import AutoConfig, AutoTokenizer, GenerationConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+
+    check_model(name)
+    with _explain_failures(name):
+        config = AutoConfig.from_pretrained(name)
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    try:
+        generation = GenerationConfig.from_pretrained(name)
+    except OSError:  # the weights have none of their own
+        generation = GenerationConfig.from_model_config(config)
+    sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+    processor = _load_processors(name)[0] if sees else None
+    image_id = _find_image_id(config, tokenizer) if sees else None
+    return TextReading(
+        tokenizer,
+        _make_chat_writer(ModelSource(name), tokenizer, processor, image_id),
+        _find_endings(name, config, tokenizer, generation, sees=sees),
+        _find_context(config),
+    )
+
+
+def _make_chat_writer(
+    source: ModelSource, tokenizer: Any, processor: Any | None, image_id: int | None
+) -> ChatWriter:
+    marks = [getattr(processor, mark, None) or "" for mark in ("image_token", "boi_token")]
+    if image_id is not None:
+        marks.append(tokenizer.convert_ids_to_tokens(image_id))
+    template = _find_template(source, tokenizer, processor)
+    return ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
+
+
+def _find_context(config: Any) -> int:
+    return getattr(config.get_text_config(), "max_position_embeddings", None) or _ENDLESS
 
 
 @contextlib.contextmanager
@@ -162,8 +206,17 @@ def _find_image_id(config: Any, tokenizer: Any) -> int:
     return int(found)
 
 
-def _find_stop_ids(name: str, tokenizer: Any, module: Any) -> frozenset[int]:
-    configured = getattr(module.generation_config, "eos_token_id", None)
+def _find_endings(
+    name: str, config: Any, tokenizer: Any, generation: Any, *, sees: bool
+) -> Endings:
+    # Ids that stand for what is not text: a reply that held one could not be read again.
+    names = (*_IMAGE_IDS, "video_token_id", "audio_token_id") if sees else ()
+    never = {one for each in names if isinstance(one := getattr(config, each, None), int)}
+    return Endings(_find_stop_ids(name, tokenizer, generation), tuple(sorted(never)))
+
+
+def _find_stop_ids(name: str, tokenizer: Any, generation: Any) -> frozenset[int]:
+    configured = getattr(generation, "eos_token_id", None)
     stops = set(configured if isinstance(configured, list) else [configured])
     found = (stops | {tokenizer.eos_token_id}) - {None}
     if not found:
