@@ -160,6 +160,7 @@ class NamedPolicy:
     async def check_training(self, *, adapter: bool) -> None:
         """Raise `SetupError` or `ModelError` where the server cannot play this policy, or take the
         adapter or the weights that training will make of it."""
+        self._check_server()
         model = self.held_weights(self.place)
         try:
             if isinstance(model, ServedModel):

@@ -127,7 +127,7 @@ def test_a_server_that_keeps_no_grammar_is_refused_for_constrained_replies(
     base: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with serving_weights(base, grammars=False) as server:
-        assert cli.main(improve(base, "run", "--lora", "4", "--server", server.url)) == 2
+        assert cli.main(improve(base, "run", "--lora", "4", "--server", server.url)) == 3
     said = " ".join(capsys.readouterr().err.split())
     assert "does not hold its replies to a constraint" in said
     assert not (base.parent / "run").exists()
