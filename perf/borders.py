@@ -264,8 +264,8 @@ def compare(wanted: BorderEpisode, found: BorderEpisode) -> str:
 @contextmanager
 def serve(benchmark: str, *more: str) -> Iterator[str]:
     """Run `webagent serve` with all tasks of the benchmark; yield its address."""
-    program = str(Path(sys.executable).with_name("webagent"))
-    line = [program, "serve", benchmark, "--tasks", "all", "--port", "0"]
+    program = [sys.executable, "-m", "recipes.cli"]
+    line = [*program, "serve", benchmark, "--tasks", "all", "--port", "0"]
     with subprocess.Popen([*line, *more], stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         try:
             assert server.stdout is not None

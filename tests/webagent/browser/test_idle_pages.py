@@ -32,12 +32,12 @@ async def test_idle_pages_of_a_browser_for_many_take_no_processor_time(
         worlds = [await browser.world() for _ in range(PAGES)]
         for world in worlds:
             await world.reset(page_task("form"))
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(2.0)
         before = processor_seconds()
         await asyncio.sleep(SECONDS)
         used = (processor_seconds() - before) / PAGES / SECONDS
         pictures = [await world.screenshot() for world in worlds]
         for world in worlds:
             await world.close()
-    assert used < 0.004, "seconds of processor a second and page; 0.02 where they draw on"
+    assert used < 0.01, "seconds of processor a second and page; 0.02 to 0.03 where they draw on"
     assert len(set(pictures)) == 1
