@@ -27,7 +27,7 @@ from webagent.errors import ActionError, SetupError, WorldError
 from webagent.guard import Guard
 from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.records import Ending, Observation, Trajectory
-from webagent.rollout import OpenWorld, PicturedWorld
+from webagent.rollout import OpenWorld, VisibleWorld
 
 _MOST_INSTANCES = 1024
 """Of one site: as many as environments will ever wait for, as each keeps one between episodes."""
@@ -124,7 +124,7 @@ class Player:
 
     async def _take_picture(self) -> bytes:
         world = self._runner.world
-        assert isinstance(world, PicturedWorld)  # as all that are opened here
+        assert isinstance(world, VisibleWorld)  # as all that are opened here
         return await world.screenshot()
 
     async def _turn(self, page: Observation | None, info: dict[str, Any]) -> GymTurn:

@@ -21,7 +21,7 @@ from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.errors import GuardError, ServerError, SetupError, WorldError
 from webagent.records import Observation
-from webagent.rollout.world import OpenWorld, PicturedWorld, PreparingWorld, World
+from webagent.rollout.world import OpenWorld, PreparingWorld, VisibleWorld, World
 from webagent.timing import uncounted
 
 Value = TypeVar("Value")
@@ -208,7 +208,7 @@ class HostedWorld:
     async def screenshot(self) -> bytes:
         """Return the inner world's picture. Raises `WorldError`, also where it has none."""
         inner = self._require_world()
-        if not isinstance(inner, PicturedWorld):
+        if not isinstance(inner, VisibleWorld):
             raise WorldError("this world has no picture of its page")
         with self._translating_errors():
             return await inner.screenshot()

@@ -10,18 +10,18 @@ from webagent.rollout.episode import (
     run_episode,
 )
 from webagent.rollout.executor import Batcher, StepBudget, collect
-from webagent.rollout.world import OpenWorld, PicturedWorld, PreparingWorld, World
+from webagent.rollout.world import OpenWorld, PreparingWorld, VisibleWorld, World
 
 __all__ = [
     "INTERRUPTED",
     "Batcher",
     "NullRecorder",
     "OpenWorld",
-    "PicturedWorld",
     "PlannedEpisode",
     "PreparingWorld",
     "Recorder",
     "StepBudget",
+    "VisibleWorld",
     "World",
     "collect",
     "episode_id",

@@ -58,7 +58,7 @@ class PreparingWorld(Protocol):
 
 
 @runtime_checkable
-class PicturedWorld(Protocol):
+class VisibleWorld(Protocol):
     """A world whose page can be looked at."""
 
     async def screenshot(self) -> bytes:
