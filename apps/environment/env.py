@@ -71,8 +71,8 @@ def observation_space(task: Task, screenshot: bool) -> Dict:
 class TaskSampler:
     """Draws the episodes of one environment: a task on a seed of its split.
 
-    `task` is the name of a MiniWoB++ task, or of another benchmark's as in `fossil/ticket-close`,
-    of which `settings` may change the generator, or any `Task`. `split` is `train`, `development`
+    `task` is the name of a MiniWoB++ task, another benchmark's as in `fossil/ticket-close`, or any
+    `Task`. `settings` change the generator of a task that is named. `split` is `train`, `development`
     or `test`. Raises `UnknownBenchmark` or `UnknownTask` for an unknown name.
     """
 
