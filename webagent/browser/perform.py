@@ -19,6 +19,7 @@ from webagent.errors import WorldError
 
 _HOVER_MS = 200
 _MOST_CLICKS = 3
+_MOST_LOOKS = 3
 _LONGEST_WAIT_MS = 60_000
 _OPEN_MS = 1000
 """Virtual milliseconds that a list gets to open or to filter itself."""
@@ -338,20 +339,22 @@ async def _locate(tabs: Tabs, mark: int) -> dict[str, Any]:
 async def _click_on(tabs: Tabs, mark: int, button: Button = "left", count: int = 1) -> str:
     """Click an element; an option of a drop-down list is chosen.
 
-    A hovered style may load another picture, and until that has come there is nothing to click: a
-    picture is located again once the mouse is over it.
+    A hovered style may load another picture, and until that has come there is nothing to click, and
+    the mouse is over something else: a picture is located again until it stays where it is.
     """
     tab = tabs.active
     place = await tab.ask_about(mark, "locate")
     if "option" in place:
         return await _ask(tabs, "choose", mark, place["option"])
-    if place.get("isPicture"):
+    for _ in range(_MOST_LOOKS):
+        if not place.get("isPicture"):
+            break
         before = place
         await pointer.move(tab, (before["x"], before["y"]))
+        await tabs.settle(_HOVER_MS)
         place = await tab.ask_about(mark, "locate")
-        if place != before:
-            await tabs.settle(_HOVER_MS)
-            place = await tab.ask_about(mark, "locate")
+        if place == before:
+            break
     if "error" not in place:
         await pointer.click(tab, (place["x"], place["y"]), button, count)
     return _error_in(place)
