@@ -139,13 +139,13 @@ def cross_gymnasium(wanted: Sequence[BorderEpisode]) -> Iterator[BorderEpisode]:
     env = gymnasium.make("webagent/Task-v1", task=name)
     for each in wanted:
         seen, _ = env.reset(options={"index": each.seed, "split": "train"})
-        texts, reward, info = [], 0.0, {"ending": "goes on"}
+        texts, reward, info = [], 0.0, {}
         for action in each.actions:
             texts.append(write_page(seen, is_first=not texts))
             seen, reward, terminated, truncated, info = env.step(action)
             if terminated or truncated:
                 break
-        yield _crossed(each, texts, float(reward), str(info["ending"]))
+        yield _crossed(each, texts, float(reward), str(info.get("ending", "goes on")))
     env.close()
 
 

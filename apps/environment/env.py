@@ -72,8 +72,8 @@ class TaskSampler:
     """Draws the episodes of one environment: a task on a seed of its split.
 
     `task` is the name of a MiniWoB++ task, another benchmark's as in `fossil/ticket-close`, or any
-    `Task`. `settings` change the generator of a task that is named. `split` is `train`, `development`
-    or `test`. Raises `UnknownBenchmark` or `UnknownTask` for an unknown name.
+    `Task`. `settings` change the generator of a task that is named. `split` is `train`,
+    `development` or `test`. Raises `UnknownBenchmark` or `UnknownTask` for an unknown name.
     """
 
     def __init__(
