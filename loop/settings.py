@@ -178,6 +178,10 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     Default: 8, or 1."""
     evaluate_every: int = 1
     """Rounds between two evaluations; the last round is always evaluated."""
+    async_rounds: int = 0
+    """Rounds that are collected while earlier ones are still trained on, with weights as many
+    rounds old; for `--policy local:FOLDER` with --evaluate-every above 1, as an evaluation waits
+    for the newest."""
     first_seed: int = 0
     """Number of the first evaluation seed in the split; another value evaluates on seeds not seen
     before."""
@@ -247,6 +251,16 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
         return BenchmarkConfig(
             **shared(self, TaskSettings, JudgeModelSettings, PromptSettings), **named
         )
+
+    def is_measured(self, round: int) -> bool:
+        """Return whether there is an evaluation after a round."""
+        return round % self.evaluate_every == 0 or round == self.rounds
+
+    def acting_round(self, round: int) -> int:
+        """Return the round whose weights collect this one: the last, or with `async_rounds` one so
+        much earlier, but never one before the latest evaluation."""
+        last = round - 1
+        return max(last - self.async_rounds, last - last % self.evaluate_every)
 
     def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> range:
         """Return the numbers, within the split, of a task's evaluation seeds; they are repeats if

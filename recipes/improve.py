@@ -83,7 +83,7 @@ async def improve(session: Session, learner: Learner) -> None:
             if reason := describe_drift(session, number):
                 note_stop(session.store, reason)
                 raise CapReached(reason)
-            if number % session.config.evaluate_every == 0 or number == session.config.rounds:
+            if session.config.is_measured(number):
                 await evaluate(session, state, number)
         track_round(session, number)
 

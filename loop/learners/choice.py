@@ -41,12 +41,14 @@ def check_learner(config: ImproveConfig) -> None:
     kind = config.learner
     if kind not in {name.partition(":")[0] for name in LEARNERS}:
         raise unknown_name("policy to improve", config.asked.policy, LEARNERS)
-    if config.samples < 1 or config.trials < 1:
+    if min(config.samples, config.trials, config.evaluate_every) < 1:
         raise UsageError(
-            f"--samples {config.samples} --trials {config.trials}: at least 1 of each is needed"
+            f"--samples {config.samples} --trials {config.trials} --evaluate-every"
+            f" {config.evaluate_every}: at least 1 of each is needed"
         )
     config.taught.check(config.asked.policy)
     check_rewording(config)
+    check_async_rounds(config)
     if kind == "builtin":
         if config.site_memory is not None:
             raise UsageError(
@@ -93,3 +95,18 @@ def check_rewording(config: ImproveConfig) -> None:
             " --proposer-policy local:FOLDER"
         )
     config.proposing.contestant().check()
+
+
+def check_async_rounds(config: ImproveConfig) -> None:
+    """Find what is wrong with the rounds collected beside trainings. Raises `UsageError`."""
+    rounds = config.async_rounds
+    if rounds < 0 or (rounds and config.learner != "local"):
+        raise UsageError(
+            f"--async-rounds {rounds} collects beside trainings of --policy local:FOLDER; the other"
+            " policies learn in moments; leave it out"
+        )
+    if rounds and config.evaluate_every < 2:
+        raise UsageError(
+            f"--async-rounds {rounds} changes nothing where every round is evaluated, which waits"
+            " for its training; give --evaluate-every 4, say"
+        )

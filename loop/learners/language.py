@@ -1,64 +1,55 @@
 """The language learner: the weights of a language model, trained every round on what it did."""
 
-import json
-import shutil
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from loop.learners.language_training import RoundTraining
 from loop.learners.state import ArmState, Purpose
 from loop.measurement.settings import contestant
 from loop.session import Session
-from loop.training.encoding import PromptEncoder, RunImages, build_reading
-from loop.training.lessons import build_units, make_objective
-from loop.training.settings import TrainSettings, WeightSettings
-from webagent.agent.asking import Asking
-from webagent.errors import SetupError
-from webagent.models.local.loading import load_weights
-from webagent.models.local.source import ModelSource
 from webagent.models.model import Model
 from webagent.models.served import ServedModel
-from webagent.models.weight_notes import resolve_unchanged, write_unchanged
+from webagent.models.weight_notes import resolve_unchanged
 from webagent.policy.policy import Policy
-from webagent.records import Trajectory
-from webagent.training.fit import FitReport
-from webagent.training.language.run import train
-from webagent.training.language.trainer import Trainer
-from webagent.training.language.units import TrainingUnit, balance_units
-
-if TYPE_CHECKING:
-    from webagent.models.local.weights import LoadedWeights
-
-_EPOCHS = 10_000
-"""A training goes over what there is until its tokens are spent, as the control's does."""
-_ON_POLICY = ("dpo", "webrl", "grpo", "gspo")
-"""Objectives that compare what one policy did with each other: the latest round alone."""
 
 
 class LanguageLearner:
-    """Trains a local language model, its weights or an adapter, and acts with what came of it."""
+    """Trains a local language model, its weights or an adapter, and acts with what came of it.
+
+    Trainings run in a thread, one after the other. With `--async-rounds` later rounds are collected
+    meanwhile, with weights that the settings name and not the time a training takes, so that a
+    resumed run goes on as it would have.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._named = contestant(session.config.played)
         given = Path(self._named.place)
-        self._place = resolve_unchanged(given.resolve() if given.is_dir() else str(given))
-        """Folder or hub name of the latest weights."""
+        self._first = resolve_unchanged(given.resolve() if given.is_dir() else str(given))
+        """Folder or hub name of the weights that everything begins with."""
+        self._place = self._first
+        """Of the weights that act."""
         self._model: Model | None = None
+        self._trainings: dict[int, asyncio.Task[str]] = {}
+        """By round; each returns the place of its weights."""
+        self._thread = ThreadPoolExecutor(1, "training")
+        self._is_closing = threading.Event()
 
     async def learn(self, state: ArmState, arm: str, round: int) -> None:
-        """Train on what the arm may learn from, or take up the weights that gave."""
-        session = self._session
-        folder = session.folder.weights(arm, session.repeat, round, "policy")
-        if not folder.is_dir():
-            await self.close()
-            self._train(state, arm, round)
-        target = resolve_unchanged(folder)
-        if target != self._place:
-            await self.close()
-            self._place = target
+        """Begin to train on what the arm may learn from, or find what that gave; take up the newest
+        weights that the next round or the evaluation waits for."""
+        session, config = self._session, self._session.config
+        wanted = round if round == config.rounds else config.acting_round(round + 1)
+        if wanted == round and not session.folder.has_weights(arm, session.repeat, round):
+            await self._release()  # the training may take its memory
+        self._trainings[round] = asyncio.create_task(self._train(_copy(state), arm, round))
+        place = await self._trainings[wanted]
+        if place != self._place:
+            await self._release()
+            self._place = place
         if self._named.server and self._model is None:
             self._model = served = self._named.held_weights(self._place)
             assert isinstance(served, ServedModel)
@@ -78,125 +69,43 @@ class LanguageLearner:
         )
 
     async def close(self) -> None:
-        """Give back memory and thread of the loaded model."""
+        """Give back memory and thread of the loaded model, and leave trainings where they are."""
+        self._is_closing.set()
+        for training in self._trainings.values():
+            training.cancel()
+        await asyncio.gather(*self._trainings.values(), return_exceptions=True)
+        await asyncio.to_thread(self._thread.shutdown)
+        await self._release()
+
+    async def _release(self) -> None:
         model, self._model = self._model, None
         if model is not None:
             await model.close()
 
-    def _train(self, state: ArmState, arm: str, round: int) -> None:
-        session = self._session
-        is_own = round > 0 and session.arm.learns_from == "experience"
-        # Without experience of their own the weights are changed by imitation alone.
-        how = session.config.how
-        settings = TrainSettings(how=how if is_own else WeightSettings(lora=how.lora))
-        # The weights that an adapter lies on; a folder without an adapter is its own.
-        noted = Path(self._place, "adapter_config.json")
-        if not noted.is_file():
-            base = self._place
-        else:
-            base = str(json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"])
-        weights = load_weights(ModelSource(base, dtype="float32"))
-        asking, images = self._named.asking, RunImages([session.folder.path])
-        encoder = PromptEncoder(weights, asking, images)
-        episodes = [*state.demonstrations, *_own_episodes(state, settings, round if is_own else 0)]
-        scores = {
-            one.id: value for one in episodes if (value := state.success.get(one.id)) is not None
-        }
-        saved: _Trained | _Unchanged
-        try:
-            units = build_units(settings, episodes, scores, encoder.write, encoder.encode)
-            if settings.objective == "sft":
-                units = balance_units(units, {one.id: one.task.name for one in episodes})
-        except SetupError as error:
-            session.say("policy", 1.0, f"round {round} changes nothing: {error}")
-            saved = _Unchanged(self._place, asking)
-        else:
-            saved = self._fit(weights, units, settings, arm, round)
-        session.folder.save(saved, arm, session.repeat, round, "policy")
-        shutil.rmtree(self._course_folder(arm, round), ignore_errors=True)
+    async def _train(self, state: ArmState, arm: str, round: int) -> str:
+        """Train after the round before, unless that was done, and return the weights' place."""
+        before = self._trainings.get(round - 1)
+        start = await before if before is not None else self._first
+        session, loop = self._session, asyncio.get_running_loop()
+        folder = session.folder.weights(arm, session.repeat, round, "policy")
+        if not folder.is_dir():
+            tell = session.progress("policy" if round else "first training")
 
-    def _fit(
-        self,
-        weights: "LoadedWeights",
-        units: Sequence[TrainingUnit],
-        settings: TrainSettings,
-        arm: str,
-        round: int,
-    ) -> "_Trained":
-        """Go over the units until the round's tokens are spent; a killed training goes on."""
-        session, config = self._session, self._session.config
-        course = replace(
-            settings.how.adapted(config.train),
-            tokens=config.round_tokens if round else config.base_tokens,
-            epochs=_EPOCHS,
-            imagined=config.imagined_share,
-            seed=1000 * session.repeat + round,
-        )
-        adapter = Path(self._place)
-        trainer = Trainer(
-            weights.module,
-            make_objective(settings.how),
-            course,
-            reading=build_reading(weights, [session.folder.path]),
-            adapter=adapter if (adapter / "adapter_config.json").is_file() else None,
-        )
-        tell, started = (
-            session.progress("policy" if round else "first training"),
-            time.process_time(),
-        )
+            def progress(done: float, loss: float) -> None:
+                if self._is_closing.is_set():
+                    raise asyncio.CancelledError
+                loop.call_soon_threadsafe(tell, done, loss)
 
-        def progress(done: float, figures: Mapping[str, float]) -> None:
-            tell(done, figures["loss"])
-
-        report = train(trainer, units, self._course_folder(arm, round), progress=progress)
-        spent = time.process_time() - started
-        tokens = sum(unit.tokens for unit in units)
-        passes = report.tokens / tokens if tokens else 0.0
-        session.charge(
-            round,
-            FitReport(report.tokens, report.updates, report.seconds, spent, passes, report.loss),
-        )
-        return _Trained(trainer, weights, self._named.asking)
-
-    def _course_folder(self, arm: str, round: int) -> Path:
-        """Where checkpoints of a training under way lie."""
-        session = self._session
-        return session.folder.path / "training" / f"{arm}-{session.repeat}" / str(round)
+            training = RoundTraining(session, self._named, start, arm, round, progress)
+            report, told = await loop.run_in_executor(self._thread, training.run, state)
+            if told:
+                session.say("policy", 1.0, told)
+            if report is not None:
+                session.charge(round, report)
+        return resolve_unchanged(folder)
 
 
-@dataclass(frozen=True, slots=True)
-class _Trained:
-    """Weights or an adapter with how they are asked."""
-
-    trainer: Trainer
-    weights: "LoadedWeights"
-    asking: Asking
-
-    def save(self, folder: Path) -> None:
-        """Write what acting with them takes."""
-        self.trainer.save(folder)
-        self.weights.save_reading(folder)
-        self.asking.save(folder)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unchanged:
-    """The weights of before."""
-
-    place: str
-    asking: Asking
-
-    def save(self, folder: Path) -> None:
-        """Write where they are."""
-        write_unchanged(folder, self.place)
-        self.asking.save(folder)
-
-
-def _own_episodes(state: ArmState, settings: TrainSettings, round: int) -> list[Trajectory]:
-    """What was done so far and dreamt now, where imitation or single verdicts teach; of this round
-    alone, where episodes are compared."""
-    if not round:
-        return []
-    if settings.objective in _ON_POLICY:
-        return [one for one in state.experience if one.provenance.round == round]
-    return [*state.experience, *state.dreams]
+def _copy(state: ArmState) -> ArmState:
+    """What is known now: the next round may be collected while a training reads it."""
+    experience, success = [*state.experience], dict(state.success)
+    return replace(state, experience=experience, success=success, dreams=[*state.dreams])

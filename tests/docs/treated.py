@@ -208,6 +208,9 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "a server with a GPU; tests/recipes/test_improve_served.py has a small one": (
         "webagent improve --policy local:FOLDER --lora 16 --server http://gpu-node:8000",
+        "webagent improve --policy local:FOLDER --lora 16 --server http://gpu-node:8000"
+        " --objective grpo --samples 8 --recomputed --rounds 20 --evaluate-every 5"
+        " --async-rounds 1",
         "webagent benchmark --policy local:runs/NAME/weights/self-0/3/policy"
         " --server http://gpu-node:8000",
     ),

@@ -1,0 +1,179 @@
+"""The training of a language model on one round, away from the loop's other work."""
+
+import json
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loop.learners.state import ArmState
+from loop.policies import NamedPolicy
+from loop.session import Progress, Session
+from loop.training.encoding import PromptEncoder, RunImages, build_reading
+from loop.training.lessons import build_units, make_objective
+from loop.training.settings import TrainSettings, WeightSettings
+from webagent.agent.asking import Asking
+from webagent.errors import SetupError
+from webagent.models.local.loading import load_weights
+from webagent.models.local.source import ModelSource
+from webagent.models.weight_notes import write_unchanged
+from webagent.records import Trajectory
+from webagent.training.fit import FitReport
+from webagent.training.language.run import train
+from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import TrainingUnit, balance_units
+
+if TYPE_CHECKING:
+    from webagent.models.local.weights import LoadedWeights
+
+_EPOCHS = 10_000
+"""A training goes over what there is until its tokens are spent, as the control's does."""
+_ON_POLICY = ("dpo", "webrl", "grpo", "gspo")
+"""Objectives that compare what one policy did with each other: the latest round alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTraining:
+    """The training of an arm after a round: from which weights it starts and whom it tells.
+
+    It reads and writes files alone, never the store, so that it may run in a thread of its own.
+    """
+
+    session: Session
+    named: NamedPolicy
+    start: str
+    """Folder or hub name of the weights of the round before."""
+    arm: str
+    round: int
+    progress: Progress
+
+    def run(self, state: ArmState) -> tuple[FitReport | None, str]:
+        """Train and save; return what that took, or why nothing changes. A training that was killed
+        goes on from its last checkpoint."""
+        session, round = self.session, self.round
+        is_own = round > 0 and session.arm.learns_from == "experience"
+        # Without experience of their own the weights are changed by imitation alone.
+        how = session.config.how
+        settings = TrainSettings(how=how if is_own else WeightSettings(lora=how.lora))
+        # The weights that an adapter lies on; a folder without an adapter is its own.
+        base, noted = self.start, Path(self.start, "adapter_config.json")
+        if noted.is_file():
+            base = str(json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"])
+        weights = load_weights(ModelSource(base, dtype="float32"))
+        asking, images = self.named.asking, RunImages([session.folder.path])
+        encoder = PromptEncoder(weights, asking, images)
+        episodes = [*state.demonstrations, *_own_episodes(state, settings, round if is_own else 0)]
+        scores = {
+            one.id: value for one in episodes if (value := state.success.get(one.id)) is not None
+        }
+        saved: _Trained | _Unchanged
+        report, told = None, ""
+        try:
+            units = build_units(settings, episodes, scores, encoder.write, encoder.encode)
+            if settings.objective == "sft":
+                units = balance_units(units, {one.id: one.task.name for one in episodes})
+        except SetupError as error:
+            told = f"round {round} changes nothing: {error}"
+            saved = _Unchanged(self.start, asking)
+        else:
+            versions = list_versions(session, state.experience, round) if is_own else ()
+            trainer = self._make_trainer(weights, settings)
+            report = self._fit(trainer, units, versions)
+            saved = _Trained(trainer, weights, asking)
+        session.folder.save(saved, self.arm, session.repeat, round, "policy")
+        shutil.rmtree(self._course_folder, ignore_errors=True)
+        return report, told
+
+    def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
+        session, config = self.session, self.session.config
+        course = replace(
+            settings.how.adapted(config.train),
+            tokens=config.round_tokens if self.round else config.base_tokens,
+            epochs=_EPOCHS,
+            imagined=config.imagined_share,
+            seed=1000 * session.repeat + self.round,
+        )
+        adapter = Path(self.start)
+        return Trainer(
+            weights.module,
+            make_objective(settings.how),
+            course,
+            reading=build_reading(weights, [session.folder.path]),
+            adapter=adapter if (adapter / "adapter_config.json").is_file() else None,
+        )
+
+    def _fit(
+        self, trainer: Trainer, units: Sequence[TrainingUnit], versions: Sequence[str]
+    ) -> FitReport:
+        """Go over the units until the round's tokens are spent."""
+        started = time.thread_time()
+
+        def progress(done: float, figures: Mapping[str, float]) -> None:
+            self.progress(done, figures["loss"])
+
+        report = train(trainer, units, self._course_folder, versions=versions, progress=progress)
+        spent = time.thread_time() - started
+        tokens = sum(unit.tokens for unit in units)
+        passes = report.tokens / tokens if tokens else 0.0
+        return FitReport(report.tokens, report.updates, report.seconds, spent, passes, report.loss)
+
+    @property
+    def _course_folder(self) -> Path:
+        """Where checkpoints of a training under way lie."""
+        session = self.session
+        course = session.folder.path / "training" / f"{self.arm}-{session.repeat}"
+        return course / str(self.round)
+
+
+def list_versions(
+    session: Session, experience: Sequence[Trajectory], round: int
+) -> tuple[str, ...]:
+    """Return the names of the weights that a round's training starts from and of all before, the
+    newest last; those that collected nothing are named after their round."""
+    names = {number: f"round {number}" for number in range(round)}
+    for one in experience:
+        for step in one.steps:
+            if step.decision.weights:
+                acting = session.config.acting_round(one.provenance.round)
+                names[acting] = step.decision.weights
+    return tuple(names[number] for number in range(round))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trained:
+    """Weights or an adapter with how they are asked."""
+
+    trainer: Trainer
+    weights: "LoadedWeights"
+    asking: Asking
+
+    def save(self, folder: Path) -> None:
+        """Write what acting with them takes."""
+        self.trainer.save(folder)
+        self.weights.save_reading(folder)
+        self.asking.save(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unchanged:
+    """The weights of before."""
+
+    place: str
+    asking: Asking
+
+    def save(self, folder: Path) -> None:
+        """Write where they are."""
+        write_unchanged(folder, self.place)
+        self.asking.save(folder)
+
+
+def _own_episodes(state: ArmState, settings: TrainSettings, round: int) -> list[Trajectory]:
+    """What was done so far and dreamt now, where imitation or single verdicts teach; of this round
+    alone, where episodes are compared."""
+    if not round:
+        return []
+    if settings.objective in _ON_POLICY:
+        return [one for one in state.experience if one.provenance.round == round]
+    return [*state.experience, *state.dreams]
