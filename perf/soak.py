@@ -268,7 +268,9 @@ class Soak:
 
     def left(self) -> list[str]:
         """Processes and temporary folders that have outlived the workers."""
-        _, alive = psutil.wait_procs(self.seen, timeout=10)
+        deadline = time.monotonic() + 10
+        while (alive := list(filter(_is_alive, self.seen))) and time.monotonic() < deadline:
+            time.sleep(0.1)
         tempfile.tempdir = str(self.scratch)
         remove_orphans()
         return [*map(str, alive), *map(str, self.scratch.iterdir())]
@@ -283,6 +285,12 @@ def kind_of(process: psutil.Process) -> str:
         return "driver"
     kind = re.search(r"--type=([\w-]+)", line)
     return kind[1] if kind else "browser" if "--headless" in line else "wrapper"
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def _is_of(process: psutil.Process, kind: str) -> bool:
