@@ -18,11 +18,12 @@ from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.models.local.loading import load_weights
 from webagent.models.local.source import ModelSource
+from webagent.models.local.weights import MAKING_MODULES
 from webagent.models.weight_notes import write_unchanged
 from webagent.records import Trajectory
 from webagent.training.fit import FitReport
 from webagent.training.language.run import train
-from webagent.training.language.trainer import Trainer
+from webagent.training.language.trainer import Trainer, Updated
 from webagent.training.language.units import TrainingUnit, balance_units
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class RoundTraining:
             saved = _Unchanged(self.start, asking)
         else:
             versions = list_versions(session, state.experience, round) if is_own else ()
-            trainer = self._make_trainer(weights, settings)
+            with MAKING_MODULES:
+                trainer = self._make_trainer(weights, settings)
             report = self._fit(trainer, units, versions)
             saved = _Trained(trainer, weights, asking)
         session.folder.save(saved, self.arm, session.repeat, round, "policy")
@@ -96,7 +98,7 @@ class RoundTraining:
             seed=1000 * session.repeat + self.round,
         )
         adapter = Path(self.start)
-        return Trainer(
+        return _TurnTaker(
             weights.module,
             make_objective(settings.how),
             course,
@@ -139,6 +141,15 @@ def list_versions(
                 acting = session.config.acting_round(one.provenance.round)
                 names[acting] = step.decision.weights
     return tuple(names[number] for number in range(round))
+
+
+class _TurnTaker(Trainer):
+    """Updates the weights while no other thread loads a model, which changes torch's defaults."""
+
+    def update(self, units: Sequence[TrainingUnit], rate: float | None = None) -> Updated:
+        """As a trainer does."""
+        with MAKING_MODULES:
+            return super().update(units, rate)
 
 
 @dataclass(frozen=True, slots=True)

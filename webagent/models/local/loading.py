@@ -11,7 +11,7 @@ import torch
 from webagent.errors import SetupError
 from webagent.models.local.prompts import ChatWriter, ImageReader, PromptReader
 from webagent.models.local.source import ModelSource, check_model
-from webagent.models.local.weights import Endings, LoadedWeights
+from webagent.models.local.weights import MAKING_MODULES, Endings, LoadedWeights
 
 _ENDLESS = 1 << 30
 """The context of a model that names none."""
@@ -33,7 +33,8 @@ def load_weights(source: ModelSource) -> LoadedWeights:
         tokenizer = AutoTokenizer.from_pretrained(source.name)
     sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
     processor, image_processor = _load_processors(source.name) if sees else (None, None)
-    module = _load_module(source, config, sees)
+    with MAKING_MODULES:
+        module = _load_module(source, config, sees)
     image_id = _find_image_id(config, tokenizer) if sees else None
     # torch types every attribute of a module as a tensor or a module.
     known = module.get_input_embeddings().weight.shape[0]  # type: ignore[operator]

@@ -18,6 +18,9 @@ from webagent.models.local.prompts import PromptReader
 from webagent.models.local.source import adapter_config, header
 from webagent.models.model import Tokens
 
+MAKING_MODULES = RLock()
+"""Held while a model is loaded or an adapter is put on one: transformers and peft change torch's
+defaults meanwhile, and with them those of every other thread."""
 _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _STRIDE = -7046029254386353131
 """2^64 divided by the golden ratio, as a signed number: places far apart get unlike factors."""
@@ -96,7 +99,7 @@ class Adapters:
                 f"the adapter in {str(folder)!r} was trained on {base}, not on {self._base}; load"
                 " that base, or pass any_base=True where the two are the same weights"
             )
-        with self._keep_gradients(), warnings.catch_warnings():
+        with MAKING_MODULES, self._keep_gradients(), warnings.catch_warnings():
             # peft asks transformers for a property by its old name.
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             try:
