@@ -81,12 +81,12 @@ async def assert_a_kill_costs_nothing(
     executor: ExecutorName, workers: int, kill: Callable[[], None], folder: Path
 ) -> None:
     """With a budget that holds just what is played undisturbed."""
-    setup = FakeSetup(step_seconds=0.2)
+    setup = FakeSetup(step_seconds=0.5)
     seen = list[Trajectory]()
 
     def see(episode: Trajectory) -> None:
-        if not seen:
-            kill()
+        if not seen:  # in the middle of a step of the next episodes, of which every worker has some
+            asyncio.get_running_loop().call_later(0.25, kill)
         seen.append(episode)
 
     undisturbed = await play("process", 1, FakeSetup())
