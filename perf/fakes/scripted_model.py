@@ -15,8 +15,10 @@ Script = Mapping[str, Sequence[str]]
 
 
 def mask_instance(text: str) -> str:
-    """The text without what differs between two instances of a site: its port, and the time."""
+    """The text without what differs between two instances of a site: its port, the time, and the
+    password that Fossil suggests."""
     text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
+    text = re.sub(r"Suggestion: \w+", "Suggestion: RANDOM", text)
     return re.sub(r"\d\d:\d\d(:\d\d)?", "TIME", text)
 
 

@@ -197,7 +197,10 @@ def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base:
         (["--arms", "imagined"], "--arms imagined: with --policy local:"),
         (["--objective", "grpo"], "compares episodes of one task with each other"),
         (["--policy", "oracle"], "unknown policy to improve 'oracle'"),
-        (["--samples", "0"], "--samples 0 --trials 10: at least 1 of each is needed"),
+        (
+            ["--samples", "0"],
+            "--samples 0 --trials 10 --evaluate-every 1: at least 1",
+        ),
     ],
 )
 def test_what_cannot_be_improved_is_named(
