@@ -7,9 +7,10 @@ Each page of the twenty common MiniWoB++ tasks, or of all tasks of another bench
 process; what was done there is done again across each border, and what a model reads before every
 action, the reward and the ending must be the same. Of sites the port, the time of day and passwords
 that they suggest are left out. A quarter of the pages, by what they show, is clicked on at random
-and given up, so that failures are compared, too. FOLDER holds the programs of an environment with verifiers,
-whose own evaluation is run; PYTHON has openenv-core, else our client speaks its protocol. With FILE
-a page played before is not played again. A row a border; exits with 1 where anything differs.
+and given up, so that failures are compared, too. FOLDER holds the programs of an environment with
+verifiers, whose own evaluation is run; PYTHON has openenv-core, else our client speaks its
+protocol. With FILE a page played before is not played again. A row a border; exits with 1 where
+anything differs.
 """
 
 import argparse
