@@ -146,10 +146,6 @@ class Memory:
         self._usage.read(self.index.cases)
         return task in self._usage.tasks
 
-    def is_untaught(self, task: str) -> bool:
-        """Whether other tasks are remembered, and this one is not."""
-        return bool(self.index.cases) and not self.has_examples(task)
-
     def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
         """Keep what was tried in vain at a task without examples, each step with how likely it was
         to be tried; before the episode is remembered, so that none is kept twice."""

@@ -85,7 +85,7 @@ class BuiltinPolicy:
             and rng.random() < self.exploration.random_share
         )
         memory = self.memory
-        if rng is not None and memory is not None and memory.is_untaught(trajectory.task.name):
+        if rng is not None and memory is not None and not memory.has_examples(trajectory.task.name):
             tried = try_untaught(memory, trajectory, observation, rng, _SHARPENED)
             if tried is not None:
                 return tried

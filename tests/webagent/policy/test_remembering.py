@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.lessons import untrained
 from tests.fakes.orders import episode, link, look_up
 from webagent.action import Action
-from webagent.action.actions import Answer, Click
+from webagent.action.actions import Answer, Click, Fill, GiveUp
 from webagent.memory import Memory, Proposal
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
@@ -21,7 +21,7 @@ from webagent.policy.remembering import (
     remember_judged,
     sampled,
 )
-from webagent.records import Decision, Ending, Step, Trajectory
+from webagent.records import Decision, Ending, Node, Step, Trajectory
 
 
 def taught() -> Memory:
@@ -242,6 +242,19 @@ async def test_a_task_without_examples_is_tried_and_no_failed_try_is_repeated() 
     assert [len(each) for each in memory.tries.tries.values()] == [1]
     again = Counter(each.action for each in await draw())
     assert again[favourite] < often / 2
+
+
+async def test_the_first_task_of_all_is_tried_by_what_its_page_offers() -> None:
+    """An untrained network would draw from everything that can be written."""
+    field, button = Node(1, "textbox", "New note", kind="input"), Node(2, "button", "Add")
+    page = (field, button, link(3, "Help"))
+    new = episode("new", 'Add the note "Buy milk".', (page, Click(2)))
+    policy = BuiltinPolicy(untrained(), exploration=Exploration(), memory=Memory())
+    places = [replace(new.provenance, index=index) for index in range(40)]
+    tries = [replace(at(new, 0), provenance=place) for place in places]
+    drawn = Counter([(await policy.act(t, new.steps[0].observation)).action for t in tries])
+    assert {Fill(1, "Buy milk"), Click(2)} == {action for action, _ in drawn.most_common(2)}
+    assert all(isinstance(action, Fill | Click | Answer | GiveUp) for action in drawn)
 
 
 async def test_a_task_that_succeeded_in_other_words_is_done_alike_while_exploring() -> None:
