@@ -5,12 +5,12 @@
 
 Each page of the twenty common MiniWoB++ tasks, or of all tasks of another benchmark, is played in
 process; what was done there is done again across each border, and what a model reads before every
-action, the reward and the ending must be the same. Of sites the port, the time of day and passwords
-that they suggest are left out. A quarter of the pages, by what they show, is clicked on at random
-and given up, so that failures are compared, too. FOLDER holds the programs of an environment with
-verifiers, whose own evaluation is run; PYTHON has openenv-core, else our client speaks its
-protocol. With FILE a page played before is not played again. A row a border; exits with 1 where
-anything differs.
+action, the reward and the ending must be the same. Of sites the port, times, ages, hashes and
+passwords that they suggest are left out. A quarter of the pages, by what they show, is clicked on
+at random and given up, so that failures are compared, too. FOLDER holds the programs of an
+environment with verifiers, whose own evaluation is run; PYTHON has openenv-core, else our client
+speaks its protocol. With FILE a page played before is not played again. A row a border; exits with
+1 where anything differs.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -251,14 +252,18 @@ def _is_site(benchmark: str) -> bool:
 
 
 def compare(wanted: BorderEpisode, found: BorderEpisode) -> str:
-    """Return what differs; empty where nothing does."""
+    """Return what differs; empty where nothing does. A text comes first, as rewards follow it."""
+    pairs = list(zip(wanted.texts, found.texts, strict=False))
+    for number, (ours, theirs) in enumerate(pairs):
+        lines = zip_longest(ours.split("\n"), theirs.split("\n"), fillvalue="")
+        for a, b in lines:
+            if a != b:
+                return f"text {number} of {len(wanted.texts)}: {b!r}, in process {a!r}"
     for name in ("reward", "ending"):
         if getattr(wanted, name) != getattr(found, name):
             return f"{name} {getattr(found, name)!r}, in process {getattr(wanted, name)!r}"
-    if wanted.texts != found.texts:
-        pairs = zip(wanted.texts, found.texts, strict=False)
-        first = next((n for n, (a, b) in enumerate(pairs) if a != b), len(found.texts))
-        return f"{len(found.texts)} observations of {len(wanted.texts)}, number {first} differs"
+    if len(wanted.texts) != len(found.texts):
+        return f"{len(found.texts)} texts, in process {len(wanted.texts)}"
     return ""
 
 

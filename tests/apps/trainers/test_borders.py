@@ -36,7 +36,8 @@ def test_what_differs_is_told() -> None:
     assert compare(EPISODE, EPISODE) == ""
     assert compare(EPISODE, replace(EPISODE, reward=0.0)) == "reward 0.0, in process 1.0"
     other = replace(EPISODE, texts=("first", "third"))
-    assert compare(EPISODE, other) == "2 observations of 2, number 1 differs"
+    assert compare(EPISODE, other) == "text 1 of 2: 'third', in process 'second'"
+    assert compare(EPISODE, replace(EPISODE, texts=("first",))) == "1 texts, in process 2"
     assert compare(EPISODE, replace(EPISODE, reward=float("nan"))).startswith("reward nan")
 
 
