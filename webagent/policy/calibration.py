@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 _LATEST = 3000
 """Answers that the correction is fitted to, at most: what is remembered changes, and with it how
 much a confidence is worth."""
-_PRIOR = np.array([-1.5, 1.0, 0.0])
-"""Intercept, slope of the confidence, slope of the number of episodes: a small model that was never
-compared with anybody is believed less than it says."""
-_PULL = np.array([0.5, 4.0, 4.0])
+_PRIOR = np.array([-1.5, 1.0, 0.0, 0.0])
+"""Intercept, slopes of the confidence, of the number of episodes and of the answers compared so
+far: a small model that was never compared with anybody is believed less than it says, and its
+confidence is worth more the longer it has learned."""
+_PULL = np.array([0.5, 4.0, 4.0, 2.0])
 """Strength of the pull towards these values."""
-_PULL_OF_KIND = 1.0
+_MATURING = 50
+"""Answers compared from which their number counts by its logarithm."""
+_PULL_OF_KIND = 2.0
 """Strength of the pull of one kind of goal towards all others."""
 _NEWTON_STEPS = 8
 _MOST_EPISODES = 20
@@ -39,7 +42,8 @@ class ComparedAnswer:
 
 class Calibration:
     """Logistic regression from confidence and experience to agreement, with a term for each kind of
-    goal and one for each template, both pulled to none."""
+    goal and one for each template, both pulled to none. Answers are in the order in which they were
+    compared."""
 
     def __init__(self, answers: Sequence[ComparedAnswer] = ()) -> None:
         self.answers = list(answers)
@@ -48,7 +52,7 @@ class Calibration:
 
     def probability(self, kind: str, template: str, confidence: float, episodes: int) -> float:
         """Return the probability that the small model is right, from 0 to 1."""
-        logit = float(_features(confidence, episodes) @ self._weights)
+        logit = float(_features(confidence, episodes, len(self.answers)) @ self._weights)
         logit += sum(self._terms.get(name, 0.0) for name in _names(kind, template))
         return 1 / (1 + math.exp(-logit))
 
@@ -58,10 +62,11 @@ class Calibration:
         if not answers:
             return
         named = dict.fromkeys(name for a in answers for name in _names(a.kind, a.template))
-        places = {name: 3 + i for i, name in enumerate(named)}
-        inputs = np.zeros((len(answers), 3 + len(places)))
+        shared, first = len(_PRIOR), len(self.answers) - len(answers)
+        places = {name: shared + i for i, name in enumerate(named)}
+        inputs = np.zeros((len(answers), shared + len(places)))
         for row, answer in enumerate(answers):
-            inputs[row, :3] = _features(answer.confidence, answer.episodes)
+            inputs[row, :shared] = _features(answer.confidence, answer.episodes, first + row)
             for name in _names(answer.kind, answer.template):
                 inputs[row, places[name]] = 1.0
         agreed = np.array([float(answer.agreed) for answer in answers])
@@ -82,7 +87,7 @@ class Calibration:
             while cost(weights + step) > cost(weights) + 1e-9:  # a whole step can go too far
                 step = step / 2
             weights = weights + step
-        self._weights = weights[:3]
+        self._weights = weights[:shared]
         self._terms = {name: float(weights[place]) for name, place in places.items()}
 
 
@@ -103,7 +108,7 @@ def _names(kind: str, template: str) -> tuple[str, str]:
     return f"kind {kind}", f"template {template}"
 
 
-def _features(confidence: float, episodes: int) -> NDArray[np.float64]:
+def _features(confidence: float, episodes: int, compared: int) -> NDArray[np.float64]:
     likely = min(max(confidence, 1e-3), 1 - 1e-3)
     known = math.log1p(min(episodes, _MOST_EPISODES))
-    return np.array([1.0, math.log(likely / (1 - likely)), known])
+    return np.array([1.0, math.log(likely / (1 - likely)), known, math.log1p(compared / _MATURING)])
