@@ -12,19 +12,15 @@ from typing import Any
 from rich.console import Console
 
 from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
-from evaluators.behaviours import (
-    Feedback,
-    Grounded,
+from evaluators.behaviours.feedback import Feedback, Grounded, ground, read_feedback, split_remarks
+from evaluators.behaviours.induce import (
+    SIZES,
     InducedMetrics,
+    format_json,
     format_markdown,
-    ground,
     induce_by_model,
     induce_by_words,
-    read_feedback,
-    split_remarks,
 )
-from evaluators.behaviours import format_json as behaviours_json
-from evaluators.behaviours.induce import SIZES
 from evaluators.combine import CountedModel, EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
@@ -256,10 +252,8 @@ class JudgingRun:
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
             print(f"numbers: {target}")
         if self.induced is not None:
-            report["behaviours"] = behaviours_json(self.induced)
-            self._write(
-                "behaviours.json", json.dumps(behaviours_json(self.induced), indent=1) + "\n"
-            )
+            report["behaviours"] = format_json(self.induced)
+            self._write("behaviours.json", json.dumps(report["behaviours"], indent=1) + "\n")
             page = self._write("behaviours.md", format_markdown(self.induced))
             print(format_metrics(self.induced))
             print(f"metrics: {page}")

@@ -17,7 +17,6 @@ from webagent.models.model import (
     Model,
     Reply,
     Tokens,
-    require_token_ids,
 )
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.models.spending import (
@@ -55,5 +54,4 @@ __all__ = [
     "load_prompt",
     "read_endpoint",
     "read_prices",
-    "require_token_ids",
 ]
