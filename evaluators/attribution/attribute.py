@@ -46,30 +46,32 @@ _BROKEN = re.compile(
 _MISSING = re.compile(r"\b404\b|page (was |could )?not (be )?found|no such page", re.IGNORECASE)
 
 
+_FAILED_ENDINGS = {
+    Ending.WORLD_FAILED: (Cause.ENVIRONMENT, "world failed", "the browser failed"),
+    Ending.MODEL_FAILED: (Cause.ENVIRONMENT, "model failed", "the model failed"),
+    Ending.CAPTCHA: (Cause.ACCESS, "captcha", "the site wanted a person"),
+    Ending.GUARD_REFUSED: (
+        *(Cause.GUARD, "refused"),
+        "a limit refused the action and ended the episode",
+    ),
+    Ending.POLICY_UNREADABLE: (
+        *(Cause.PLANNING, "unreadable"),
+        "after the last step the agent gave no action that could be read",
+    ),
+}
+
+
 def find_failed_ending(trajectory: Trajectory) -> CauseFinding | None:
     """Find an ending that is no fault of the agent, or for which there is but one cause."""
-    evidence = (trajectory.error,) if trajectory.error else ()
-    last = len(trajectory.steps) - 1 if trajectory.steps else None
-    match trajectory.ending:
-        case Ending.WORLD_FAILED:
-            return CauseFinding(
-                Cause.ENVIRONMENT, "world failed", last, "the browser failed", evidence
-            )
-        case Ending.MODEL_FAILED:
-            return CauseFinding(
-                Cause.ENVIRONMENT, "model failed", None, "the model failed", evidence
-            )
-        case Ending.CAPTCHA:
-            return CauseFinding(Cause.ACCESS, "captcha", last, "the site wanted a person", evidence)
-        case Ending.GUARD_REFUSED:
-            reason = "a limit refused the action and ended the episode"
-            return CauseFinding(
-                Cause.GUARD, "refused", last, reason, evidence or _refusals(trajectory)[:3]
-            )
-        case Ending.POLICY_UNREADABLE:
-            reason = "after the last step the agent gave no action that could be read"
-            return CauseFinding(Cause.PLANNING, "unreadable", None, reason, evidence)
-    return None
+    if trajectory.ending not in _FAILED_ENDINGS:
+        return None
+    cause, kind, reason = _FAILED_ENDINGS[trajectory.ending]
+    is_of_step = trajectory.steps and kind not in ("model failed", "unreadable")
+    evidence: tuple[str, ...] = (trajectory.error,) if trajectory.error else ()
+    if cause is Cause.GUARD:
+        evidence = evidence or _refusals(trajectory)[:3]
+    step = len(trajectory.steps) - 1 if is_of_step else None
+    return CauseFinding(cause, kind, step, reason, evidence)
 
 
 def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
