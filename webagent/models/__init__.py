@@ -18,14 +18,11 @@ from webagent.models.model import (
     Reply,
     Tokens,
 )
-from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.models.spending import (
     Ledger,
     MeteredModel,
     Price,
     Prices,
-    SpendingLimits,
-    Spent,
     read_prices,
 )
 
@@ -43,15 +40,10 @@ __all__ = [
     "Model",
     "Price",
     "Prices",
-    "Prompt",
     "Reply",
     "Server",
-    "SpendingLimits",
-    "Spent",
     "Tokens",
-    "fence",
     "load_endpoint",
-    "load_prompt",
     "read_endpoint",
     "read_prices",
 ]
