@@ -82,26 +82,20 @@ def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
     step, page = found
     text = _short_text(page)
     goal = trajectory.goal or trajectory.task.goal
+
+    def find(kind: str, reason: str, *evidence: str) -> CauseFinding:
+        return CauseFinding(Cause.ACCESS, kind, step, reason, evidence)
+
     if "shows a captcha" in page.outcome:
-        return CauseFinding(
-            Cause.ACCESS, "captcha", step, "a captcha was on the page", (page.outcome,)
-        )
+        return find("captcha", "a captcha was on the page", page.outcome)
     for kind, pattern in _WALLS.items():
         if match := re.search(pattern, text, re.IGNORECASE):
-            return CauseFinding(
-                Cause.ACCESS,
-                kind,
-                step,
-                f"the page kept the agent out: {kind}",
-                (_quote_line(text, match),),
-            )
+            return find(kind, f"the page kept the agent out: {kind}", _quote_line(text, match))
     has_password = any(node.kind == "input:password" for node in page.nodes)
     match = _LOGIN.search(text)
     if has_password and match and not _ABOUT_LOGIN.search(goal):
         reason = "the page asked for a login that the task says nothing of"
-        return CauseFinding(
-            Cause.ACCESS, "login", step, reason, (page.url, _quote_line(text, match))
-        )
+        return find("login", reason, page.url, _quote_line(text, match))
     return None
 
 
@@ -139,10 +133,8 @@ def find_site_error(trajectory: Trajectory) -> CauseFinding | None:
         shown = _quote_line(text, match)
         action = trajectory.steps[step].decision.action if step is not None else None
         if isinstance(action, Goto):
-            reason = "the agent opened an address that does not exist"
-            return CauseFinding(
-                Cause.PLANNING, "made-up address", step, reason, (action.url, shown)
-            )
+            reason, seen = "the agent opened an address that does not exist", (action.url, shown)
+            return CauseFinding(Cause.PLANNING, "made-up address", step, reason, seen)
         reason = "a page of the site is missing"
         return CauseFinding(Cause.ENVIRONMENT, "page missing", step, reason, (shown,))
     return None
