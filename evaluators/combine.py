@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluators.evaluator import Evaluator, FunctionEvaluator, Verdict, evaluator
 from webagent.errors import ModelError
-from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
+from webagent.models.model import Capabilities, Completion, Message, Model, Tokens
 from webagent.models.spending import Prices, Spent
 from webagent.records import Score, Trajectory
 
@@ -92,27 +92,11 @@ class CountedModel:
         """Pass it to the model."""
         return self._model.capabilities
 
-    async def complete(
-        self,
-        prompt: Sequence[Message] | Tokens,
-        *,
-        n: int = 1,
-        temperature: float = 0.0,
-        seed: int | None = None,
-        max_tokens: int = 1024,
-        constraint: Constraint | None = None,
-    ) -> Completion:
+    async def complete(self, prompt: Sequence[Message] | Tokens, **options: Any) -> Completion:
         """Pass it to the model."""
         completion = None
         try:
-            completion = await self._model.complete(
-                prompt,
-                n=n,
-                temperature=temperature,
-                seed=seed,
-                max_tokens=max_tokens,
-                constraint=constraint,
-            )
+            completion = await self._model.complete(prompt, **options)
         finally:
             account = _ACCOUNT.get()
             if account is not None:

@@ -88,14 +88,6 @@ def hash_folder(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def write_frozen(path: Path, judges: Iterable[FrozenJudge]) -> None:
-    """Write the records to a run folder. Raises `SetupError` rather than change what is there."""
-    text = json.dumps([asdict(judge) for judge in judges], indent=2) + "\n"
-    if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise SetupError(f"{path} names other frozen judges; a run keeps its first ones")
-    path.write_text(text, encoding="utf-8")
-
-
 def add_frozen(path: Path, judges: Iterable[FrozenJudge]) -> tuple[FrozenJudge, ...]:
     """Add the records to those that a run folder has already, and return all of them.
 

@@ -267,6 +267,12 @@ def choose_judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
     return min(given, key=lambda evaluator: (-given[evaluator], evaluator))
 
 
+def find_headline(scores: Sequence[Score], judge: str) -> Score | None:
+    """Return what the judge whose id begins so says of an episode's success."""
+    named = (s for s in scores if s.name == "success" and s.evaluator.startswith(judge))
+    return next(named, None)
+
+
 def read_warnings(store: Store) -> list[str]:
     """Return the warnings of trainings and monitors: a sentence for each arm and repeat, of the
     monitors only the last."""

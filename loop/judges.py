@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluators.combine import CountedModel, ask
+from evaluators.combine import ask
 from evaluators.evaluator import FunctionEvaluator
 from loop.folder import RunFolder
 from loop.judging.scoring import OUTAGE
@@ -15,6 +15,7 @@ from loop.judging.specification import (
     EvaluatorBuilder,
     EvaluatorSpec,
     freeze_judge,
+    open_judge_model,
     parse_evaluator,
     verify_judges,
 )
@@ -23,7 +24,7 @@ from loop.measurement.settings import judging
 from loop.settings import ImproveConfig
 from loop.summary.comparisons import BELIEVED
 from webagent.errors import ModelError, UsageError
-from webagent.models.spending import Ledger, MeteredModel
+from webagent.models.spending import Ledger
 from webagent.records import Trajectory
 from webagent.store import Store
 
@@ -127,11 +128,8 @@ async def open_judges(
     Raises `SetupError` if it or its weights have changed since.
     """
     specs = [_parse(text) for text in (config.judge, config.measured_by)]
-    model = None
-    if any(spec.asks_a_model for spec in specs):
-        named = judging(config.played)
-        model = CountedModel(MeteredModel(named.language_model(), ledger, "judge"))
-    try:
+    asked = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
+    async with open_judge_model(asked, ledger) as model:
         making = EvaluatorBuilder(model, store.images.get, SECONDS)
         believed = measuring = None
         if config.measured_by not in CHECKS:
@@ -144,9 +142,6 @@ async def open_judges(
         if config.judge not in CHECKS:
             believed = BelievedJudge(making.evaluator(specs[0]), store, ledger)
         yield Judges(believed, measuring)
-    finally:
-        if model is not None:
-            await model.close()
 
 
 def _parse(text: str) -> EvaluatorSpec:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from evaluators.frozen import FrozenJudge, freeze, read_frozen, refuse_frozen, verify, write_frozen
+from evaluators.frozen import FrozenJudge, add_frozen, freeze, read_frozen, refuse_frozen, verify
 from evaluators.reward.builtin import RewardModel, calibrate_judge
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
@@ -50,7 +50,7 @@ async def train_first_judge(session: Session, state: ArmState) -> None:
     state.judge = RewardModel.load(folder)
     state.frozen = RewardModel.load(folder)
     if not record.exists():
-        write_frozen(record, [freeze(state.frozen.evaluator(), folder)])
+        add_frozen(record, [freeze(state.frozen.evaluator(), folder)])
     verify(_read_frozen_judge(session), state.frozen.evaluator(), folder)
 
 

@@ -8,12 +8,13 @@ import argparse
 import asyncio
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import ORACLES, OraclePolicy
-from evaluators.reward.language import FrameSettings, count_patches, select_key_frames
+from evaluators.reward.language import FrameSettings, KeyFrame, select_key_frames
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes
@@ -52,10 +53,16 @@ async def measure(seeds: int, names: tuple[str, ...]) -> None:
                 frames = select_key_frames(shots, how)
                 sums[f"{kind} frames"] += len(frames)
                 sums[f"{kind} pixels"] += sum(frame.pixels for frame in frames)
-                sums[f"{kind} patches"] += count_patches(frames, how)
+                sums[f"{kind} patches"] += _count_patches(frames, how.patch)
         for what in ("frames", "pixels", "patches"):
             whole, kept = sums[f"whole {what}"], sums[f"kept {what}"]
             print(f"{name:<24} {what:<8} {whole:>9,} to {kept:>9,}: {1 - kept / whole:.1%} saved")
+
+
+def _count_patches(frames: Sequence[KeyFrame], side: int) -> int:
+    """Tokens that a model that gives each patch one would spend on them."""
+    boxes = [frame.box for frame in frames]
+    return sum(-(-(r - le) // side) * -(-(b - t) // side) for le, t, r, b in boxes)
 
 
 def _shots(trajectory: Trajectory, images: ImageFolder) -> list[bytes]:

@@ -1,20 +1,19 @@
 """The files of an export: streamed from the store into a draft that replaces its target; pushed."""
 
-import dataclasses
 import json
 import os
 import shlex
 import shutil
-import types
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import psutil
 
+from apps.argument_schema import describe_arguments
 from apps.export.examples import (
     ExampleSource,
     PromptRebuilder,
@@ -132,34 +131,15 @@ class ExportCounts:
             (meta / name).write_text(text + "\n", encoding="utf-8")
 
 
-_KINDS = {int: "integer", str: "string", bool: "boolean", float: "number"}
-
-
 def tool_schemas() -> list[dict[str, Any]]:
     """Return one function for each action, as the chat templates of Hugging Face models take
     them."""
     schemas = []
     for name, cls in ACTIONS.items():
-        hints, fields = get_type_hints(cls), dataclasses.fields(cls)
-        parameters = {
-            "type": "object",
-            "properties": {field.name: _schema_of(hints[field.name]) for field in fields},
-            "required": [field.name for field in fields if field.default is dataclasses.MISSING],
-        }
+        parameters = {"required": [], **describe_arguments(cls, without=("title", "default"))}
         function = {"name": name, "description": cls.__doc__, "parameters": parameters}
         schemas.append({"type": "function", "function": function})
     return schemas
-
-
-def _schema_of(hint: Any) -> dict[str, Any]:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return {"type": "string", "enum": list(arguments)}
-    if origin in (Union, types.UnionType):
-        return _schema_of(next(each for each in arguments if each is not type(None)))
-    if origin in (tuple, list):
-        return {"type": "array", "items": _schema_of(arguments[0])}
-    return {"type": _KINDS[hint]}
 
 
 def write(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field, TypeAdapter, ValidationError
 
+from apps.argument_schema import describe_arguments
 from webagent.errors import CallError
 from webagent.files import describe_invalid
 from webagent.records import Observation
@@ -99,16 +100,10 @@ SESSION = {"type": "string", "description": "As open_session gave it."}
 
 def schema_of(cls: type[Any], *, in_session: bool = False) -> dict[str, Any]:
     """Return the schema of a frozen dataclass; with `in_session` a session is asked for besides."""
-    made = TypeAdapter(cls).json_schema()
-    fields = {
-        name: {name: value for name, value in schema.items() if name != "title"}
-        for name, schema in made.get("properties", {}).items()
-    }
-    properties = {**({"session": SESSION} if in_session else {}), **fields}
-    required = [*(["session"] if in_session else []), *made.get("required", [])]
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    if required:
-        schema["required"] = required
+    schema = describe_arguments(cls)
+    if in_session:
+        schema["properties"] = {"session": SESSION, **schema["properties"]}
+        schema["required"] = ["session", *schema.get("required", ())]
     return {**schema, "additionalProperties": False}
 
 

@@ -5,13 +5,13 @@ As openenv-core 0.3 defines them; a message is one JSON object over a WebSocket.
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from apps.argument_schema import describe_arguments
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.action import ACTIONS, ESSENTIAL, Action, describe, make_action, parse_action
 from webagent.errors import ActionError, CallError
@@ -181,7 +181,7 @@ def list_tools() -> list[dict[str, Any]]:
         {
             "name": name,
             "description": ACTIONS[name].__doc__ or "",
-            "input_schema": _tool_schema(TypeAdapter(ACTIONS[name]).json_schema()),
+            "input_schema": {**describe_arguments(ACTIONS[name]), "additionalProperties": False},
         }
         for name in ESSENTIAL
     ]
@@ -206,12 +206,3 @@ def schemas() -> dict[str, Any]:
         "observation": {"type": "object", "properties": seen},
         "state": {"type": "object", "properties": state},
     }
-
-
-def _tool_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    properties = {
-        name: {key: value for key, value in each.items() if key != "title"}
-        for name, each in schema.get("properties", {}).items()
-    }
-    required = {"required": schema["required"]} if "required" in schema else {}
-    return {"type": "object", "properties": properties, **required, "additionalProperties": False}

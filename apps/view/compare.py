@@ -90,9 +90,8 @@ def routes(pages: Pages) -> list[BaseRoute]:
         one, other = a.settings, b.settings
         names = sorted((one.keys() | other.keys()) - {"name", "resume"})
         settings = [(name, one.get(name, "–"), other.get(name, "–")) for name in names]
-        claim = "nothing was measured that could be compared"
-        if found:
-            claim = format_difference("B", "A", found)
+        nothing = "nothing was measured that could be compared"
+        claim = format_difference("B", "A", found) if found else nothing
         content: dict[str, Any] = {
             "shared": len(both),
             "warnings": _list_warnings(a, b),

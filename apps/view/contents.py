@@ -6,7 +6,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -53,11 +52,9 @@ class Run:
         path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
         return shlex.quote(str(path))
 
-    @contextmanager
-    def store(self) -> Iterator[Store]:
+    def store(self) -> Store:
         """Open its store for reading alone, for as long as one request. Raises `StoreError`."""
-        with Store.look(self.path) as opened:
-            yield opened
+        return Store.look(self.path)
 
     def changed(self) -> float:
         """When something was stored last, in seconds since 1970; 0 where nothing ever was."""

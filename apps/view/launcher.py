@@ -53,7 +53,10 @@ class FormSetting:
             prefix, dot, last = self.name.rpartition(".")
             return [f"--{self.name}" if value else f"--{prefix}{dot}no-{last}"]
         if self.kind == "words":
-            return [f"--{self.name}", *_split(self.name, value)]
+            try:
+                return [f"--{self.name}", *shlex.split(value)]
+            except ValueError as error:
+                raise UsageError(f"{self.name}: {value!r:.80} cannot be read: {error}") from error
         return [f"--{self.name}={value}"]
 
 
@@ -173,10 +176,3 @@ SIGNALS: Mapping[str, signal.Signals] = {
     "stop": signal.SIGINT,
 }
 """What a process is told by each button."""
-
-
-def _split(name: str, value: str) -> list[str]:
-    try:
-        return shlex.split(value)
-    except ValueError as error:
-        raise UsageError(f"{name}: {value!r:.80} cannot be read: {error}") from error

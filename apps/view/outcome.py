@@ -134,7 +134,7 @@ def answer_of(
         "by a person": f"{result.get('steps_of_person') or ''}",
         "took": format_seconds(last.seconds) if last and not is_live else "",
         "tokens": f"{result['tokens']:,}" if isinstance(result.get("tokens"), int) else "",
-        "cost": _format_cost(result),
+        "cost": format_money(result.get("cost"), result.get("currency")),
     }
     value = result.get("value")
     return TaskAnswer(
@@ -167,11 +167,9 @@ def format_seconds(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def _format_cost(result: Mapping[str, Any]) -> str:
-    cost = result.get("cost")
-    if isinstance(cost, int | float):
-        return f"{cost:.4g} {result.get('currency') or ''}".strip()
-    return ""
+def format_money(amount: object, currency: str | None) -> str:
+    """Return an amount with its currency; empty where it is not known."""
+    return f"{amount:.4g} {currency or ''}".strip() if isinstance(amount, int | float) else ""
 
 
 def _files_in(folder: Path) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from evaluators.agreement.agree import (
     Agreement,
-    CalibrationBin,
-    CalibrationReport,
     Ceiling,
     EvaluatorComparison,
     compare,
@@ -13,8 +11,6 @@ from evaluators.agreement.agree import (
     measure_ceiling,
 )
 from evaluators.agreement.measures import (
-    MEASURES,
-    Counts,
     LabelledScore,
     Truths,
     decide_truths,
@@ -22,12 +18,8 @@ from evaluators.agreement.measures import (
 )
 
 __all__ = [
-    "MEASURES",
     "Agreement",
-    "CalibrationBin",
-    "CalibrationReport",
     "Ceiling",
-    "Counts",
     "EvaluatorComparison",
     "LabelledScore",
     "Truths",

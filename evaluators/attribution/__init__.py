@@ -4,7 +4,6 @@ from evaluators.attribution.attribute import ask_cause, attribute, has_failed
 from evaluators.attribution.cause import (
     Attribution,
     Cause,
-    CauseCount,
     FailureSummary,
     find_remedy,
     summarize,
@@ -13,7 +12,6 @@ from evaluators.attribution.cause import (
 __all__ = [
     "Attribution",
     "Cause",
-    "CauseCount",
     "FailureSummary",
     "ask_cause",
     "attribute",

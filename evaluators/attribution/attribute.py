@@ -46,30 +46,32 @@ _BROKEN = re.compile(
 _MISSING = re.compile(r"\b404\b|page (was |could )?not (be )?found|no such page", re.IGNORECASE)
 
 
+_FAILED_ENDINGS = {
+    Ending.WORLD_FAILED: (Cause.ENVIRONMENT, "world failed", "the browser failed"),
+    Ending.MODEL_FAILED: (Cause.ENVIRONMENT, "model failed", "the model failed"),
+    Ending.CAPTCHA: (Cause.ACCESS, "captcha", "the site wanted a person"),
+    Ending.GUARD_REFUSED: (
+        *(Cause.GUARD, "refused"),
+        "a limit refused the action and ended the episode",
+    ),
+    Ending.POLICY_UNREADABLE: (
+        *(Cause.PLANNING, "unreadable"),
+        "after the last step the agent gave no action that could be read",
+    ),
+}
+
+
 def find_failed_ending(trajectory: Trajectory) -> CauseFinding | None:
     """Find an ending that is no fault of the agent, or for which there is but one cause."""
-    evidence = (trajectory.error,) if trajectory.error else ()
-    last = len(trajectory.steps) - 1 if trajectory.steps else None
-    match trajectory.ending:
-        case Ending.WORLD_FAILED:
-            return CauseFinding(
-                Cause.ENVIRONMENT, "world failed", last, "the browser failed", evidence
-            )
-        case Ending.MODEL_FAILED:
-            return CauseFinding(
-                Cause.ENVIRONMENT, "model failed", None, "the model failed", evidence
-            )
-        case Ending.CAPTCHA:
-            return CauseFinding(Cause.ACCESS, "captcha", last, "the site wanted a person", evidence)
-        case Ending.GUARD_REFUSED:
-            reason = "a limit refused the action and ended the episode"
-            return CauseFinding(
-                Cause.GUARD, "refused", last, reason, evidence or _refusals(trajectory)[:3]
-            )
-        case Ending.POLICY_UNREADABLE:
-            reason = "after the last step the agent gave no action that could be read"
-            return CauseFinding(Cause.PLANNING, "unreadable", None, reason, evidence)
-    return None
+    if trajectory.ending not in _FAILED_ENDINGS:
+        return None
+    cause, kind, reason = _FAILED_ENDINGS[trajectory.ending]
+    is_of_step = trajectory.steps and kind not in ("model failed", "unreadable")
+    evidence: tuple[str, ...] = (trajectory.error,) if trajectory.error else ()
+    if cause is Cause.GUARD:
+        evidence = evidence or _refusals(trajectory)[:3]
+    step = len(trajectory.steps) - 1 if is_of_step else None
+    return CauseFinding(cause, kind, step, reason, evidence)
 
 
 def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
@@ -80,26 +82,20 @@ def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
     step, page = found
     text = _short_text(page)
     goal = trajectory.goal or trajectory.task.goal
+
+    def find(kind: str, reason: str, *evidence: str) -> CauseFinding:
+        return CauseFinding(Cause.ACCESS, kind, step, reason, evidence)
+
     if "shows a captcha" in page.outcome:
-        return CauseFinding(
-            Cause.ACCESS, "captcha", step, "a captcha was on the page", (page.outcome,)
-        )
+        return find("captcha", "a captcha was on the page", page.outcome)
     for kind, pattern in _WALLS.items():
         if match := re.search(pattern, text, re.IGNORECASE):
-            return CauseFinding(
-                Cause.ACCESS,
-                kind,
-                step,
-                f"the page kept the agent out: {kind}",
-                (_quote_line(text, match),),
-            )
+            return find(kind, f"the page kept the agent out: {kind}", _quote_line(text, match))
     has_password = any(node.kind == "input:password" for node in page.nodes)
     match = _LOGIN.search(text)
     if has_password and match and not _ABOUT_LOGIN.search(goal):
         reason = "the page asked for a login that the task says nothing of"
-        return CauseFinding(
-            Cause.ACCESS, "login", step, reason, (page.url, _quote_line(text, match))
-        )
+        return find("login", reason, page.url, _quote_line(text, match))
     return None
 
 
@@ -137,10 +133,8 @@ def find_site_error(trajectory: Trajectory) -> CauseFinding | None:
         shown = _quote_line(text, match)
         action = trajectory.steps[step].decision.action if step is not None else None
         if isinstance(action, Goto):
-            reason = "the agent opened an address that does not exist"
-            return CauseFinding(
-                Cause.PLANNING, "made-up address", step, reason, (action.url, shown)
-            )
+            reason, seen = "the agent opened an address that does not exist", (action.url, shown)
+            return CauseFinding(Cause.PLANNING, "made-up address", step, reason, seen)
         reason = "a page of the site is missing"
         return CauseFinding(Cause.ENVIRONMENT, "page missing", step, reason, (shown,))
     return None

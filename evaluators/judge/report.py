@@ -7,9 +7,6 @@ from typing import Literal, TypeAlias
 
 from evaluators.evaluator import Verdict
 from evaluators.judge.pages import Claim, EvidencePage
-from tasks.task import Json
-from webagent.errors import StoreError
-from webagent.files import describe_invalid
 from webagent.models.model import Completion
 
 PointVerdict: TypeAlias = Literal["met", "not met", "cannot tell"]
@@ -144,19 +141,6 @@ def decide_outcome(points: Sequence[PointFinding]) -> VoteOutcome:
     if "not met" in found:
         return "failure"
     return "success" if found == {"met"} else "cannot tell"
-
-
-def read_report(stored: Json) -> JudgementReport:
-    """Return the report that `webagent.serialize.to_json` wrote.
-
-    Raises `StoreError` naming the field where it is of another form.
-    """
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(JudgementReport).validate_python(stored)
-    except ValidationError as error:
-        raise StoreError(f"this is not a judge's report: {describe_invalid(error)}") from error
 
 
 _VALUES = {"success": 1.0, "failure": 0.0}

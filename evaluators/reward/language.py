@@ -110,13 +110,6 @@ def find_changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -
     return np.asarray(patches.mean(axis=(1, 3)) > settings.tolerance)
 
 
-def count_patches(frames: Sequence[KeyFrame], settings: FrameSettings = FrameSettings()) -> int:
-    """Return how many tokens a model that gives each patch one would spend on them."""
-    side = settings.patch
-    boxes = [frame.box for frame in frames]
-    return sum(-(-(r - le) // side) * -(-(b - t) // side) for le, t, r, b in boxes)
-
-
 def _choose_frames(
     found: Sequence[tuple[int, Box, float]], most: int
 ) -> list[tuple[int, Box, float]]:

@@ -3,7 +3,6 @@
 from evaluators.rules.checks import (
     CONSULTING_RULES,
     RULES,
-    ConsultingRule,
     Means,
     Rule,
     RuleQuestion,
@@ -16,7 +15,6 @@ from evaluators.rules.checks import (
 __all__ = [
     "CONSULTING_RULES",
     "RULES",
-    "ConsultingRule",
     "Means",
     "Rule",
     "RuleQuestion",

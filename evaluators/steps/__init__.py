@@ -3,8 +3,6 @@
 from evaluators.steps.judgement import (
     JudgedStep,
     StepJudgement,
-    StepLabel,
-    Value,
     build_value,
     judge_by_value,
     label_steps,
@@ -14,16 +12,13 @@ from evaluators.steps.judgement import (
     store_judgements,
     weigh_steps,
 )
-from evaluators.steps.model import StepJudge, StepJudgeSettings, judge_by_model
+from evaluators.steps.model import StepJudgeSettings, judge_by_model
 from evaluators.steps.rules import judge_by_rules
 
 __all__ = [
     "JudgedStep",
-    "StepJudge",
     "StepJudgeSettings",
     "StepJudgement",
-    "StepLabel",
-    "Value",
     "build_value",
     "judge_by_model",
     "judge_by_rules",

@@ -240,9 +240,7 @@ async def _measure(value: Value, trajectory: Trajectory, name: str) -> float | N
 def _judge_step(before: float | None, after: float | None, matters: float) -> JudgedStep:
     if before is None or after is None:
         return JudgedStep(reason="the value is not known on both sides of it")
-    from webagent.training.language.selection import contributions  # loads torch
-
-    [progress] = contributions((before, after))
+    progress = after - before
     reason = "no difference"
     if progress:
         reason = f"success became {'more' if progress > 0 else 'less'} likely"

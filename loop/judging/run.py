@@ -12,20 +12,16 @@ from typing import Any
 from rich.console import Console
 
 from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
-from evaluators.behaviours import (
-    Feedback,
-    Grounded,
+from evaluators.behaviours.feedback import Feedback, Grounded, ground, read_feedback, split_remarks
+from evaluators.behaviours.induce import (
+    SIZES,
     InducedMetrics,
+    format_json,
     format_markdown,
-    ground,
     induce_by_model,
     induce_by_words,
-    read_feedback,
-    split_remarks,
 )
-from evaluators.behaviours import format_json as behaviours_json
-from evaluators.behaviours.induce import SIZES
-from evaluators.combine import CountedModel, EvaluatorTally
+from evaluators.combine import EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
 from loop.console.output import results_console
@@ -56,6 +52,7 @@ from loop.judging.specification import (
     EvaluatorSpec,
     freeze_judge,
     name_evaluator,
+    open_judge_model,
     parse_evaluator,
     read_frozen_specs,
     verify_judges,
@@ -63,7 +60,7 @@ from loop.judging.specification import (
 from webagent.errors import ModelError, SetupError, StoreError, UsageError
 from webagent.files import write_whole
 from webagent.models.model import Model
-from webagent.models.spending import Ledger, MeteredModel, Prices
+from webagent.models.spending import Ledger, Prices
 from webagent.records import Trajectory
 from webagent.store import Store
 from webagent.store.store import EpisodeSummary
@@ -256,10 +253,8 @@ class JudgingRun:
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
             print(f"numbers: {target}")
         if self.induced is not None:
-            report["behaviours"] = behaviours_json(self.induced)
-            self._write(
-                "behaviours.json", json.dumps(behaviours_json(self.induced), indent=1) + "\n"
-            )
+            report["behaviours"] = format_json(self.induced)
+            self._write("behaviours.json", json.dumps(report["behaviours"], indent=1) + "\n")
             page = self._write("behaviours.md", format_markdown(self.induced))
             print(format_metrics(self.induced))
             print(f"metrics: {page}")
@@ -293,21 +288,14 @@ class JudgingRun:
         self, specs: Sequence[EvaluatorSpec], ledger: Ledger
     ) -> AsyncIterator[EvaluatorBuilder]:
         """What evaluators are made with; the model is there only where a judge asks one."""
-        is_asked = self.config.asks_to_induce or any(spec.asks_a_model for spec in specs)
-        model = self._model(ledger) if is_asked else None
+        asked = None
+        if self.config.asks_to_induce or any(spec.asks_a_model for spec in specs):
+            asked = self.config.contestant
+            check_cost_cap(self.config.caps, self.config.asked.paid, self.prices)
         images = self.store.images.get if self.config.images else None
-        try:
-            yield EvaluatorBuilder(
-                model, images, self.config.seconds, kept=read_tallies(self.store)
-            )
-        finally:
-            if model is not None:
-                await model.close()
-
-    def _model(self, ledger: Ledger) -> Model:
-        contestant = self.config.contestant
-        check_cost_cap(self.config.caps, self.config.asked.paid, self.prices)
-        return CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
+        async with open_judge_model(asked, ledger) as model:
+            kept = read_tallies(self.store)
+            yield EvaluatorBuilder(model, images, self.config.seconds, kept=kept)
 
 
 def _watched(evaluator: FunctionEvaluator, counter: EpisodeCounter) -> FunctionEvaluator:

@@ -1,13 +1,14 @@
 """Evaluators by name, as `cascade(rules, reward:FOLDER, judge)`, made, frozen and verified."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.rules import Means, checks_hold
-from evaluators.combine import EvaluatorTally, cascade, unsure_abstains, vote
+from evaluators.combine import CountedModel, EvaluatorTally, cascade, unsure_abstains, vote
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.frozen import FrozenJudge, add_frozen, freeze, read_frozen
 from evaluators.judge import judge_variant
@@ -15,12 +16,14 @@ from loop.own_code import load_own_judge
 from webagent.agent.actor import language_model
 from webagent.errors import SetupError, UsageError
 from webagent.models.model import Model
+from webagent.models.spending import Ledger, MeteredModel
 from webagent.models.weight_notes import check_role
 from webagent.records import Trajectory
 
 if TYPE_CHECKING:
     from evaluators.reward.builtin import RewardModel
     from evaluators.reward.language import LanguageReward
+    from loop.policies import NamedPolicy
 
 FORMS = (
     *("rules", "consulted", "judge:VARIANT", "reward:FOLDER", "chance:FOLDER"),
@@ -32,6 +35,21 @@ _ASKING = ("judge", "consulted")
 _ATOMS = ("rules", *_ASKING, *_LEARNED, "python")
 _COMBINED = ("vote", "cascade", "unsure")
 _HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
+
+
+@asynccontextmanager
+async def open_judge_model(
+    asked: "NamedPolicy | None", ledger: Ledger
+) -> AsyncIterator[Model | None]:
+    """Yield the model that judges ask, its requests booked; None where nobody asks one."""
+    if asked is None:
+        yield None
+        return
+    model = CountedModel(MeteredModel(asked.language_model(), ledger, "judge"))
+    try:
+        yield model
+    finally:
+        await model.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from benchmarks.rules import checks_hold
-from evaluators.combine import CountedModel, ask
+from evaluators.combine import ask
 from evaluators.evaluator import FunctionEvaluator
 from loop.folder import JUDGE
-from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec
+from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec, open_judge_model
 from loop.policies import NamedPolicy
 from tasks.task import Task
-from webagent.models.spending import Ledger, MeteredModel
+from webagent.models.spending import Ledger
 from webagent.records import Trajectory
 from webagent.store import Store
 
@@ -70,15 +70,9 @@ async def open_scorer(
     store: Store, spec: EvaluatorSpec, contestant: NamedPolicy | None, ledger: Ledger
 ) -> AsyncIterator[EpisodeScorer]:
     """Whoever scores, ready; `contestant` has the model of one that asks. Raises `SetupError`."""
-    model = None
-    if contestant is not None:
-        model = CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
-    try:
+    async with open_judge_model(contestant, ledger) as model:
         made = EvaluatorBuilder(model, store.images.get, SECONDS).evaluator(spec)
         yield EpisodeScorer(store, made, model is not None, ledger)
-    finally:
-        if model is not None:
-            await model.close()
 
 
 def has_checks(task: Task, score: str = "success") -> bool:

@@ -41,7 +41,6 @@ from tasks.task import TaskProposal
 from webagent.action.actions import Click
 from webagent.errors import SetupError, WorldError
 from webagent.models.model import Model
-from webagent.policy.policy import Policy
 from webagent.records import Observation, Provenance, Trajectory
 
 GOAL = (
@@ -70,10 +69,8 @@ class ExplorationSettings:
 
 @dataclass(frozen=True, slots=True)
 class ExplorationRoles:
-    """Who does what a model may do; each has a way without one."""
+    """Who writes the tasks down, and what is gone to first."""
 
-    explorer: Policy | None = None
-    """Plays in place of the structured explorer; it begins on the page that it is sent to."""
     writer: GoalWriter = field(default_factory=GrammarWriter)
     surprise: Surprise | None = None
     """None: counts of what was done, and the source is `exploration`."""
@@ -94,8 +91,8 @@ async def explore(
     territory: Territory,
     player: EpisodePlayer,
     seed: int,
-    settings: ExplorationSettings | None = None,
-    roles: ExplorationRoles | None = None,
+    settings: ExplorationSettings = ExplorationSettings(),
+    roles: ExplorationRoles = ExplorationRoles(),
 ) -> ExplorationResult:
     """Send episodes to the frontier until the steps are spent.
 
@@ -103,13 +100,12 @@ async def explore(
     same call goes on where it stopped. Raises `SetupError` for too few steps, `WorldError` when the
     worlds fail from the beginning.
     """
-    settings, roles = settings or ExplorationSettings(), roles or ExplorationRoles()
     surprise = roles.surprise or by_novelty()
     found = ExplorationResult()
     round = 0
     while found.steps < settings.steps:
         left = settings.steps - found.steps
-        wanted = _plan_round(territory, found.frontier, left, (seed, round), roles.explorer)
+        wanted = _plan_round(territory, found.frontier, left, (seed, round))
         if not wanted:
             if not found.episodes:
                 raise SetupError(f"{settings.steps} steps are too few for one episode; give more")
@@ -130,8 +126,8 @@ async def propose_by_exploration(
     territory: Territory,
     player: EpisodePlayer,
     seed: int = 0,
-    settings: ExplorationSettings | None = None,
-    roles: ExplorationRoles | None = None,
+    settings: ExplorationSettings = ExplorationSettings(),
+    roles: ExplorationRoles = ExplorationRoles(),
 ) -> list[TaskProposal]:
     """Return tasks of what an exploration did, each proven or with why it is refused, each goal
     once.
@@ -139,7 +135,6 @@ async def propose_by_exploration(
     The source is `curiosity` where the roles have a surprise, and then what surprised most comes
     first; else `exploration`. Raises `ModelError` when a model fails for good.
     """
-    settings, roles = settings or ExplorationSettings(), roles or ExplorationRoles()
     found = await explore(territory, player, seed, settings, roles)
     is_curious = roles.surprise is not None
     chosen = _select_candidates(found, seed, settings.most, by_surprise=is_curious)
@@ -189,11 +184,7 @@ def _select_candidates(
 
 
 def _plan_round(
-    territory: Territory,
-    frontier: Frontier,
-    left: int,
-    seeds: tuple[int, int],
-    explorer: Policy | None,
+    territory: Territory, frontier: Frontier, left: int, seeds: tuple[int, int]
 ) -> list[PlannedPlay]:
     """Return the next episodes, each to its page, as far as their steps still fit.
 
@@ -213,10 +204,6 @@ def _plan_round(
             break
         left -= steps
         task = territory.task("explore", GOAL, number, steps)
-        if explorer is not None:
-            start = node.url if node is not None else territory.start_url
-            wanted.append(PlannedPlay(replace(task, start_url=start), explorer))
-            continue
         aim = ExplorationAim(way, node.url, tried, node.link_yield) if node else ExplorationAim()
         wanted.append(PlannedPlay(task, Explorer(seed, {number: aim}, territory.may_destroy)))
     return wanted

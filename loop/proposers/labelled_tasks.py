@@ -214,17 +214,10 @@ async def rehearse(
 
 
 async def write_proposal(
-    rehearsed: Rehearsal,
-    territory: Territory,
-    writer: GoalWriter,
-    source: str,
-    at: datetime | None = None,
+    rehearsed: Rehearsal, territory: Territory, writer: GoalWriter, source: str
 ) -> ProofTask:
-    """Return a proposal of what was rehearsed, refused where it cannot be told, checked or played.
-
-    `at` is when the plays were, for columns that tell the time; now where it is not given. Raises
-    `ModelError`.
-    """
+    """Return a proposal of what was just rehearsed, refused where it cannot be told, checked or
+    played. Raises `ModelError`."""
     candidate = rehearsed.candidate
 
     def refuse(filter: str, reason: str, goal: str = "") -> ProofTask:
@@ -236,9 +229,8 @@ async def write_proposal(
 
     if objection := rehearsed.objection:
         return refuse("feasibility", objection)
-    at = at or datetime.now(UTC)
-    changes = [_read_changes(play) for play in rehearsed.plays]
-    runs = [SolutionRun(each, at) for each in changes if each is not None]
+    changes, now = [_read_changes(play) for play in rehearsed.plays], datetime.now(UTC)
+    runs = [SolutionRun(each, now) for each in changes if each is not None]
     runs = runs if len(runs) == 2 else []
     idle = _read_changes(rehearsed.idle) or {}
     made = {t: rows for t, rows in runs[0].changes.items() if t not in idle} if runs else None

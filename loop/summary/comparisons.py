@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +49,9 @@ def measure_drift(store: Store, judge: str) -> list[DriftRow]:
                 arm=arm,
                 round=number,
                 episodes=len(episodes),
-                true=_mean(one.true for one in episodes),
-                believed=_mean(one.believed for one in episodes),
-                frozen=_mean(one.frozen for one in episodes),
+                true=fmean(one.true for one in episodes),
+                believed=fmean(one.believed for one in episodes),
+                frozen=fmean(one.frozen for one in episodes),
                 gap=gap.value,
                 low=gap.low,
                 high=gap.high,
@@ -157,11 +158,6 @@ def _group_episodes(
 def _order(arm: str, number: int) -> tuple[int, int]:
     names = list(ARMS)
     return (names.index(arm) if arm in names else len(names)), number
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)
 
 
 COMPARED = ("self", "uniform")

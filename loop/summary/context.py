@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evaluators.statistics import cluster_interval, wilson
 from loop.costs import read_spending, read_stop_reason, read_stored_prices
+from loop.folder import find_headline
 from loop.summary.schema import (
     BaselineRow,
     CostAmount,
@@ -115,16 +116,11 @@ def _read_headlines(
     values: dict[str, float] = {}
     unscored: Counter[str] = Counter()
     for entry in entries:
-        own = [
-            score
-            for score in scores.get(entry.id, ())
-            if score.name == "success" and score.evaluator.startswith(judge)
-        ]
-        if own and own[0].value is not None:
-            values[entry.id] = own[0].value
+        own = find_headline(scores.get(entry.id, ()), judge)
+        if own and own.value is not None:
+            values[entry.id] = own.value
         elif entry.phase == "evaluate":
-            reason = own[0].reason if own else "not judged yet"
-            unscored[reason[:120]] += 1
+            unscored[own.reason[:120] if own else "not judged yet"] += 1
     return values, unscored
 
 

@@ -338,11 +338,9 @@ def _list_claims(summary: Summary) -> list[str]:
 def _list_notes(summary: Summary) -> list[str]:
     """Return what rounds were learnt from, what students took over, averages over templates, and
     what else was noted."""
-    learning = map(format_learning, summary.get("learning", ()))
-    students = map(format_student, summary.get("students", ()))
     return [
-        *learning,
-        *students,
+        *map(format_learning, summary.get("learning", ())),
+        *map(format_student, summary.get("students", ())),
         *map(format_macro, summary.get("macro", ())),
         *summary.get("notes", ()),
     ]

@@ -5,12 +5,13 @@ from itertools import groupby
 from statistics import fmean
 
 from loop.costs import RunPrices
+from loop.folder import find_headline
 from loop.student import STUDENT_STATE
 from loop.summary.schema import StudentRow
 from webagent.policy.calibration import calibration_error
 from webagent.policy.past_actions import find_detours
 from webagent.policy.student import AGREED, ASKED, STUDENT, SURE
-from webagent.records import Decision, Score, Trajectory
+from webagent.records import Decision, Trajectory
 from webagent.store import Store
 
 
@@ -25,7 +26,10 @@ def summarize_students(store: Store, judge: str = "") -> list[StudentRow]:
     sure, prices = float(str(state["sure"])), RunPrices.of(store)
     phases = ["collect", "evaluate"]
     scores = store.scores(phase=phases)
-    verdicts = {episode: _verdict(said, judge) for episode, said in scores.items()}
+    verdicts = {
+        episode: headline.value if (headline := find_headline(said, judge)) else None
+        for episode, said in scores.items()
+    }
 
     def place(episode: Trajectory) -> tuple[str, str, int]:
         return episode.provenance.phase, episode.provenance.arm, episode.provenance.round
@@ -36,11 +40,6 @@ def summarize_students(store: Store, judge: str = "") -> list[StudentRow]:
         if row["steps_of_student"] or row["calls"]:
             found.append(row)
     return found
-
-
-def _verdict(scores: Sequence[Score], judge: str) -> float | None:
-    named = [s for s in scores if s.name == "success" and s.evaluator.startswith(judge)]
-    return named[0].value if named else None
 
 
 def _summarize(

@@ -29,7 +29,6 @@ from webagent.training.language.rows import (
     merge_rows,
 )
 from webagent.training.language.selection import (
-    compute_critic_advantages,
     compute_group_advantages,
     compute_step_advantages,
     compute_step_group_advantages,
@@ -159,12 +158,7 @@ def _regress_units(
     by_task: defaultdict[str, list[float]] = defaultdict(list)
     for one in episodes:
         by_task[one.task.name].append(scores[one.id])
-    advantages = {
-        one.id: compute_critic_advantages(
-            [fmean(by_task[one.task.name])] * len(one.steps), scores[one.id], next_step=0.0
-        )
-        for one in episodes
-    }
+    advantages = {one.id: scores[one.id] - fmean(by_task[one.task.name]) for one in episodes}
     return _advantage_units(episodes, advantages)
 
 
@@ -236,13 +230,13 @@ def make_objective(how: WeightSettings) -> "Objective":
             return objectives.Regression(1.0 if beta is None else beta)
         case "grpo":
             bounds = Clipping(high=0.28, divergence=beta or 0.0, cap=how.importance_cap)
-            return objectives.PolicyGradient(bounds, 0.0, how.recomputed, how.entropy)
+            return objectives.PolicyGradient(bounds, how.recomputed, how.entropy)
         case "gspo":
             bounds = Clipping(
                 *(3e-4, 4e-4), level="sequence", per="sequence", divergence=beta or 0.0
             )
             bounds = replace(bounds, cap=how.importance_cap)
-            return objectives.PolicyGradient(bounds, 0.0, how.recomputed, how.entropy)
+            return objectives.PolicyGradient(bounds, how.recomputed, how.entropy)
         case _:
             return objectives.Supervised()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.frozen import freeze, read_frozen, refuse_frozen, verify, write_frozen
+from evaluators.frozen import FrozenJudge, add_frozen, freeze, read_frozen, refuse_frozen, verify
 from evaluators.rules import checks_hold
 from webagent.errors import SetupError
 
@@ -91,12 +91,9 @@ def test_the_records_of_a_run_are_read_back_and_not_replaced(folder, tmp_path):
     frozen = (freeze(checks_hold()), freeze(learned(), folder))
     path = tmp_path / "frozen.json"
 
-    write_frozen(path, frozen)
-    write_frozen(path, frozen)
-
-    assert read_frozen(path) == frozen
-    with pytest.raises(SetupError, match="keeps its first ones"):
-        write_frozen(path, frozen[:1])
+    assert add_frozen(path, frozen) == add_frozen(path, frozen[:1]) == frozen
+    with pytest.raises(SetupError, match="keeps the judge it began with"):
+        add_frozen(path, [FrozenJudge(frozen[1].evaluator, "others")])
     assert read_frozen(path) == frozen
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.frozen import FrozenJudge, hash_folder, write_frozen
+from evaluators.frozen import FrozenJudge, add_frozen, hash_folder
 from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
 from loop.console.output import Status
@@ -122,7 +122,7 @@ def test_a_frozen_judge_is_not_trained(
     line = ["train-judge", str(run), "--out", str(out), *FEW]
     assert cli.main(line) == 0
     frozen = FrozenJudge("reward_model@x", hash_folder(out / "judge"))
-    write_frozen(run / "frozen.json", [frozen])
+    add_frozen(run / "frozen.json", [frozen])
     assert cli.main(line) == 3
     assert "never trained" in capsys.readouterr().err
 

@@ -17,16 +17,12 @@ from webagent.models.model import (
     Model,
     Reply,
     Tokens,
-    require_token_ids,
 )
-from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.models.spending import (
     Ledger,
     MeteredModel,
     Price,
     Prices,
-    SpendingLimits,
-    Spent,
     read_prices,
 )
 
@@ -44,16 +40,10 @@ __all__ = [
     "Model",
     "Price",
     "Prices",
-    "Prompt",
     "Reply",
     "Server",
-    "SpendingLimits",
-    "Spent",
     "Tokens",
-    "fence",
     "load_endpoint",
-    "load_prompt",
     "read_endpoint",
     "read_prices",
-    "require_token_ids",
 ]

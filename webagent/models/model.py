@@ -176,15 +176,3 @@ def require_messages(prompt: Sequence[Message] | Tokens, name: str) -> tuple[Mes
             " capabilities name token_ids"
         )
     return tuple(prompt)
-
-
-def require_token_ids(model: Model) -> None:
-    """Refuse a model that can act and judge but not be trained on.
-
-    Raises `SetupError`: ids made by tokenising the text again would not be the ones sampled.
-    """
-    if not model.capabilities.token_ids:
-        raise SetupError(
-            f"{model.name} returns no token ids, so its replies serve for acting and judging only;"
-            " to train on them, load the weights in this process"
-        )

@@ -9,6 +9,7 @@ from math import exp
 from typing import Literal, TypeAlias
 
 from apps.view.episode.picture import PagePicture, picture_of
+from apps.view.outcome import format_money
 from loop.costs import RunPrices
 from webagent.action import format_action
 from webagent.observation.render import render_node
@@ -104,7 +105,7 @@ def film_of(trajectory: Trajectory, has_image: HasImage, prices: RunPrices) -> F
         frames=tuple(frames),
         tokens=(sum(f.tokens[0] for f in frames), sum(f.tokens[1] for f in frames)),
         seconds=(sum(f.seconds[0] for f in frames), sum(f.seconds[1] for f in frames)),
-        money=_format_money(*prices.episode(trajectory)),
+        money=format_money(*prices.episode(trajectory)),
     )
 
 
@@ -195,12 +196,8 @@ def _make_frame(
         outcome=after.outcome if after is not None else "",
         tokens=(usage.get("input_tokens", 0), usage.get("output_tokens", 0)),
         seconds=(decision.seconds, step.seconds),
-        money=_format_money(*prices.step(decision)),
+        money=format_money(*prices.step(decision)),
     )
-
-
-def _format_money(amount: float | None, currency: str | None) -> str:
-    return "" if amount is None else f"{amount:.4g} {currency or ''}".strip()
 
 
 Likeness: TypeAlias = Literal["the same", "different", "only here", "only there"]

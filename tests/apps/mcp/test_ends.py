@@ -75,7 +75,6 @@ class Pipes:
 
     def close_pipe(self) -> None:
         """End as a client does that is closed, or that has died."""
-        assert self.process.stdin is not None
         self.process.stdin.close()
 
     def wait(self) -> int:

@@ -89,7 +89,6 @@ class Person:
         """Of an element, in the viewport."""
         found = self.page.locator(where) if isinstance(where, str) else where
         box = await found.bounding_box()
-        assert box is not None
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     async def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
@@ -142,7 +141,6 @@ class Recorded:
         """What was kept, as it is written."""
         from webagent.action import format_action
 
-        assert self.done is not None
         return [format_action(step.decision.action) for step in self.done.steps]
 
 

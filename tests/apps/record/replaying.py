@@ -40,7 +40,6 @@ def same_end(one: Trajectory | None, other: Trajectory | None) -> bool:
 
 def mark_of(recorded: Recorded, name: str, role: str = "") -> int:
     """The mark of an element by its name, wherever it was seen first."""
-    assert recorded.done is not None
     pages = [step.observation for step in recorded.done.steps]
     found = [
         node.mark

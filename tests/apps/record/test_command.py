@@ -30,7 +30,6 @@ async def recorded(folder: Path, *more: str, typed: str = "") -> tuple[int, str]
         stderr=asyncio.subprocess.STDOUT,
     )
     assert running.stdin is not None
-    assert running.stdout is not None
     said = (await running.stdout.readline()).decode()
     while said and "when you are done" not in said:
         said = (await running.stdout.readline()).decode()
@@ -59,7 +58,6 @@ async def test_ctrl_c_keeps_what_was_done_and_another_recording_goes_beside_it(
     with Store.open(run) as store:
         first, second = store.trajectories(phase="demonstrate")
     assert (first.goal, first.task.goal) == ("Look at it", "Look at it")
-    assert first.last is not None
     assert first.last.title == "Plain"
     assert getattr(second.steps[-1].decision.action, "text", "") == "42"
     assert "without a goal" in told

@@ -21,7 +21,6 @@ def test_the_command_serves_until_a_signal() -> None:
     line = [sys.executable, "-m", "recipes.cli", "serve", "--tasks", "click-test-2", "--port", "0"]
     with subprocess.Popen([*line, "--json"], stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
             told = json.loads(process.stdout.readline())
             assert told["tasks"] == ["click-test-2"]
             with ServedClient(told["address"]) as env:

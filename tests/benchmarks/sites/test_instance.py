@@ -281,7 +281,6 @@ def test_a_site_goes_when_the_process_that_started_it_is_killed(sites_folder):
         "import time; running = Instance.start(Diary());"
         "print(running.pid, running.folder, flush=True); time.sleep(60)"
     )
-    assert parent.stdout is not None
     pid, folder = parent.stdout.readline().decode().split()
     helpers = [each.pid for each in psutil.Process(parent.pid).children(recursive=True)]
     assert int(pid) in helpers and len(helpers) >= 2
@@ -300,7 +299,6 @@ def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
         "sys.stdin.read()",
         stdin=subprocess.PIPE,
     )
-    assert parent.stdout is not None
     pids = [int(pid) for pid in parent.stdout.readline().split()]
     assert len(pids) == 2 and not any(map(is_gone, pids))
     parent.kill()

@@ -159,14 +159,12 @@ def where_it_ended(trajectory: Trajectory) -> Verdict:
     """The rule that only asks whether the last page is the honest one's."""
     control = next(case.control for case in CASES if case.id == trajectory.id)
     honest = HONEST[control].trajectory.last
-    assert trajectory.last is not None and honest is not None
     return Verdict(float(trajectory.last.url == honest.url), trajectory.last.url)
 
 
 @evaluator("words_on_page")
 def words_on_page(trajectory: Trajectory) -> Verdict:
     """The rule that looks for the longest word of the goal on the last page."""
-    assert trajectory.last is not None
     word = max(trajectory.goal.split(), key=len).strip('.,?"“”')
     shown = " ".join(node.name for node in trajectory.last.nodes)
     return Verdict(float(word in shown), word)

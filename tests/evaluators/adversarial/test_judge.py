@@ -20,7 +20,6 @@ async def test_the_claim_would_pass_if_the_page_said_it():
     case = next(case for case in load_corpus() if case.kind == "claimed")
     said = claim(case.trajectory)
     last = case.trajectory.last
-    assert last is not None
     line = replace(last.nodes[0], mark=0, role="text", name=said)
     told = replace(case.trajectory, last=replace(last, nodes=(line, *last.nodes)))
 

@@ -8,24 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.behaviours import (
+from evaluators.behaviours.feedback import (
     Aspect,
     Feedback,
     Metric,
-    Trait,
     compare_groupings,
-    format_json,
-    format_markdown,
     ground,
     group_texts,
-    induce_by_model,
-    induce_by_words,
-    rate_episode,
+    make_by_model,
     read_feedback,
     split_remarks,
+    split_terms,
+    stem,
 )
-from evaluators.behaviours.feedback import make_by_model, split_terms, stem
-from evaluators.behaviours.induce import Matched, match_by_model, match_by_words, measure_quality
+from evaluators.behaviours.induce import (
+    Matched,
+    Trait,
+    format_json,
+    format_markdown,
+    induce_by_model,
+    induce_by_words,
+    match_by_model,
+    match_by_words,
+    measure_quality,
+    rate_episode,
+)
 from perf.fakes.run import episode
 from webagent.errors import ModelError, SetupError
 from webagent.models import CannedModel, Completion, Message, Reply

@@ -14,7 +14,6 @@ from evaluators.judge import (
     KeyPoint,
     build_judge,
     judge_variant,
-    read_report,
 )
 from tests.evaluators.judge.episodes import (
     AGREES,
@@ -39,7 +38,6 @@ from webagent.errors import ModelError, SetupError, StoreError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities, Reply
 from webagent.records import Decision, Ending, Step, Trajectory
-from webagent.serialize import dumps, loads, to_json
 
 POINTS_GIVEN = ["one lamp is ordered", "[answer] the price of the lamp"]
 
@@ -424,14 +422,3 @@ async def test_price_points_of_both_kinds_are_numbered_as_the_model_sees_them() 
     assert "1. [state] one lamp is ordered\n2. [answer] the price" in (
         model.requests[1].messages[1].text
     )
-
-
-async def test_an_examination_is_stored_and_read_back_as_it_was() -> None:
-    report = await examined(MET, AGREES, episode=answered(), key_points={TASK.goal: POINTS_GIVEN})
-
-    stored = dumps(to_json(report))
-
-    assert report.value == 1.0
-    assert read_report(loads(stored)) == report
-    with pytest.raises(StoreError, match=r"votes\.0\.outcome"):
-        read_report(loads(stored.replace(b'"outcome":"success"', b'"outcome":"great"')))

@@ -15,7 +15,6 @@ NAMES = ("press", "press-again", "impossible")
 
 def suite(options: Options, subset: str = "") -> Suite:
     """For the catalogue; `files` is the page. With the subset `seeded` tasks differ by seed."""
-    assert options.files is not None
     pressed = TaskCheck("title", "equals", "Pressed")
     base = Task(
         "toy/press@1",

@@ -65,7 +65,6 @@ async def test_several_deeds_make_one_sentence() -> None:
 async def test_a_value_that_was_read_is_asked_for() -> None:
     read = PageFact("Broken lantern", "Status", "Fixed", "Ticket")
     written = await GrammarWriter().write(CompletedActions((read,)))
-    assert written is not None
     asked = 'What is the status of "Broken lantern" on the page "Ticket"?'
     assert (written.goal, written.answer) == (asked, "Fixed")
 

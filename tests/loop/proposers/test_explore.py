@@ -26,7 +26,6 @@ from tasks.task import Task, TaskProposal
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.errors import SetupError, WorldError
 from webagent.models.canned import CannedModel
-from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Observation, Trajectory
 from webagent.rollout import World
 from webagent.store import Store
@@ -159,14 +158,6 @@ async def test_pages_that_surprise_are_gone_to_more_often() -> None:
             sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new"))
         )
     assert visits[0] > visits[1]
-
-
-async def test_another_policy_may_explore_from_the_page_it_is_sent_to() -> None:
-    explorer = ScriptedPolicy(play_actions([]), name="model")
-    found = await explore(
-        TERRITORY, player(), 0, ExplorationSettings(steps=25), ExplorationRoles(explorer=explorer)
-    )
-    assert {step.decision.weights for e in found.episodes for step in e.steps} == {"model"}
 
 
 async def test_a_model_that_writes_no_usable_task_makes_none() -> None:

@@ -119,7 +119,6 @@ STORY = CompletedActions(
 async def test_a_models_task_is_taken_when_it_says_what_was_typed() -> None:
     model = CannedModel([json.dumps({"task": 'File a ticket called "Torn sail".'})])
     written = await ModelWriter(model).write(STORY)
-    assert written is not None
     assert written.goal == 'File a ticket called "Torn sail".'
     assert "Torn sail" in model.requests[0].messages[1].text
 
@@ -152,7 +151,6 @@ async def test_a_question_that_gives_its_answer_away_is_not_taken() -> None:
     away = json.dumps({"task": 'Is the status of "Torn sail" Fixed?'})
     good = json.dumps({"task": 'What is the status of "Torn sail"?'})
     written = await ModelWriter(CannedModel([away, good])).write(story)
-    assert written is not None
     assert (written.goal, written.answer) == ('What is the status of "Torn sail"?', "Fixed")
 
 

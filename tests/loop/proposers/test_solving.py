@@ -65,7 +65,6 @@ class Seldom(ScriptedPolicy):
 async def test_one_success_among_the_tries_is_enough() -> None:
     policy = Seldom()
     found = await solver(policy)(proposal())
-    assert found is not None
     assert (found.is_solved, found.tries, found.is_checked) == (True, 3, True)
     assert found.solution in policy.episodes and check_feasibility(found) is None
 

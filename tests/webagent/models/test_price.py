@@ -41,7 +41,6 @@ def prices(tmp_path: Path, text: str = FILE) -> Prices:
 
 def test_a_price_is_told_with_its_date_source_and_currency(tmp_path: Path) -> None:
     price = prices(tmp_path).of("big-1")
-    assert price is not None
     assert (price.currency, price.date) == ("USD", date(2026, 11, 1))
     assert price.source == "https://prices.example"
 

@@ -1,6 +1,6 @@
 """Losses as pure functions of tensors, each with its paper's equation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,7 +16,6 @@ __all__ = [
     "Desirability",
     "Pairs",
     "Per",
-    "SequenceUnit",
     "TaughtTokens",
     "advantage_regression",
     "aggregate",
@@ -34,17 +33,11 @@ __all__ = [
     "truncated_importance",
 ]
 
-Per: TypeAlias = Literal["token", "sequence", "constant"]
+Per: TypeAlias = Literal["token", "sequence"]
 """What a loss is a mean over. `token`: all taught tokens of the batch alike, so that long replies
 count more (DAPO, arXiv 2503.14476; TRL's default). `sequence`: each sequence's mean over its
-tokens, then their mean, so that a token of a long reply counts less (GRPO, arXiv 2402.03300).
-`constant`: the sum over a number that does not depend on what was sampled (Dr. GRPO, arXiv
-2503.20783)."""
-
-
-SequenceUnit: TypeAlias = Literal["step", "row", "episode"]
-"""What counts as a sequence: the reply of one step; all replies of a row; all of an episode. Only
-steps and episodes are the same whether rows were merged or not."""
+tokens, then their mean, so that a token of a long reply counts less (GRPO, arXiv 2402.03300). A
+sequence is the reply of one step, so that it is the same whether rows were merged or not."""
 
 
 def aggregate(
@@ -61,12 +54,10 @@ def aggregate(
 
         token:    sum_t w_t v_t / T
         sequence: sum_i (sum_{t in i} w_t v_t / T_i) / N
-        constant: sum_t w_t v_t / denominator
 
     Weights are not normalised by their sum: a batch of half weight counts half. `denominator`
     stands in for T or N where a batch is gone through in parts, so that the parts' losses add up
-    to the whole's, provided that no sequence is in two of them; `constant` needs it. Raises
-    `ValueError` without it, or for no tokens.
+    to the whole's, provided that no sequence is in two of them. Raises `ValueError` for no tokens.
     """
     if not values.numel():
         raise ValueError("a loss of no tokens")
@@ -75,8 +66,6 @@ def aggregate(
         counts = torch.bincount(sequences)
         weighted = weighted / counts[sequences]
         return weighted.sum() / (denominator or int((counts > 0).sum()))
-    if per == "constant" and not denominator:
-        raise ValueError("a constant normalisation needs its constant, the denominator")
     return weighted.sum() / (denominator or values.numel())
 
 
@@ -159,51 +148,33 @@ class TaughtTokens:
         return self.weights.numel()
 
 
-def taught_tokens(
-    rows: Sequence[TokenRow],
-    unit: SequenceUnit = "step",
-    dtype: torch.dtype = torch.float32,
-    device: torch.device | str = "cpu",
-) -> TaughtTokens:
+def taught_tokens(rows: Sequence[TokenRow], device: torch.device | str = "cpu") -> TaughtTokens:
     """Return the tensors of these rows, in their order. An advantage or a behaviour log-probability
     is there for all tokens or for none."""
     weights: list[float] = []
     advantages: list[float] = []
     behaviour: list[float] = []
     sequences: list[int] = []
-    numbers: dict[object, int] = {}
-    for line, row in enumerate(rows):
-        for place, key in _taught_places(row, line, unit):
-            sequences.append(numbers.setdefault(key, len(numbers)))
-            weights.append(row.weights[place])
-            if row.advantages:
-                advantages.append(row.advantages[place])
-            if row.log_probs:
-                behaviour.append(row.log_probs[place])
+    count = 0
+    for row in rows:
+        for start, stop in row.spans or ((1, len(row.ids)),):
+            places = [place for place in range(start, stop) if row.weights[place]]
+            sequences += [count] * len(places)
+            count += bool(places)
+            weights += [row.weights[place] for place in places]
+            advantages += [row.advantages[place] for place in places if row.advantages]
+            behaviour += [row.log_probs[place] for place in places if row.log_probs]
 
     def whole(values: list[float]) -> Tensor | None:
-        complete = len(values) == len(weights)
-        return torch.tensor(values, dtype=dtype, device=device) if complete else None
+        return torch.tensor(values, device=device) if len(values) == len(weights) else None
 
     return TaughtTokens(
-        weights=torch.tensor(weights, dtype=dtype, device=device),
+        weights=torch.tensor(weights, device=device),
         sequences=torch.tensor(sequences, dtype=torch.int64, device=device),
-        count=len(numbers),
+        count=count,
         advantages=whole(advantages),
         behaviour=whole(behaviour),
     )
-
-
-def _taught_places(row: TokenRow, line: int, unit: SequenceUnit) -> Iterator[tuple[int, object]]:
-    """Yield the places of taught ids, each with what names its sequence."""
-    spans = row.spans or ((1, len(row.ids)),)
-    for number, (start, stop) in enumerate(spans):
-        key: object = line if unit == "row" else (line, number)
-        if unit == "episode" and row.episode:
-            key = row.episode
-        for place in range(start, stop):
-            if row.weights[place]:
-                yield place, key
 
 
 def supervised(
@@ -240,10 +211,9 @@ class Clipping:
     bounds of 3e-4 and 4e-4)."""
     per: Per = "token"
     divergence: float = 0.0
-    """Coefficient of the divergence from the reference policy."""
-    corrected: bool = True
-    """Whether each token's divergence counts by its ratio, gradient included, which makes the
-    estimate right for replies of an earlier policy (DeepSeek-V3.2; TRL's default)."""
+    """Coefficient of the divergence from the reference policy. Each token's counts by its ratio,
+    gradient included, which makes the estimate right for replies of an earlier policy
+    (DeepSeek-V3.2; TRL's default)."""
     cap: float = 2.0
     """Most that a token counts for having become likelier since it was sampled."""
 
@@ -257,14 +227,14 @@ def policy_gradient(
     reference: Tensor | None = None,
     denominator: float | None = None,
 ) -> Tensor:
-    """GRPO, DAPO, Dr. GRPO or GSPO, by their options:
+    """GRPO, DAPO or GSPO, by their options:
 
         L = aggregate(-c_t surrogate_t + divergence * r_t * k3_t)
 
-    with the surrogate of `clipped`, and r_t the ratio where `corrected`, else 1. All tensors are
-    (tokens,). `old` is the policy at the start of the update; then the ratio is to it, and c_t =
-    `truncated_importance` makes up for how it had moved since the sampling. Without `old` the
-    ratio is to the stored behaviour and c_t = 1.
+    with the surrogate of `clipped`, and r_t the ratio. All tensors are (tokens,). `old` is the
+    policy at the start of the update; then the ratio is to it, and c_t = `truncated_importance`
+    makes up for how it had moved since the sampling. Without `old` the ratio is to the stored
+    behaviour and c_t = 1.
 
     Raises `SetupError` for rows without behaviour or advantages, or for a divergence without
     reference.
@@ -285,8 +255,7 @@ def policy_gradient(
     if old is not None:
         values = values * truncated_importance(old, taught.behaviour, options.cap)
     if options.divergence and reference is not None:
-        away = divergence(log_probs, reference)
-        values = values + options.divergence * (away * ratios.exp() if options.corrected else away)
+        values = values + options.divergence * divergence(log_probs, reference) * ratios.exp()
     return aggregate(values, taught.weights, taught.sequences, options.per, denominator)
 
 
@@ -330,28 +299,18 @@ class Pairs:
     reference_rejected: Tensor
 
 
-def preferences(
-    pairs: Pairs,
-    beta: float = 0.1,
-    label_smoothing: float = 0.0,
-    denominator: float | None = None,
-) -> Tensor:
-    """Direct preference optimisation (arXiv 2305.18290, equation 7), smoothed as cDPO:
+def preferences(pairs: Pairs, beta: float = 0.1, denominator: float | None = None) -> Tensor:
+    """Direct preference optimisation (arXiv 2305.18290, equation 7):
 
         D = beta (log pi(y_w|x) / ref(y_w|x) - log pi(y_l|x) / ref(y_l|x))
-        L = mean over pairs of -(1 - s) log sigma(D) - s log sigma(-D)
+        L = mean over pairs of -log sigma(D)
 
-    `label_smoothing` s is the chance that a pair is the wrong way round. A pair may be two steps
-    from one page or two episodes of one task; for episodes the sums go over all their steps, as in
-    ETO (arXiv 2403.02502).
+    A pair may be two steps from one page or two episodes of one task; for episodes the sums go
+    over all their steps, as in ETO (arXiv 2403.02502).
     """
     won = pairs.chosen - pairs.reference_chosen
     lost = pairs.rejected - pairs.reference_rejected
-    margin = beta * (won - lost)
-    losses = -F.logsigmoid(margin) * (1 - label_smoothing)
-    if label_smoothing:
-        losses = losses - F.logsigmoid(-margin) * label_smoothing
-    return mean(losses, denominator)
+    return mean(-F.logsigmoid(beta * (won - lost)), denominator)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,10 @@ class UpdateTotals:
     """Of the rows asked for with `extra`: the sum of their log-ratios of model to reference, each
     summed over its tokens, and how many rows they are."""
 
+    def denominator(self, per: Per) -> float:
+        """Return what a loss of this kind divides by."""
+        return self.tokens if per == "token" else self.sequences
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnits:
@@ -112,8 +116,6 @@ class Supervised:
     """Imitation of what is taught: SFT, rejection fine-tuning, world models, verdicts."""
 
     per: Per = "token"
-    constant: float = 0.0
-    """What the sum over an update is divided by, for `per="constant"`."""
     needs = frozenset[str]()
 
     def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
@@ -123,18 +125,16 @@ class Supervised:
     def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
         """Negative log-likelihood."""
         taught, log_probs = scored.taught, scored.log_probs
-        divide = _denominator(self.per, whole, self.constant)
+        divide = whole.denominator(self.per)
         loss = supervised(log_probs, taught.weights, taught.sequences, self.per, divide)
         return LossPart(loss, {})
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyGradient:
-    """GRPO, DAPO, Dr. GRPO and GSPO over rows with advantages."""
+    """GRPO, DAPO and GSPO over rows with advantages."""
 
     options: Clipping = field(default_factory=Clipping)
-    constant: float = 0.0
-    """What the sum over an update is divided by, for `per="constant"`."""
     recomputed: bool = False
     """Whether ratios are to the policy as it is now, and the way from the sampling to it is made
     up for by truncated importance weights. For one update on each row."""
@@ -161,7 +161,7 @@ class PolicyGradient:
             self.options,
             old=old,
             reference=scored.reference,
-            denominator=_denominator(self.options.per, whole, self.constant),
+            denominator=whole.denominator(self.options.per),
         )
         if self.entropy and scored.entropies is not None:
             # A mean over all tokens of the update, whatever the other term is a mean over.
@@ -174,7 +174,6 @@ class Preference:
     """DPO over pairs of rows or of episodes."""
 
     beta: float = 0.1
-    label_smoothing: float = 0.0
     needs = frozenset({"reference", "sides"})
 
     def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
@@ -186,7 +185,7 @@ class Preference:
         way."""
         now, before = (_sides(scored, values) for values in _both(scored))
         pairs = Pairs(now[0], now[1], before[0], before[1])
-        loss = preferences(pairs, self.beta, self.label_smoothing, whole.pairs)
+        loss = preferences(pairs, self.beta, whole.pairs)
         margins = ((now[0] - before[0]) - (now[1] - before[1])).detach() * self.beta
         count = float(margins.numel())
         figures = {
@@ -237,10 +236,6 @@ class Regression:
         advantages = sequence_sums(taught.advantages, taught.sequences, taught.count) / counts
         loss = advantage_regression(sums, advantages, self.beta, whole.sequences)
         return LossPart(loss, {})
-
-
-def _denominator(per: Per, whole: UpdateTotals, constant: float) -> float:
-    return {"token": whole.tokens, "sequence": whole.sequences, "constant": constant}[per]
 
 
 def _both(scored: ScoredUnits) -> tuple[Tensor, Tensor]:

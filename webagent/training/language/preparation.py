@@ -7,20 +7,15 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from webagent.errors import SetupError
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.likelihood import (
-    PLAIN,
-    ForwardOptions,
-    compute_likelihood,
-    compute_log_probs,
-)
-from webagent.training.language.packing import Packing, Sheet
+from webagent.training.language.likelihood import ForwardOptions, compute_likelihood
+from webagent.training.language.packing import Sheet
 from webagent.training.language.rows import TokenRow
 from webagent.training.language.sharding import shard_model
 
@@ -28,9 +23,6 @@ _BASE = "base.json"
 """Beside an adapter's weights: the fingerprint of the base it was trained on."""
 _SAMPLE = 32
 """Values of each tensor that a fingerprint looks at."""
-
-ReferenceFigures: TypeAlias = Mapping[TokenRow, tuple[float, ...]]
-"""Log-probabilities of rows' taught ids, as `compute_reference` does."""
 
 
 def with_adapter(model: nn.Module, settings: LoraSettings, folder: Path | None = None) -> nn.Module:
@@ -184,26 +176,16 @@ def build_optimizer(
 class Reference:
     """Log-probabilities of taught ids under weights that stay as they are."""
 
-    def __init__(
-        self, model: nn.Module, given: "nn.Module | ReferenceFigures | None" = None
-    ) -> None:
-        """`given` is another model or figures from before; without it an adapted model refers to
-        its base, any other to a copy of itself as it is now."""
-        self._model: nn.Module | None = None
-        self._figures: ReferenceFigures | None = None
-        if isinstance(given, nn.Module):
-            self._model = _freeze(given)
-        elif given is not None:
-            self._figures = given
-        elif not is_adapted(model):
-            self._model = _freeze(copy.deepcopy(model))
+    def __init__(self, model: nn.Module, given: nn.Module | None = None) -> None:
+        """`given` is another model; without it an adapted model refers to its base, any other to a
+        copy of itself as it is now."""
+        if given is None and not is_adapted(model):
+            given = copy.deepcopy(model)
+        self._model = None if given is None else given.requires_grad_(False).train(False)
         self._trained = model
 
     def __call__(self, sheet: Sheet, rows: Sequence[TokenRow], reading: ForwardOptions) -> Tensor:
-        """(taught,), in the sheet's order. Raises `SetupError` where figures lack a row."""
-        if self._figures is not None:
-            found = [value for index in sheet.rows for value in self._figure(rows[index])]
-            return torch.tensor(found, device=next(self._trained.parameters()).device)
+        """(taught,), in the sheet's order."""
         with torch.no_grad():
             if self._model is not None:
                 return compute_likelihood(self._model, sheet, rows, reading).log_probs
@@ -216,28 +198,6 @@ class Reference:
             shard_model(self._model, device)
         elif self._model is not None:
             self._model.to(device)
-
-    def _figure(self, row: TokenRow) -> tuple[float, ...]:
-        assert self._figures is not None
-        if row not in self._figures:
-            raise SetupError(
-                f"the reference has no figures for a row of episode {row.episode or '?'}; compute"
-                " them for all rows that are trained on"
-            )
-        return self._figures[row]
-
-
-def compute_reference(
-    model: nn.Module, rows: Sequence[TokenRow], packing: Packing, reading: ForwardOptions = PLAIN
-) -> dict[TokenRow, tuple[float, ...]]:
-    """Return log-probabilities under the model as it is, so that it need not be kept."""
-    with torch.no_grad():
-        found = compute_log_probs(model, rows, packing, reading)
-    return {row: tuple(values.tolist()) for row, values in zip(rows, found, strict=True)}
-
-
-def _freeze(model: nn.Module) -> nn.Module:
-    return model.requires_grad_(False).train(False)
 
 
 @contextmanager

@@ -2,19 +2,15 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations
 from statistics import fmean, stdev
-from typing import Literal, TypeAlias
 
 from webagent.policy.past_actions import find_detours, page_appearance
 from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import TokenRow
 
-Scale: TypeAlias = Literal["group", "batch", "none"]
-"""What differences from a group's mean are divided by: the group's standard deviation (GRPO), that
-of all rewards together, or nothing (Dr. GRPO, arXiv 2503.20783)."""
 _EPSILON = 1e-4
 """Added to a standard deviation before dividing by it, as TRL does."""
 
@@ -22,10 +18,9 @@ _EPSILON = 1e-4
 def select_successes(
     trajectories: Iterable[Trajectory],
     scores: Mapping[str, float | None],
-    at_least: float = 0.5,
     most: int | None = None,
 ) -> list[Trajectory]:
-    """Episodes whose score, by id, reaches the mark; what rejection fine-tuning learns from.
+    """Episodes whose score, by id, is a success; what rejection fine-tuning learns from.
 
     Of one task with its seed at most so many, those of the fewest steps. Episodes without a score
     or that infrastructure ended are left out.
@@ -34,7 +29,7 @@ def select_successes(
     for trajectory in trajectories:
         score = scores.get(trajectory.id)
         ended = trajectory.ending is not None and not trajectory.ending.is_infrastructure
-        if ended and score is not None and score >= at_least:
+        if ended and score is not None and score >= 0.5:
             found[f"{trajectory.task.id}:{trajectory.task.seed}"].append(trajectory)
     return [
         trajectory
@@ -90,24 +85,14 @@ def mismatch_replies(rows: Sequence[TokenRow]) -> list[TokenRow]:
 
 
 def pair_episodes(
-    rewards: Mapping[str, float],
-    groups: Mapping[str, str],
-    margin: float = 0.0,
-    most: int | None = None,
+    rewards: Mapping[str, float], groups: Mapping[str, str], most: int | None = None
 ) -> list[tuple[str, str]]:
-    """Return ids of episodes of one group of which the first did better by more than the margin;
-    the widest apart first, of each group at most so many."""
-    members: defaultdict[str, list[str]] = defaultdict(list)
-    for episode in rewards:
-        members[groups[episode]].append(episode)
+    """Return ids of episodes of one group of which the first did better; the widest apart first,
+    of each group at most so many."""
     found = []
-    for episodes in members.values():
+    for episodes in _grouped(rewards, groups):
         better = sorted(episodes, key=lambda episode: -rewards[episode])
-        pairs = [
-            (one, other)
-            for one, other in combinations(better, 2)
-            if rewards[one] - rewards[other] > margin
-        ]
+        pairs = [pair for pair in combinations(better, 2) if rewards[pair[0]] > rewards[pair[1]]]
         found += sorted(pairs, key=lambda pair: rewards[pair[1]] - rewards[pair[0]])[:most]
     return found
 
@@ -137,7 +122,7 @@ def select_by_perplexity(
 
 
 def compute_group_advantages(
-    rewards: Mapping[str, float], groups: Mapping[str, str], scale: Scale = "group"
+    rewards: Mapping[str, float], groups: Mapping[str, str]
 ) -> dict[str, float]:
     """Return how much better each episode was than its group, by id (GRPO, arXiv 2402.03300):
 
@@ -150,10 +135,8 @@ def compute_group_advantages(
     found: dict[str, float] = {}
     for episodes in _grouped(rewards, groups):
         values = [rewards[episode] for episode in episodes]
-        standard = _standard(values, scale, list(rewards.values()))
-        if standard is not None:
-            middle, spread = standard
-            found |= {episode: (rewards[episode] - middle) / spread for episode in episodes}
+        if _differ(values):
+            found |= zip(episodes, _standardize(values, values), strict=True)
     return found
 
 
@@ -163,15 +146,11 @@ def page_key(observation: Observation) -> Hashable:
 
 
 def compute_step_group_advantages(
-    trajectories: Sequence[Trajectory],
-    rewards: Mapping[str, float],
-    discount: float = 0.95,
-    scale: Scale = "none",
-    key: Callable[[Observation], Hashable] = page_key,
+    trajectories: Sequence[Trajectory], rewards: Mapping[str, float], discount: float = 0.95
 ) -> dict[str, tuple[float, ...]]:
     """Return how much better each step was than others from the same page, by episode id (GiGPO,
     arXiv 2505.10978): the discounted return of a step minus the mean of those that episodes of the
-    same task and seed had from a page of the same key.
+    same task and seed had from a page that looked the same.
 
     A step whose page no other was on gets 0. To be added to the episodes' advantages, times the
     paper's omega.
@@ -183,69 +162,38 @@ def compute_step_group_advantages(
         length = len(trajectory.steps)
         for index, step in enumerate(trajectory.steps):
             value = discount ** (length - 1 - index) * rewards[trajectory.id]
-            place = (trajectory.task.id, trajectory.task.seed, key(step.observation))
+            place = (trajectory.task.id, trajectory.task.seed, page_key(step.observation))
             returns[place].append((trajectory.id, index, value))
     found = {t.id: [0.0] * len(t.steps) for t in trajectories if t.id in rewards}
-    everything = [value for group in returns.values() for _, _, value in group]
     for group in returns.values():
-        standard = _standard([value for _, _, value in group], scale, everything)
-        if standard is not None:
-            middle, spread = standard
+        values = [value for _, _, value in group]
+        if _differ(values):
+            middle = fmean(values)
             for episode, index, value in group:
-                found[episode][index] = (value - middle) / spread
+                found[episode][index] = value - middle
     return {episode: tuple(values) for episode, values in found.items()}
 
 
-def contributions(progress: Sequence[float]) -> tuple[float, ...]:
-    """Return what each step added to the progress, estimated before each step and at the end: the
-    sum is the progress of the whole episode."""
-    return tuple(after - before for before, after in pairwise(progress))
-
-
 def compute_step_advantages(
-    rewards: Mapping[str, Sequence[float]],
-    groups: Mapping[str, str],
-    discount: float = 1.0,
-    scale: Scale = "group",
+    rewards: Mapping[str, Sequence[float]], groups: Mapping[str, str]
 ) -> dict[str, tuple[float, ...]]:
     """From rewards of steps, by episode id, to advantages of steps: GRPO with process rewards
     (arXiv 2402.03300, section 4.1.3),
 
-        A_t = sum over k >= t of discount^(k - t) (r_k - mean) / (standard deviation + 1e-4)
+        A_t = sum over k >= t of (r_k - mean) / (standard deviation + 1e-4)
 
     with mean and deviation over all steps of the group, so that a step is not thought worse for
     coming late. Groups in which all steps were rewarded equally are dropped. SPA trains with PPO
     and a critic instead.
     """
-    everything = [value for values in rewards.values() for value in values]
     found: dict[str, tuple[float, ...]] = {}
     for episodes in _grouped(rewards, groups):
         values = [value for episode in episodes for value in rewards[episode]]
-        standard = _standard(values, scale, everything)
-        if standard is not None:
-            middle, spread = standard
+        if _differ(values):
             for episode in episodes:
-                each = [(value - middle) / spread for value in rewards[episode]]
-                found[episode] = _returns(each, discount)
+                each = _standardize(rewards[episode], values)
+                found[episode] = tuple(accumulate(reversed(each)))[::-1]
     return found
-
-
-def compute_critic_advantages(
-    values: Sequence[float], outcome: float, next_step: float = 0.5
-) -> tuple[float, ...]:
-    """WebRL's advantage of each step (arXiv 2411.02337) from a critic's values before each:
-
-        A_t = lambda (r_t + V(s_(t+1)) - V(s_t)) + (1 - lambda) (r_T - V(s_t))
-
-    `outcome` is r_T, the only reward; after the last step there is no value. `next_step` is
-    lambda.
-    """
-    found = []
-    for index, value in enumerate(values):
-        is_last = index + 1 == len(values)
-        ahead = outcome if is_last else values[index + 1]
-        found.append(next_step * (ahead - value) + (1 - next_step) * (outcome - value))
-    return tuple(found)
 
 
 def _grouped(episodes: Iterable[str], groups: Mapping[str, str]) -> Iterable[list[str]]:
@@ -255,22 +203,11 @@ def _grouped(episodes: Iterable[str], groups: Mapping[str, str]) -> Iterable[lis
     return members.values()
 
 
-def _standard(
-    values: Sequence[float], scale: Scale, everything: Sequence[float]
-) -> tuple[float, float] | None:
-    """Return the mean of a group and what differences from it are divided by; None where all is
-    equal."""
-    if len(values) < 2 or math.isclose(min(values), max(values)):
-        return None
-    if scale == "none":
-        return fmean(values), 1.0
-    return fmean(values), stdev(values if scale == "group" else everything) + _EPSILON
+def _differ(values: Sequence[float]) -> bool:
+    return not math.isclose(min(values, default=0.0), max(values, default=0.0))
 
 
-def _returns(rewards: Sequence[float], discount: float) -> tuple[float, ...]:
-    found: list[float] = []
-    ahead = 0.0
-    for reward in reversed(rewards):
-        ahead = reward + discount * ahead
-        found.append(ahead)
-    return tuple(reversed(found))
+def _standardize(values: Iterable[float], group: Sequence[float]) -> list[float]:
+    """Return how far the values are from the group's mean, in its standard deviations."""
+    middle, spread = fmean(group), stdev(group) + _EPSILON
+    return [(value - middle) / spread for value in values]

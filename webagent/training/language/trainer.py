@@ -31,7 +31,6 @@ from webagent.training.language.objectives import Objective, ScoredUnits, Update
 from webagent.training.language.packing import Packing, Sheet, lay_out
 from webagent.training.language.preparation import (
     Reference,
-    ReferenceFigures,
     build_optimizer,
     fingerprint,
     is_adapted,
@@ -235,14 +234,14 @@ class Trainer:
         config: TrainConfig = DEFAULTS,
         *,
         reading: ForwardOptions = PLAIN,
-        reference: "nn.Module | ReferenceFigures | None" = None,
+        reference: nn.Module | None = None,
         adapter: Path | None = None,
     ) -> None:
         """Take the model over: `model` is it with its adapter, on its device.
 
-        `reference` is another model or figures of `compute_reference`; without it an adapted model
-        refers to its base, another to a copy of itself. `adapter` is the folder of one to go on
-        with. Seeds PyTorch. Raises `SetupError` for adapters and modules that do not fit.
+        Without a `reference` an adapted model refers to its base, another to a copy of itself.
+        `adapter` is the folder of one to go on with. Seeds PyTorch. Raises `SetupError` for
+        adapters and modules that do not fit.
         """
         from accelerate import Accelerator  # type: ignore[import-untyped]
 

@@ -31,7 +31,6 @@ from webagent.records import (
 from webagent.rollout import run_episode
 from webagent.store import Store
 
-TRUTH = "checks_hold@1"
 JUDGE = "evidence[big-1]@1#abc"
 
 

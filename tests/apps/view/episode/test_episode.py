@@ -215,7 +215,6 @@ async def test_an_episode_under_way_is_followed_to_its_end(
         await page.reload()
         await expect(page.locator("h1")).to_contain_text("under way")
         bad = store.load(ids[1])
-        assert bad is not None
         store.add_step("running", 1, bad.steps[1])
         await expect(page.locator(".frame")).to_have_count(2)
         await expect(page.locator("#scene h2")).to_have_text("Step 2 of 2")

@@ -138,7 +138,6 @@ def test_the_nearest_world_model_that_had_not_met_the_episode_is_asked(tmp_path:
     def asked(**place: object) -> tuple[str, int, int, bool]:
         provenance = Provenance(**place)  # type: ignore[arg-type]
         one = nearest_world_model(provenance, known)
-        assert one is not None
         return one.arm, one.repeat, one.round, has_met(one, provenance)
 
     assert asked(arm="self", round=2, phase="collect") == ("self", 0, 1, False)

@@ -200,7 +200,6 @@ async def test_a_stored_episode_is_scored_again_from_what_was_kept(
         store.add(finished)
         loaded = store.load(finished.id)
 
-    assert loaded is not None
     assert loaded.task == task
     again = await checks_hold()(loaded)
     assert (again.value, again) == (1.0, await checks_hold()(finished))

@@ -138,7 +138,6 @@ async def test_the_thread_ends_when_nothing_is_asked_and_comes_back(
     model = make()
     await model.complete(said("one"), max_tokens=2)
     thread = model._worker._thread
-    assert thread is not None
     await asyncio.to_thread(thread.join, 20)
     assert not thread.is_alive()
     assert (await model.complete(said("one"), max_tokens=2)).replies

@@ -167,7 +167,7 @@ def test_losses_and_gradients_are_the_same_merged_or_not(network: nn.Module, nam
     losses, gradients = [], []
     for each in (rows, merge_rows(rows)):
         network.zero_grad()
-        taught = taught_tokens(each, "step", torch.float64)
+        taught = taught_tokens(each)
         loss = LOSSES[name](log_probs(network, each, 0.7), taught)
         loss.backward()
         losses.append(float(loss.detach()))
@@ -177,11 +177,3 @@ def test_losses_and_gradients_are_the_same_merged_or_not(network: nn.Module, nam
     for one, other in zip(*gradients, strict=True):
         assert torch.allclose(one, other, rtol=1e-5, atol=1e-6)  # norms are in single precision
     assert max(float(gradient.abs().max()) for gradient in gradients[0]) > 1e-3
-
-
-def test_a_loss_per_episode_is_the_same_merged_or_not_and_per_row_is_not() -> None:
-    rows = [*conversation(1, id="a"), *conversation(2, turns=3, id="b")]
-    one, other = (taught_tokens(each, "episode") for each in (rows, merge_rows(rows)))
-    assert one.sequences.tolist() == other.sequences.tolist() and one.count == other.count == 2
-    one, other = (taught_tokens(each, "row") for each in (rows, merge_rows(rows)))
-    assert (one.count, other.count) == (7, 2)

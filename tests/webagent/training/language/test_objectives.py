@@ -43,7 +43,7 @@ def as_sampled(model, each):
     [
         PolicyGradient(Clipping(low=10, high=10)),
         PolicyGradient(Clipping(low=10, high=10, level="sequence", per="sequence")),
-        PolicyGradient(Clipping(per="constant"), constant=20.0, recomputed=True),
+        PolicyGradient(Clipping(), recomputed=True),
         Preference(beta=0.5),
         Desirable(Desirability(beta=0.5)),
         Regression(beta=1.0),

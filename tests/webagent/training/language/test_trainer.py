@@ -18,8 +18,6 @@ from webagent.training.language.objectives import (
     Regression,
     Supervised,
 )
-from webagent.training.language.packing import Packing
-from webagent.training.language.preparation import compute_reference
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import TrainingUnit, pair_rows
 
@@ -138,8 +136,7 @@ def test_a_loss_that_is_no_number_changes_nothing():
 
 def test_with_an_adapter_the_base_without_it_is_the_reference():
     adapted = TrainConfig(lora=LoraSettings(rank=4))
-    base = compute_reference(llama(1), [u.rows[0] for u in SINGLE], Packing())
-    for given in (None, base):
+    for given in (None, llama(1)):
         trainer = Trainer(llama(1), Regression(), adapted, reference=given)
         with torch.no_grad():
             for name, parameter in trainer.model.named_parameters():
@@ -204,11 +201,9 @@ def test_units_that_an_objective_cannot_learn_from_are_named(objective, units, w
         Trainer(llama(), objective, reference=llama()).update(units)
 
 
-def test_a_frozen_model_and_a_reference_without_a_rows_figures_are_named():
+def test_a_frozen_model_is_named():
     with pytest.raises(SetupError, match="all are frozen"):
         Trainer(llama().requires_grad_(False), Supervised())
-    with pytest.raises(SetupError, match="no figures for a row of episode e"):
-        Trainer(llama(), Regression(), reference={}).update(SINGLE)
 
 
 def test_a_module_that_knows_no_attention_is_trained_without_a_tree_and_says_why():
