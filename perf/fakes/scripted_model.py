@@ -20,7 +20,9 @@ def mask_instance(text: str) -> str:
     text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", text)
     text = re.sub(r"uggestion: \w+", "uggestion: RANDOM", text)
     text = re.sub(r"\b[0-9a-f]{10,64}\b", "HASH", text)
-    text = re.sub(r"\b(current|[\d.]+ (seconds?|minutes?|hours?|days?|weeks?|months?|years?))\b", "AGE", text)
+    text = re.sub(
+        r"\b(current|[\d.]+ (seconds?|minutes?|hours?|days?|weeks?|months?|years?))\b", "AGE", text
+    )
     return re.sub(r"\d\d:\d\d(:\d\d)?", "TIME", text)
 
 

@@ -105,9 +105,7 @@ PLAYED: dict[str, Play] = {
     "webagent serve --help": Play(says=("--max-sessions",)),
     "webagent improve --benchmark proposed --files mysite/practice.jsonl --sites mysite/sites.toml"
     " --arms none self --rounds 1 --steps 150 --round-tokens 20000 --repeats 1 --evaluate 1"
-    " --name learned": Play(
-        says=("self succeeds in 100.0 % of 3",), slow=True
-    ),
+    " --name learned": Play(says=("self succeeds in 100.0 % of 3",), slow=True),
     "webagent site list --files mysite/sites.toml": Play(says=("notes@1",)),
     f"{OWN} --preview": Play(says=("steps at most   18",)),
     "webagent site start notes --files mysite/sites.toml --port 8123 --detach": Play(
