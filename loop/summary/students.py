@@ -8,7 +8,7 @@ from loop.costs import RunPrices
 from loop.folder import find_headline
 from loop.student import STUDENT_STATE
 from loop.summary.schema import StudentRow
-from webagent.policy.calibration import calibration_error
+from webagent.policy.calibration import calibration_by_chance, calibration_error
 from webagent.policy.past_actions import find_detours
 from webagent.policy.student import AGREED, ASKED, STUDENT, SURE
 from webagent.records import Decision, Trajectory
@@ -70,6 +70,7 @@ def _summarize(
         if place not in nowhere[episode.id]
     ]
     phase, arm, round = where
+    error, by_chance = _measure_calibration(judged, sure, len(acted))
     return StudentRow(
         phase=phase,
         arm=arm,
@@ -86,7 +87,8 @@ def _summarize(
         success_alone=_mean(verdicts, alone),
         success_others=_mean(verdicts, rest),
         compared=len(judged),
-        calibration_error=_calibration_error(judged, sure, len(acted)),
+        calibration_error=error,
+        calibration_by_chance=by_chance,
     )
 
 
@@ -95,14 +97,19 @@ def _mean(verdicts: Mapping[str, float | None], episodes: Iterable[Trajectory]) 
     return fmean(values) if values else None
 
 
-def _calibration_error(judged: Sequence[Decision], sure: float, acted: int) -> float | None:
-    """Where the student was sure it was compared on a sample only: each of those stands for the
-    steps that it took alone, too."""
+def _measure_calibration(
+    judged: Sequence[Decision], sure: float, acted: int
+) -> tuple[float | None, float | None]:
+    """The calibration error, and what it would be by chance alone. Where the student was sure it
+    was compared on a sample only: each of those stands for the steps that it took alone, too."""
     pairs = [(each.usage[SURE] / 1000, bool(each.usage[AGREED])) for each in judged]
+    if not pairs:
+        return None, None
     audited = [pair for pair in pairs if pair[0] >= sure]
     weight = 1 + acted / len(audited) if audited else 1.0
     weights = [weight if pair[0] >= sure else 1.0 for pair in pairs]
-    return calibration_error(pairs, weights) if pairs else None
+    said = [pair[0] for pair in pairs]
+    return calibration_error(pairs, weights), calibration_by_chance(said, weights)
 
 
 def format_student(row: StudentRow) -> str:
@@ -131,4 +138,6 @@ def format_student(row: StudentRow) -> str:
         told.append(
             f"calibration error {row['calibration_error']:.3f} on {row['compared']:,} answers"
         )
+        if (by_chance := row.get("calibration_by_chance")) is not None:
+            told.append(f"{by_chance:.3f} of it by chance, if its confidence were right")
     return "; ".join(told)

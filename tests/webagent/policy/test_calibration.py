@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from webagent.policy.calibration import Calibration, ComparedAnswer, calibration_error
+from webagent.policy.calibration import (
+    Calibration,
+    ComparedAnswer,
+    calibration_by_chance,
+    calibration_error,
+)
 
 
 def answers(kind: str, confidence: float, right: int, wrong: int) -> list[ComparedAnswer]:
@@ -64,3 +69,9 @@ def test_a_confidence_is_worth_more_the_longer_it_was_learned() -> None:
         random.Random(0).shuffle(part)
     assert Calibration(young + old).probability("buy", "buy", 0.6, 10) > 0.6
     assert Calibration(old + young).probability("buy", "buy", 0.6, 10) < 0.4
+
+
+def test_few_answers_have_a_calibration_error_though_every_probability_is_right() -> None:
+    few, many = (calibration_by_chance([i / count for i in range(count)]) for count in (40, 4000))
+    assert few > 0.1 and many < 0.03
+    assert calibration_by_chance([1.0] * 5) == 0.0
