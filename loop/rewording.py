@@ -65,8 +65,7 @@ async def reword_goals(
     if lacking:
         told += (
             f" ({model.name} was asked for {len(lacking)}; left out: {refused} wordings that lack a"
-            f" value, name two equal ones or differ in nothing, {unread} replies that cannot be"
-            " read)"
+            f" value or differ in nothing, {unread} replies that cannot be read)"
         )
     return known, told
 

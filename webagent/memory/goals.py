@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -12,15 +12,40 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 _QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
 _ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\w)@\w+)"
 _NUMBER = r"(?P<number>[£$€]?(?<!\w)[\w-]*\d(?:[\w.,:/-]*\w)?%?)"
-_NAME = r"(?P<name>(?<=[a-z0-9,;:] )[A-Z][\w'-]*(?: (?:[A-Z][\w'-]*|of|the(?= [A-Z])))*(?<! of))"
+_COUNT = r"(?<![\w.,])(?P<count>\d+)(?=[x×]\b)"
+_PROSE = (
+    r"(?<=: )(?P<prose>[A-Z][a-z]*(?: (?:I(?:['’][a-z]+)?|[a-z][^\sA-Z\d]*)){3,}"
+    r"(?:(?<=[.!?]) [A-Z][^A-Z\d]*)*[.!])$"
+)
+"""Sentences after a colon, to the end; capitals inside them would be values of their own."""
+_CAPITAL = r"(?!I\b)(?![\w-]*\d)[A-Z](?:[^\W_]|['’-](?!s\b)(?=\w))*"
+_FURTHER = rf"(?: (?:{_CAPITAL}|of|the(?= [A-Z])))"
+_NAME = rf"(?P<name>(?<=[a-z0-9,;:>=+-] ){_CAPITAL}{_FURTHER}*(?<! of))"
+_FIRST = rf"(?:^|(?<=[.?!] ))(?P<first>{_CAPITAL}(?:{_FURTHER}+(?<! of)|(?=:| [-=–—]|['’]s\b)))"
+"""A name with which a sentence begins: of several words, or set off from the rest."""
+_LONGER = r"(?<!\w){}((?: [a-z][a-z'’-]*){{1,3}})"
+"""A name, to be filled in, and up to three words after it."""
+_OPENERS = frozenset(
+    {
+        *("after", "all", "among", "before", "both", "click", "dear", "drag", "drop", "during"),
+        *("each", "every", "hello", "hey", "hi", "hover", "inside", "into", "maybe", "now"),
+        *("once", "only", "please", "press", "scroll", "since", "some", "swipe", "tap", "thanks"),
+        *("today", "under", "until", "when", "where", "whatever", "while", "whoever", "within"),
+    }
+)
+"""Words that begin sentences and no names, besides function words and everyday words."""
 _MONTH = (
     r"(?P<month>(?:January|February|March|April|May|June|July|August|September|October|November"
     r"|December) \d{4})"
 )
-_SLOT = re.compile("|".join((_QUOTED, _ADDRESS, _MONTH, _NUMBER, _NAME)))
+_SLOT = re.compile("|".join((_QUOTED, _PROSE, _ADDRESS, _MONTH, _COUNT, _NUMBER, _NAME, _FIRST)))
+_KINDS = {"prose": "quoted", "count": "number", "first": "name"}
+"""What values are that are told by their place from others of a kind."""
 _MASKS = {"quoted": '"q"', "address": "@a", "month": "#m", "number": "#n", "name": "Nn"}
 """What stands for a slot in a template; names are kept as words, since many are constants."""
 
+_LIKE_NUMBERS = 2.0
+"""What it counts that two numbers are written alike: prices have pence, and pieces have none."""
 _STEM = 4
 """Letters that words of one stem share."""
 FUNCTION_WORDS = frozenset(
@@ -96,14 +121,15 @@ def _weigh_word(word: str) -> dict[str, float]:
 @lru_cache(4096)
 def read_goal(text: str) -> Goal:
     """Return the goal with its slots found."""
-    found = [match for match in _SLOT.finditer(text) if match.group().strip()]
+    found = _find_values(text)
     template: list[str] = []
     places: list[tuple[int, str, str]] = []
     end = 0
     for match in found:
         template += _words(text[end : match.start()])
-        kind = match.lastgroup or "quoted"
-        places.append((len(template), kind, clean(match.group(kind))))
+        group = match.lastgroup or "quoted"
+        kind = _KINDS.get(group, group)
+        places.append((len(template), kind, clean(match.group(group))))
         template.append(_MASKS[kind])
         end = match.end()
     template += _words(text[end:])
@@ -119,23 +145,72 @@ def read_goal(text: str) -> Goal:
     return Goal(text, slots, tuple(template), tuple(_words(text)))
 
 
+@lru_cache(16384)
+def longer_names(goal: Goal) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return for each name in a goal, by its number, what it may be with the words that follow, the
+    longest first: `Being` in `set it to Being processed again` may be `Being processed`."""
+    found = []
+    for i, slot in enumerate(goal.slots):
+        if slot.kind == "name" and (
+            match := re.search(_LONGER.format(re.escape(slot.text)), goal.text)
+        ):
+            words = match[1].split()
+            texts = (f"{slot.text} {' '.join(words[:n])}" for n in range(len(words), 0, -1))
+            found.append((i, tuple(texts)))
+    return tuple(found)
+
+
+@lru_cache(16384)
+def with_names(goal: Goal, names: tuple[tuple[int, str], ...]) -> Goal:
+    """Return a goal in which values, by their numbers, are these."""
+    if not names:
+        return goal
+    slots = list(goal.slots)
+    for i, text in names:
+        slots[i] = replace(slots[i], text=text)
+    return replace(goal, slots=tuple(slots))
+
+
+def _find_values(text: str) -> list[re.Match[str]]:
+    """The values in a text. A sentence that begins with an everyday word does not begin with a
+    name, but one may follow."""
+    found, at = [], 0
+    while match := _SLOT.search(text, at):
+        at = match.end()
+        if match["first"]:
+            word = re.split(r"[\s'’-]", match["first"])[0].lower()
+            if word in FUNCTION_WORDS or word in _OPENERS or concepts(word):
+                at = match.start() + len(word)
+                continue
+        if match.group().strip():
+            found.append(match)
+    return found
+
+
 @lru_cache(65536)
 def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
     """Return for each slot of one goal its counterpart in the other, -1 for none.
 
     Goals of one template have the same slots in the same order. Otherwise slots of one kind are
     matched by the words around them, the best fitting first, and by their order where the words
-    say nothing; texts of which a single one is left on either side are matched, too.
+    say nothing; texts of which a single one is left on either side are matched, too. A name that
+    stands in both goals is the same in either.
     """
     if theirs.template == ours.template:
         return tuple(range(len(theirs.slots)))
     order = _orders(theirs), _orders(ours)
+    words = f" {' '.join(ours.words)} "
+    shared = {
+        slot.text
+        for slot in theirs.slots
+        if slot.kind == "name" and f" {' '.join(_words(slot.text))} " in words
+    }
     pairs = sorted(
         (
             (-_fit(a, b, order[0][i], order[1][j]), i, j)
             for i, a in enumerate(theirs.slots)
             for j, b in enumerate(ours.slots)
-            if a.kind == b.kind
+            if a.kind == b.kind and (a.text == b.text or a.text not in shared)
         ),
     )
     found = [-1] * len(theirs.slots)
@@ -144,7 +219,11 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
         if found[i] < 0 and j not in taken:
             found[i] = j
             taken.add(j)
-    left = [i for i, slot in enumerate(theirs.slots) if found[i] < 0 and slot.kind != "number"]
+    left = [
+        i
+        for i, slot in enumerate(theirs.slots)
+        if found[i] < 0 and slot.kind != "number" and slot.text not in shared
+    ]
     free = [j for j, slot in enumerate(ours.slots) if j not in taken and slot.kind != "number"]
     if len(left) == len(free) == 1:
         found[left[0]] = free[0]
@@ -165,7 +244,7 @@ def _fit(a: Slot, b: Slot, first: tuple[int, int], second: tuple[int, int]) -> f
             score += (2.0 if len(word) > 2 else 0.7) / (1 + abs(place - b.left.index(word)) + place)
     score += sum(0.7 for word in a.right[:1] if word in b.right[:1] and word.isalpha())
     score += 1.0 * (first == second) + 0.3 * (first[0] == second[0])
-    return score + 0.3 * (shape(a.text) == shape(b.text))
+    return score + (_LIKE_NUMBERS if a.kind == "number" else 0.3) * (shape(a.text) == shape(b.text))
 
 
 @lru_cache(16384)

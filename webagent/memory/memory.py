@@ -36,7 +36,7 @@ from webagent.memory.tries import FailedTries, key_of_action
 from webagent.memory.usage import Usage
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 6
+VERSION = 7
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 RECALLED = 10
 """Cases that an action is chosen from."""

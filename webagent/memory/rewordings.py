@@ -7,6 +7,7 @@ them.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -51,7 +52,7 @@ class Rewordings:
 
     def add(self, goal: str, others: Iterable[str]) -> list[str]:
         """Keep other wordings of a goal; return those that are refused, since they lack one of its
-        values or differ from it in nothing else. Nothing is kept of a goal with equal values."""
+        values or differ from it in nothing else."""
         read = read_goal(goal)
         kept, refused = list(self.by_template.get(read.template, ())), []
         for other in map(clean, others):
@@ -110,20 +111,27 @@ def _unquote(text: str) -> str:
 
 
 def _open(text: str, goal: Goal) -> str | None:
-    """The text with the goal's values left open; None where one of them is missing, or where two
-    are the same, so that nobody knows which is meant where."""
-    values = {slot.text: i for i, slot in enumerate(goal.slots)}
-    if len(values) < len(goal.slots):
-        return None
+    """The text with the goal's values left open; None where one of them is missing. Equal values
+    are taken to stand in the order in which the goal has them, each once."""
+    places: dict[str, list[int]] = {}
+    for i, slot in enumerate(goal.slots):
+        places.setdefault(slot.text, []).append(i)
     text = text.replace("{", "(").replace("}", ")")
-    if not values:
+    if not places:
         return text
-    longest = sorted(values, key=len, reverse=True)
+    longest = sorted(places, key=len, reverse=True)
     pattern = re.compile("|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in longest))
-    found = {match.group() for match in pattern.finditer(text)}
-    if found != set(values):
+    found = Counter(match.group() for match in pattern.finditer(text))
+    if any(found[value] != len(same) for value, same in places.items() if len(same) > 1):
         return None
-    return pattern.sub(lambda match: f"{{{values[match.group()]}}}", text)
+    if found.keys() != places.keys():
+        return None
+
+    def leave_open(match: re.Match[str]) -> str:
+        same = places[match.group()]
+        return f"{{{same.pop(0) if len(same) > 1 else same[0]}}}"
+
+    return pattern.sub(leave_open, text)
 
 
 _READ = TypeAdapter(Rewording)

@@ -6,7 +6,16 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from webagent.action import ACTIONS, Action
-from webagent.memory.goals import Goal, Slot, clean, extract, locate, read_goal
+from webagent.memory.goals import (
+    Goal,
+    Slot,
+    clean,
+    extract,
+    locate,
+    longer_names,
+    read_goal,
+    with_names,
+)
 from webagent.memory.pages import Page, is_within, masked, read_page
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step
@@ -190,8 +199,11 @@ def _ends(same: Sequence[PastAction]) -> list[int]:
 
 def scene_of(observation: Observation, steps: Sequence[Step]) -> Scene:
     """Return the scene of the step that comes after these on this page."""
-    goal = read_goal(observation.goal)
-    return Scene(goal, read_page(observation), tuple(done_of(step, goal) for step in steps))
+    goal, page = read_goal(observation.goal), read_page(observation)
+    # Without quotation marks only what is there tells where a name ends: `Lantern weeks`.
+    names = ((i, next(filter(page.whole, texts), "")) for i, texts in longer_names(goal))
+    goal = with_names(goal, tuple((i, text) for i, text in names if text))
+    return Scene(goal, page, tuple(done_of(step, goal) for step in steps))
 
 
 def done_of(step: Step, goal: Goal) -> PastAction:

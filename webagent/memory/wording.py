@@ -57,6 +57,7 @@ list catalogue overview
 login user account member username person who
 message post
 move shift transfer
+offer deal promotion
 owner author writer wrote written creator
 pay payment checkout
 phone telephone
@@ -67,6 +68,7 @@ rate rating score stars review
 read tell see learn
 rename retitle
 result outcome
+resume restart continue reinstate
 role right rights capability permission privilege access
 save store
 sell sold
@@ -77,6 +79,7 @@ size dimension
 spend spent paid
 state status
 stock available availability left supply inventory
+stop pause halt suspend
 street address live lives reside
 subscribe follow watch
 sum total altogether together overall

@@ -50,11 +50,13 @@ def test_values_within_values_and_braces_are_kept_apart() -> None:
     assert known.reword('Set "Bo" to "Bo Peep"')[0] == "Make Bo Peep (of) Bo"
 
 
-def test_equal_values_are_not_guessed_apart() -> None:
+def test_equal_values_stand_in_the_order_of_the_goal() -> None:
     known = Rewordings()
-    other = "Turn 5 into 5"
-    assert known.add("Change 5 to 5", [other]) == [other]
-    assert known.reword("Change 6 to 7") == []
+    goal = "Book the room from 1 May 09:00 to 3 May 09:00"
+    others = ["Room: 1 May 09:00 until 3 May 09:00", "Room from 09:00 on 1 May to 3 May"]
+    assert known.add(goal, others) == others[1:]
+    later = "Book the room from 2 May 08:00 to 4 May 10:30"
+    assert known.reword(later) == ["Room: 2 May 08:00 until 4 May 10:30"]
 
 
 def test_a_file_is_read_and_bad_lines_are_named(tmp_path: Path) -> None:

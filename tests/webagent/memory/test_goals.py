@@ -1,0 +1,53 @@
+"""Values of goals as people write them: without quotation marks, in any place and order."""
+
+import pytest
+
+from webagent.memory.goals import align, read_goal
+from webagent.memory.scene import scene_of
+from webagent.records import Node, Observation
+
+
+@pytest.mark.parametrize(
+    ("goal", "values"),
+    [
+        ("Blue Teapot: how many are left?", ["Blue Teapot"]),
+        ("Leave it. Mary Stone's bill is paid.", ["Mary Stone"]),
+        ("Oslo = my home", ["Oslo"]),
+        ("My home -> Oslo", ["Oslo"]),
+        ("Delete Blue Teapot", ["Blue Teapot"]),
+        ("Drag Anna up by one.", ["Anna"]),
+        ("Cheap tea is fine", []),
+        ("Where I live, I'd say, is Oslo", ["Oslo"]),
+        ("2x Blue Teapot, part number B-2207", ["2", "Blue Teapot", "B-2207"]),
+        ("Its SKU B-2207", ["SKU", "B-2207"]),
+        ("Send 7 this text: They will come later. Wait.", ["7", "They will come later. Wait."]),
+        ("Send it: Fast delivery, to where I live in Oslo.", ["Fast", "Oslo"]),
+    ],
+)
+def test_values_are_found_wherever_they_stand(goal: str, values: list[str]) -> None:
+    assert [slot.text for slot in read_goal(goal).slots] == values
+
+
+@pytest.mark.parametrize(
+    ("goal", "values"),
+    [
+        ("IBAN: Tom Hill has which one?", ["IBAN", "Tom Hill"]),
+        ("Which iban does Tom Hill have?", ["", "Tom Hill"]),
+    ],
+)
+def test_a_name_in_both_goals_is_no_other_value(goal: str, values: list[str]) -> None:
+    theirs, ours = read_goal("Find the IBAN for Mary Stone"), read_goal(goal)
+    assert [ours.slots[i].text if i >= 0 else "" for i in align(theirs, ours)] == values
+
+
+def test_numbers_are_matched_by_how_they_are_written() -> None:
+    theirs = read_goal("Sell 12 jars at 4.50 euros")
+    ours = read_goal("Jars: ask 3.75, amount 9")
+    assert [ours.slots[i].text for i in align(theirs, ours)] == ["9", "3.75"]
+
+
+def test_a_name_ends_where_it_ends_on_the_page() -> None:
+    nodes = (Node(1, "link", "Spring sale"), Node(2, "link", "Spring"))
+    page = Observation("Please end Spring sale for now", "http://shop.test/", "Shop", nodes)
+    assert scene_of(page, ()).value(("$", 0)) == "Spring sale"
+    assert read_goal(page.goal).slots[0].text == "Spring"
