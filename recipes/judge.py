@@ -25,6 +25,8 @@ class Judgements(TypedDict):
     """Why the run stopped early; empty if it did not."""
     adversarial: NotRequired[list[dict[str, Any]]]
     """With `--adversarial`: the pass rates of each evaluator."""
+    steps: NotRequired[dict[str, Any]]
+    """With `--steps`: how many episodes and steps were judged, and by what."""
     behaviours: NotRequired[dict[str, Any]]
     """With `--induce`: the metrics derived from the feedback."""
     evaluators: NotRequired[dict[str, Any]]

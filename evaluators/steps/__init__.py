@@ -12,7 +12,7 @@ from evaluators.steps.judgement import (
     store_judgements,
     weigh_steps,
 )
-from evaluators.steps.model import StepJudgeSettings, judge_by_model
+from evaluators.steps.model import StepJudgeSettings, judge_by_model, name_model_source
 from evaluators.steps.rules import judge_by_rules
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "label_steps",
     "load_episode_judgements",
     "load_judgements",
+    "name_model_source",
     "reward_steps",
     "store_judgements",
     "weigh_steps",

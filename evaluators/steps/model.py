@@ -158,6 +158,11 @@ class StepJudgeSettings:
     max_tokens: int = 4096
 
 
+def name_model_source(model: Model, prompt: Prompt | None = None) -> str:
+    """Return the source that a model's judgements are stored with and looked up by."""
+    return f"witness[{model.name}]@1#{(prompt or load_prompt(PROMPT)).hash}"
+
+
 def judge_by_model(
     model: Model,
     images: Callable[[str], bytes] | None = None,
@@ -179,8 +184,7 @@ def judge_by_model(
     asked, and labels are AgentProcessBench's, with how much stands done after each step.
     """
     question = prompt or load_prompt(PROMPT)
-    # Stored with judgements, which are looked up by it.
-    source = f"witness[{model.name}]@1#{question.hash}"
+    source = name_model_source(model, question)
 
     async def judge(trajectory: Trajectory) -> StepJudgement:
         count = len(trajectory.steps)

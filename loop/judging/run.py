@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +25,7 @@ from evaluators.behaviours.induce import (
 from evaluators.combine import EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
+from evaluators.steps import StepJudgeSettings
 from loop.console.output import results_console
 from loop.console.progress import EpisodeCounter, count_episodes
 from loop.costs import (
@@ -57,6 +59,7 @@ from loop.judging.specification import (
     read_frozen_specs,
     verify_judges,
 )
+from loop.judging.steps import JudgedSteps, StepJudging, format_judged_steps
 from webagent.errors import ModelError, SetupError, StoreError, UsageError
 from webagent.files import write_whole
 from webagent.models.model import Model
@@ -141,6 +144,7 @@ class JudgingRun:
     induced: InducedMetrics | None = None
     standings: list[AdversarialResult] = field(default_factory=list)
     """How the evaluators stood the lies, where they were tried on them."""
+    steps: JudgedSteps | None = None
     left_undone: str = ""
     """Why judging ended early; empty where it did not."""
 
@@ -177,6 +181,8 @@ class JudgingRun:
                 self.standings.append(standing)
         elif specs:
             await self._score(specs, making, ledger)
+        if self.config.steps and making.model is not None:
+            await self._judge_steps(making.model, making, ledger)
         if self.config.induce is not None:
             entries = self.entries()
             self.induced = await induce_metrics(self.store, entries, self.config, making.model)
@@ -204,6 +210,15 @@ class JudgingRun:
             )
         with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
             await scoring.score(work, self.config.concurrency, counter)
+
+    async def _judge_steps(self, model: Model, making: EvaluatorBuilder, ledger: Ledger) -> None:
+        """Ask about the steps of every episode that the model has not judged so."""
+        config, episodes = self.config, [entry.id for entry in self.entries()]
+        settings = StepJudgeSettings(timeout=config.seconds)
+        judging = StepJudging(model, making.images, settings, config.concurrency, config.retry)
+        with count_episodes(len(episodes), cost=partial(format_spending, ledger)) as counter:
+            watch = partial(counter.count, success=None, is_new=True)
+            self.steps = await judging.judge(self.store, episodes, watch)
 
     def entries(self) -> list[EpisodeSummary]:
         """The episodes that are meant."""
@@ -244,6 +259,9 @@ class JudgingRun:
         print_names(called, console)
         print_costs(self.tallies, self.prices, console, called)
         print_verdicts(self.store, self.entries(), self.asked, console, called)
+        if self.steps is not None:
+            report["steps"] = asdict(self.steps)
+            print(format_judged_steps(self.steps, shlex.quote(str(self.config.run))))
         if self.standings:
             report["adversarial"] = [asdict(standing) for standing in self.standings]
             self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")
@@ -289,7 +307,7 @@ class JudgingRun:
     ) -> AsyncIterator[EvaluatorBuilder]:
         """What evaluators are made with; the model is there only where a judge asks one."""
         asked = None
-        if self.config.asks_to_induce or any(spec.asks_a_model for spec in specs):
+        if self.config.asks or any(spec.asks_a_model for spec in specs):
             asked = self.config.contestant
             check_cost_cap(self.config.caps, self.config.asked.paid, self.prices)
         images = self.store.images.get if self.config.images else None

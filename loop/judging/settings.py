@@ -55,6 +55,9 @@ class JudgeConfig:
     adversarial: bool = False
     """Test the evaluators on the built-in adversarial episodes and honest controls instead of the
     run's episodes (docs/judging/adversarial.md)."""
+    steps: bool = False
+    """Have --model judge every step, too, as `webagent train --steps witness` reads it
+    (docs/judging/steps.md)."""
     freeze: bool = False
     """Fix the evaluators by their content hash in the run's frozen.json before they score."""
     verify: bool = False
@@ -69,11 +72,13 @@ class JudgeConfig:
 
     def check(self) -> None:
         """Check that the settings are consistent. Raises `SetupError`."""
-        if not (self.evaluators or self.against or self.verify or self.induce):
+        if not (self.evaluators or self.against or self.verify or self.induce or self.steps):
             raise UsageError(
                 "nothing to do: name evaluators with --with, labels with --against, feedback with"
-                " --induce, or --verify"
+                " --induce, or --verify, or --steps"
             )
+        if self.steps and not self.asked.is_named:
+            raise UsageError("--steps asks a model about every step: name it with --model")
         if any(size < 1 for size in self.metrics):
             raise UsageError(f"--metrics {' '.join(map(str, self.metrics))}: must be at least 1")
         if self.adversarial and not self.evaluators:
@@ -93,6 +98,11 @@ class JudgeConfig:
     def asks_to_induce(self) -> bool:
         """Return whether a model derives the metrics."""
         return self.induce is not None and self.asked.is_named
+
+    @property
+    def asks(self) -> bool:
+        """Return whether a model is asked for more than verdicts."""
+        return self.asks_to_induce or self.steps
 
     @property
     def contestant(self) -> NamedPolicy:

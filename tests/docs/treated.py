@@ -184,6 +184,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent train --runs runs/NAME --steps rules",
         "webagent train runs/NAME --train.track wandb",
         "webagent improve --preset demo --train.track mlflow tensorboard",
+        "webagent judge runs/NAME --steps --model NAME",
         "webagent train --runs runs/NAME --steps witness",
         "webagent train --runs runs/NAME --steps witness --objective grpo",
         "webagent train --runs runs/demos --model Qwen/Qwen3-0.6B --lora 16 --out trained",
