@@ -12,7 +12,12 @@ from evaluators.steps.judgement import (
     store_judgements,
     weigh_steps,
 )
-from evaluators.steps.model import StepJudgeSettings, judge_by_model, name_model_source
+from evaluators.steps.model import (
+    StepJudgeSettings,
+    has_model_failed,
+    judge_by_model,
+    name_model_source,
+)
 from evaluators.steps.rules import judge_by_rules
 
 __all__ = [
@@ -20,6 +25,7 @@ __all__ = [
     "StepJudgeSettings",
     "StepJudgement",
     "build_value",
+    "has_model_failed",
     "judge_by_model",
     "judge_by_rules",
     "judge_by_value",

@@ -158,6 +158,15 @@ class StepJudgeSettings:
     max_tokens: int = 4096
 
 
+_FAILED = "the model failed: "
+
+
+def has_model_failed(judgement: StepJudgement) -> bool:
+    """Return whether nothing was said because the model failed or was silent, not because of what
+    it was asked about."""
+    return judgement.reason.startswith(_FAILED)
+
+
 def name_model_source(model: Model, prompt: Prompt | None = None) -> str:
     """Return the source that a model's judgements are stored with and looked up by."""
     return f"witness[{model.name}]@1#{(prompt or load_prompt(PROMPT)).hash}"
@@ -256,9 +265,9 @@ async def ask_of_episode(
     try:
         return await ask_and_read(ask, messages, read, ask_again), ""
     except TimeoutError:
-        return None, f"{model.name} did not reply within {settings.timeout:g} s"
+        return None, f"{_FAILED}{model.name} did not reply within {settings.timeout:g} s"
     except ModelError as error:
-        return None, f"the model failed: {error}"
+        return None, f"{_FAILED}{error}"
     except UnusableError as error:
         return None, f"no usable reply, asked twice: {error}"
 

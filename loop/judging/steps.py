@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from evaluators.steps import (
     StepJudgement,
     StepJudgeSettings,
+    has_model_failed,
     judge_by_model,
     load_judgements,
     name_model_source,
@@ -29,6 +30,10 @@ class JudgedSteps:
     mistakes: int
     redundant: int
     """Steps."""
+    failed: int
+    """Episodes about which the model failed this time; the same command asks again."""
+    failure: str
+    """The latest reason; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +51,22 @@ class StepJudging:
         self, store: Store, episodes: Sequence[str], watch: Callable[[Trajectory], None]
     ) -> JudgedSteps:
         """Judge the steps of episodes that the model has not judged yet, each stored at once, and
-        return what the store then holds of these. Raises `StoreError`."""
+        return what the store then holds of these. One on which the model failed is not stored, so
+        that it is asked about again. Raises `StoreError`."""
         source = name_model_source(self.model)
         known = load_judgements(store, source)
         ask = judge_by_model(self.model, self.images, self.settings)
-        gate = asyncio.Semaphore(self.concurrency)
+        gate, failed = asyncio.Semaphore(self.concurrency), list[str]()
 
         async def judge_one(episode: str) -> None:
             async with gate:
                 trajectory = store.load(episode)
                 if trajectory is not None:
-                    store_judgements(store, [await ask(trajectory)])
+                    judgement = await ask(trajectory)
+                    if has_model_failed(judgement):
+                        failed.append(judgement.reason)
+                    else:
+                        store_judgements(store, [judgement])
                     watch(trajectory)
 
         def is_open(episode: str) -> bool:
@@ -71,6 +81,8 @@ class StepJudging:
             sum(map(_has_abstained, found)),
             sum(step.is_error for one in found for step in one.steps),
             sum(step.is_redundant for one in found for step in one.steps),
+            len(failed),
+            failed[-1] if failed else "",
         )
 
 
@@ -80,8 +92,9 @@ def _has_abstained(judgement: StepJudgement) -> bool:
 
 def format_judged_steps(found: JudgedSteps, run: str) -> str:
     """Return it in a sentence, with what it is for."""
+    failed = f"; of {found.failed} more nothing, as {found.failure}" if found.failed else ""
     return (
         f"steps of {found.episodes} episodes judged by {found.source}: {found.mistakes} mistakes,"
-        f" {found.redundant} redundant; nothing was said of {found.abstained} episodes. Train with"
-        f" them: webagent train --runs {run} --steps witness"
+        f" {found.redundant} redundant; nothing was said of {found.abstained} episodes{failed}."
+        f" Train with them: webagent train --runs {run} --steps witness"
     )

@@ -443,3 +443,20 @@ def test_every_step_is_judged_once_and_kept_for_training(
     assert cli.main([*asked, "--json"]) == 0
     assert len(chat_server.requests) == before
     assert json.loads(capsys.readouterr().out)["steps"]["mistakes"] == 12
+
+
+def test_steps_on_which_the_model_failed_are_asked_about_again(
+    run, chat_server, behave, monkeypatch, capsys
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(behave.status(400, message="no"), behave.reply("I would rather not say"))
+    asked = ["judge", str(run), "--steps", "--model", "m", "--concurrency", "1", "--json"]
+
+    assert cli.main(asked) == 0
+    first = json.loads(capsys.readouterr().out)["steps"]
+    assert (first["episodes"], first["abstained"], first["failed"]) == (11, 11, 1)
+    assert first["failure"].startswith("the model failed: ")
+
+    assert cli.main(asked) == 0
+    second = json.loads(capsys.readouterr().out)["steps"]
+    assert (second["episodes"], second["abstained"], second["failed"]) == (12, 12, 0)
