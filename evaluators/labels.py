@@ -28,6 +28,9 @@ _WORDS = {
     **dict.fromkeys(("0", "false", "no", "n", "failure", "unsuccessful", "fail", "failed"), 0.0),
 }
 
+TRUTH_RULES = ("majority", "first", "unanimous")
+"""How the labels of several annotators become one truth."""
+
 
 @dataclass(frozen=True, slots=True)
 class Label:

@@ -1,22 +1,19 @@
-"""How sure a measured success rate is: intervals for one rate, for repeats, for a difference."""
+"""How sure a measured success rate is: intervals for one rate, for repeats, for a difference; how
+right told probabilities are."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
+from random import Random
+from statistics import fmean, quantiles, stdev
 from typing import NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 Outcomes: TypeAlias = Mapping[tuple[int, str, int], float]
 """What an arm measured: (repeat, task, seed) to a value in [0, 1]."""
 
-Array: TypeAlias = NDArray[np.float64]
-Cells: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Rows and columns of a table, to be broadcast."""
-
-_CHUNK = 2_000_000
-"""Most episodes drawn at once, so that large comparisons stay within 100 MB."""
+_DRAWS = 200
+"""Of calibration by chance."""
 
 
 class Interval(NamedTuple):
@@ -52,10 +49,10 @@ def mean_interval(values: Sequence[float]) -> Interval:
     """
     if not values:
         raise ValueError("no repeats to average")
-    mean, freedom = float(np.mean(values)), len(values) - 1
+    mean, freedom = fmean(values), len(values) - 1
     if not freedom:
         return Interval(mean, -math.inf, math.inf)
-    half = student_quantile(freedom) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    half = student_quantile(freedom) * stdev(values) / math.sqrt(len(values))
     return Interval(mean, mean - half, mean + half)
 
 
@@ -94,29 +91,20 @@ def cluster_interval(
     """
     if not groups or not all(groups):
         raise ValueError("an average over groups needs non-empty groups")
-    means = np.array([np.mean(group) for group in groups], dtype=np.float64)
-    value = float(means.mean())
-    if np.ptp(means) == 0.0:
+    means = [fmean(group) for group in groups]
+    value, rng = fmean(means), Random(seed)
+    if len(set(means)) == 1:
         return Interval(value, *wilson(value * len(means), len(means)))
-    drawn = draw_resamples(means[:, None], lambda sums: sums[..., 0] / len(means), resamples, seed)
-    low, high = np.percentile(drawn, (2.5, 97.5))
-    return Interval(value, float(low), float(high))
+    drawn = [fmean(rng.choices(means, k=len(means))) for _ in range(resamples)]
+    return Interval(value, *percentiles(drawn))
 
 
-def draw_resamples(
-    table: Array, statistic: Callable[[Array], Array], resamples: int = 2000, seed: int = 0
-) -> Array:
-    """Return the statistic of the summed rows of each resample, rows drawn with replacement.
-
-    `statistic` takes (..., columns) sums.
-    """
-    rng, rows = np.random.default_rng(seed), len(table)
-    found = []
-    for size in _chunks(resamples, rows):
-        chosen = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
-        weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
-        found.append(statistic(weights @ table))
-    return np.concatenate(found)
+def percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the middle 95 % of the values, read between them by straight lines."""
+    if len(values) == 1:
+        return values[0], values[0]
+    ends = quantiles(values, n=40, method="inclusive")
+    return ends[0], ends[-1]
 
 
 def difference(
@@ -147,21 +135,18 @@ def difference(
         b = {key: b[key] for key in shared}
     if not a or not b:
         return None
-    keys = [*a, *b]
-    repeats = sorted({repeat for repeat, _, _ in keys})
-    tasks = sorted({task for _, task, _ in keys})
-    one, other = _table(a, repeats, tasks), _table(b, repeats, tasks)
-    rng = np.random.default_rng(seed)
-    draw = _resample_episodes if fixed_tasks else _resample_tasks
-    size = max(one.values.size, other.values.size)
-    chunks = [draw(one, other, n, rng, bool(shared)) for n in _chunks(resamples, size)]
-    drawn = np.concatenate(chunks)
-    low, high = np.nanpercentile(drawn, (2.5, 97.5))
-    value = float(one.sums.sum() / one.counts.sum() - other.sums.sum() / other.counts.sum())
+    draw, rng = _resample_episodes if fixed_tasks else _resample_tasks, Random(seed)
+    if shared:
+        drawn = list(islice(draw(_Table({key: a[key] - b[key] for key in a}), rng), resamples))
+    else:
+        pairs = zip(draw(_Table(a), rng), draw(_Table(b), rng), strict=False)
+        drawn = [one - other for one, other in islice(pairs, resamples)]
+    value = fmean(a.values()) - fmean(b.values())
+    low, high = percentiles(drawn)
     if low == high and {*a.values(), *b.values()} <= {0.0, 1.0}:
         half = _bound_unseen(a, b, fixed_tasks=fixed_tasks, is_paired=bool(shared))
         low, high = max(-1.0, value - half), min(1.0, value + half)
-    return Interval(value, float(low), float(high))
+    return Interval(value, low, high)
 
 
 def _bound_unseen(a: Outcomes, b: Outcomes, *, fixed_tasks: bool, is_paired: bool) -> float:
@@ -179,87 +164,69 @@ def _bound_unseen(a: Outcomes, b: Outcomes, *, fixed_tasks: bool, is_paired: boo
     return ends[0] if is_paired else math.hypot(*ends)
 
 
-class _Table(NamedTuple):
-    """An arm's episodes by repeat and task; places beyond a cell's count are unused."""
+class _Table:
+    """Values by repeat and task, for resamples of repeats."""
 
-    values: Array
-    """Repeats by tasks by places."""
-    counts: NDArray[np.int64]
-    """Repeats by tasks."""
+    def __init__(self, outcomes: Outcomes) -> None:
+        cells: dict[tuple[int, str], list[float]] = {}
+        for (repeat, task, _), value in sorted(outcomes.items()):
+            cells.setdefault((repeat, task), []).append(value)
+        tasks = sorted({task for _, task in cells})
+        self.rows = [
+            [cells.get((repeat, task), []) for task in tasks]
+            for repeat in sorted({repeat for repeat, _ in cells})
+        ]
 
-    @property
-    def width(self) -> int:
-        return int(self.values.shape[2])
-
-    @property
-    def sums(self) -> Array:
-        return np.asarray(self.values.sum(axis=2))
-
-
-def _table(outcomes: Outcomes, repeats: Sequence[int], tasks: Sequence[str]) -> _Table:
-    cells: dict[tuple[int, str], list[float]] = {}
-    for repeat, task, seed in sorted(outcomes):
-        cells.setdefault((repeat, task), []).append(outcomes[repeat, task, seed])
-    values = np.zeros((len(repeats), len(tasks), max(map(len, cells.values()))))
-    counts = np.zeros(values.shape[:2], dtype=np.int64)
-    for row, repeat in enumerate(repeats):
-        for column, task in enumerate(tasks):
-            cell = cells.get((repeat, task), [])
-            values[row, column, : len(cell)] = cell
-            counts[row, column] = len(cell)
-    return _Table(values, counts)
+    def draw_repeats(self, rng: Random) -> tuple[int, ...]:
+        """Return the indices of resampled repeats."""
+        count = len(self.rows)
+        return tuple(sorted(rng.choices(range(count), k=max(1, count - 1))))
 
 
-def _resample_tasks(
-    one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
-) -> Array:
-    """Return differences over resampled repeats and tasks; unpaired arms are paired anew."""
-    repeats, tasks = _resample_repeats(one, count, rng), one.counts.shape[1]
-    columns = rng.integers(tasks, size=(count, tasks))
-    cells = repeats[:, :, None], columns[:, None, :]
-    again = (
-        cells if paired else (_resample_repeats(one, count, rng)[:, :, None], columns[:, None, :])
-    )
-    return _rate(one.sums[cells], one.counts[cells]) - _rate(other.sums[again], other.counts[again])
+def _resample_tasks(table: _Table, rng: Random) -> Iterator[float]:
+    """Yield the rate over resampled repeats and tasks, without end."""
+    known: dict[tuple[int, ...], tuple[list[float], list[int]]] = {}
+    while True:
+        repeats = table.draw_repeats(rng)
+        if repeats not in known:
+            columns = list(zip(*(table.rows[row] for row in repeats), strict=True))
+            sums = [math.fsum(map(math.fsum, column)) for column in columns]
+            known[repeats] = sums, [sum(map(len, column)) for column in columns]
+        sums, counts = known[repeats]
+        tasks = rng.choices(range(len(sums)), k=len(sums))
+        if episodes := sum(map(counts.__getitem__, tasks)):
+            yield sum(map(sums.__getitem__, tasks)) / episodes
 
 
-def _resample_episodes(
-    one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
-) -> Array:
-    """Return differences over drawn repeats, all tasks, and drawn episodes of each."""
-    every = np.arange(one.counts.shape[1])[None, None, :]
-    cells = _resample_repeats(one, count, rng)[:, :, None], every
-    again = cells if paired else (_resample_repeats(one, count, rng)[:, :, None], every)
-    luck = rng.random((*np.broadcast_shapes(*(part.shape for part in cells)), one.width))
-    other_luck = luck if paired else rng.random((*luck.shape[:3], other.width))
-    return _rate(*_sum_resampled(one, cells, luck)) - _rate(
-        *_sum_resampled(other, again, other_luck)
-    )
+def _resample_episodes(table: _Table, rng: Random) -> Iterator[float]:
+    """Yield the rate over resampled repeats, all tasks, and resampled episodes of each."""
+    mixed = [[cell for cell in row if len(set(cell)) > 1] for row in table.rows]
+    alike = [math.fsum(sum(cell) for cell in row if len(set(cell)) == 1) for row in table.rows]
+    counts = [sum(map(len, row)) for row in table.rows]
+    while True:
+        repeats = table.draw_repeats(rng)
+        total = sum(alike[row] for row in repeats)
+        total += sum(sum(rng.choices(cell, k=len(cell))) for row in repeats for cell in mixed[row])
+        yield total / sum(counts[row] for row in repeats)
 
 
-def _resample_repeats(table: _Table, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    repeats = table.counts.shape[0]
-    return rng.integers(repeats, size=(count, max(1, repeats - 1)))
+def calibration_error(
+    pairs: Sequence[tuple[float, bool]], weights: Sequence[float] = (), bins: int = 10
+) -> float:
+    """Return the expected calibration error: the mean, over bins of equal width, of the difference
+    between a bin's mean probability and its share of successes. 0 without data."""
+    gaps, total = [0.0] * bins, 0.0
+    for place, (said, was) in enumerate(pairs):
+        weight = weights[place] if weights else 1.0
+        gaps[min(int(said * bins), bins - 1)] += weight * (said - was)
+        total += weight
+    return sum(map(abs, gaps)) / total if total else 0.0
 
 
-def _sum_resampled(table: _Table, cells: Cells, luck: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return sums and counts of the cells, with as many episodes drawn from each as it has."""
-    counts = table.counts[cells]
-    places = (luck * counts[..., None]).astype(np.int64)
-    values = table.values[cells[0][..., None], cells[1][..., None], places]
-    is_used = np.arange(table.width) < counts[..., None]
-    return np.where(is_used, values, 0.0).sum(axis=3), counts
-
-
-def _rate(sums: Array, counts: NDArray[np.int64]) -> Array:
-    """Return the rate of each resample; nan where it holds no episode."""
-    totals = counts.sum(axis=(1, 2))
-    rates = np.full(len(totals), np.nan)
-    np.divide(sums.sum(axis=(1, 2)), totals, out=rates, where=totals > 0)
-    return rates
-
-
-def _chunks(resamples: int, size: int) -> Iterable[int]:
-    """Return numbers of resamples that add up, each small enough for the memory."""
-    most = max(1, _CHUNK // max(1, size))
-    return [min(most, resamples - start) for start in range(0, resamples, most)]
+def calibration_by_chance(said: Sequence[float], weights: Sequence[float] = ()) -> float:
+    """Return the calibration error that these probabilities would have if each were right: it is
+    above 0, as shares of few answers vary. The mean of 200
+    draws."""
+    rng = Random(0)
+    drawn = ([(each, rng.random() < each) for each in said] for _ in range(_DRAWS))
+    return sum(calibration_error(pairs, weights) for pairs in drawn) / _DRAWS

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from benchmarks.catalogue import Options, find_benchmark
@@ -51,8 +50,8 @@ class TaskSplit:
 
     def withhold(self, share: float, repeat: int) -> frozenset[str]:
         """Return the tasks without demonstrations in a repeat, this share of those learnt on."""
-        order = np.random.default_rng([repeat, _WITHHOLDING]).permutation(len(self.learning))
-        return frozenset(self.learning[int(i)] for i in order[: round(share * len(order))])
+        order = _draw_order(len(self.learning), repeat, _WITHHOLDING)
+        return frozenset(self.learning[i] for i in order[: round(share * len(order))])
 
     def describe(self) -> list[str]:
         """Return the split in sentences for the summary; empty for a split by seed without
@@ -114,8 +113,8 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
     trial: tuple[str, ...] = ()
     if by != "seed" and config.learner == "endpoint":
         count = min(len(learning) - 1, max(1, round(TRIED * len(learning))))
-        order = np.random.default_rng([config.split_seed, _DRAW, 1]).permutation(len(learning))
-        trial = tuple(learning[int(place)] for place in sorted(order[: max(count, 0)]))
+        order = _draw_order(len(learning), config.split_seed, _DRAW, 1)
+        trial = tuple(learning[place] for place in sorted(order[: max(count, 0)]))
         learning = [name for name in learning if name not in trial]
     if not learning and not practised:
         raise UsageError(
@@ -225,8 +224,7 @@ def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, t
         groups.setdefault(task.template or f"{name} alone", []).append(name)
     has_templates = len(groups) < len(tasks)
     wanted, held = max(1, round(share * len(tasks))), list[str]()
-    order = np.random.default_rng([seed, _DRAW]).permutation(len(groups))
-    drawn = [list(groups.values())[int(place)] for place in order]
+    drawn = [list(groups.values())[place] for place in _draw_order(len(groups), seed, _DRAW)]
     # A last group stays to be learnt on, however large the share.
     for group in drawn[:-1]:
         if len(held) < wanted:
@@ -256,3 +254,9 @@ def check_scored(config: ImproveConfig, split: TaskSplit, suite: Suite) -> None:
 
 def _first(reasons: Mapping[str, str]) -> str:
     return "".join(f", as {name}: {reason}" for name, reason in [*reasons.items()][:1])
+
+
+def _draw_order(count: int, *seeds: int) -> list[int]:
+    from numpy.random import default_rng  # not part of the core, where nothing is drawn
+
+    return [int(place) for place in default_rng(seeds).permutation(count)]

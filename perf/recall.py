@@ -21,7 +21,8 @@ from typing import Any
 from evaluators.statistics import wilson
 from tasks.suite import split_of
 from webagent.action import Action, format_action
-from webagent.memory import Memory, Proposal, comparisons, computing, explain, scene_of
+from webagent.memory import Memory, Proposal, comparisons, computing, scene_of
+from webagent.memory.explain import explain
 from webagent.memory.memory import same_value
 from webagent.memory.scene import MARKS, arguments
 from webagent.records import Observation, Trajectory

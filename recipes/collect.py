@@ -19,8 +19,7 @@ from loop.searching import describe_search
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
 from recipes.settings import resolve
-from webagent.policy.student import STUDENT
-from webagent.records import Score
+from webagent.records import STUDENT, Score
 from webagent.rollout import PlannedEpisode
 from webagent.store import Store
 

@@ -18,7 +18,8 @@ from recipes.settings import resolve
 from recipes.show import find_episode
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError
-from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.memory import Memory, MemoryMismatch, scene_of
+from webagent.memory.explain import explain
 from webagent.memory.rewordings import Rewordings
 from webagent.models.spending import Ledger, MeteredModel
 from webagent.policy.remembering import MEMORY, remember_judged

@@ -73,26 +73,33 @@ def test_the_core_is_enough_for_what_asks_a_server():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("line", "package"),
+    ("line", "package", "extra"),
     [
-        (["improve", "--preset", "demo"], "torch"),
-        (["export", "runs/r"], "pyarrow"),
-        (["benchmark", "miniwob", "--policy", "oracle"], "miniwob"),
+        (["improve", "--preset", "demo"], "numpy", "learn"),
+        (["export", "runs/r"], "pyarrow", "learn"),
+        (["benchmark", "miniwob", "--policy", "oracle"], "miniwob", "learn"),
+        (
+            ["run", "Buy", "--url", "http://x.invalid", "--model", "m", "--gif", "a.gif"],
+            "pil",
+            "vision",
+        ),
     ],
 )
-def test_a_command_that_needs_an_extra_says_which(line: list[str], package: str, tmp_path: Path):
+def test_a_command_that_needs_an_extra_says_which(
+    line: list[str], package: str, extra: str, tmp_path: Path
+):
     done = run_without_extras(f"import os; os.chdir({str(tmp_path)!r}); sys.exit(cli.main({line}))")
 
     assert done.returncode == 3
     assert package in done.stderr.lower() and len(done.stderr.splitlines()) == 1
-    assert done.stderr.endswith("; pip install 'webagent-loop[learn]'\n")
+    assert done.stderr.endswith(f"; pip install 'webagent-loop[{extra}]'\n")
     assert not list(tmp_path.iterdir())
 
 
 def test_what_an_extra_brings_is_no_dependency_of_the_core():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     core = {line.partition(">")[0] for line in project["dependencies"]}
-    named = {"scikit-learn" if name == "sklearn" else name for name in EXTRAS}
+    named = {{"sklearn": "scikit-learn", "PIL": "pillow"}.get(name, name) for name in EXTRAS}
 
     assert not core & named
     assert set(EXTRAS.values()) <= project["optional-dependencies"].keys()

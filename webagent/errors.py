@@ -21,15 +21,18 @@ A message says what was found, what was expected and what to do next.
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("torch", "transformers", "tokenizers", "safetensors"), "learn"),
-        **dict.fromkeys(("scipy", "sklearn", "pyarrow", "gymnasium", "miniwob"), "learn"),
+        **dict.fromkeys(("scipy", "sklearn", "pyarrow", "gymnasium", "miniwob", "numpy"), "learn"),
         **dict.fromkeys(("peft", "accelerate"), "train"),
         **dict.fromkeys(("django", "oscar", "treebeard", "waitress", "whitenoise"), "sites"),
+        "rapidfuzz": "sites",
+        "PIL": "vision",
         "inspect_ai": "inspect",
         "llguidance": "llm",
         "ray": "scale",
@@ -127,3 +130,11 @@ def missing_package(error: ModuleNotFoundError, what: str) -> SetupError | None:
         f"{what} needs {package}, which is not installed;"
         f" pip install 'webagent-loop[{EXTRAS[package]}]'"
     )
+
+
+def check_package(package: str, what: str) -> None:
+    """Raise the error that says which extra `what` needs, where the package is not installed."""
+    if find_spec(package) is None:
+        raise missing_package(ModuleNotFoundError(name=package), what) or SetupError(
+            f"{what} needs {package}, which is not installed"
+        )

@@ -145,6 +145,13 @@ PERSON = "person"
 """The `Decision.weights` of what a person did. In an episode of an agent's it takes none of the
 steps that the agent may take."""
 
+STUDENT = "student"
+"""The `Decision.source` of the student's actions, and the name of its folder."""
+ACTED, ASKED, AGREED = "student_acted", "student_asked", "student_agreed"
+SURE = "student_sure"
+"""Values in `usage` of decisions behind a student: whether it acted or the large model was queried;
+whether it would have acted the same, and its confidence, in thousandths."""
+
 SET_APART = ("baseline", "record")
 """Phases that say nothing of a policy: baselines, and what was played to be replayed in one. They
 are among a run's episodes only for whoever names them."""

@@ -1,6 +1,6 @@
-"""How alike texts are: TF-IDF vectors of their words, and how many letters they share in order."""
+"""Texts as TF-IDF vectors of their words."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -41,14 +41,3 @@ def normalize_rows(rows: Array) -> Array:
     """Return each row at length one; zeros stay zeros."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 0, lengths, 1.0))
-
-
-def find_most_similar(text: str, others: Iterable[str], at_least: float) -> str | None:
-    """Return the text that shares most letters in order with this one; None below `at_least`.
-
-    The share is 1 less the insertions and deletions between the two over their summed lengths.
-    """
-    from rapidfuzz import fuzz, process
-
-    found = process.extractOne(text, list(others), scorer=fuzz.ratio, score_cutoff=100 * at_least)
-    return found[0] if found else None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from evaluators.statistics import calibration_error
 from webagent.memory.pages import is_within
 from webagent.models.builtin.vocabulary import keys_of
 from webagent.records import Ending, Node, Observation, Trajectory
@@ -17,7 +18,6 @@ from worldmodel.transitions import Situation, Transition
 
 _BATCH = 32
 _WHOLE = 10_000
-_BINS = 10
 _KEPT = 0.8
 """Share of the successes that a threshold on P(success) keeps."""
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -354,6 +354,7 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
     predicted = sum(one.predicted for one in going)
     both, told = sum(one.both for one in going), sum(one.told for one in going)
     pairs = [(one.chance, one.succeeded) for one in tallies]
+    sure = [(one.confidence, one.right) for one in going]
     brier = _mean([(chance - success) ** 2 for chance, success in pairs])
     base = _mean([float(success) for _, success in pairs]) or 0.0
     spread = base * (1 - base)
@@ -383,13 +384,13 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         brier=brier,
         brier_skill=1 - brier / spread if brier is not None and spread else None,
         brier_skill_even=_even_skill(pairs, base) if spread else None,
-        ece=_calibration_error(pairs),
+        ece=calibration_error(pairs) if pairs else None,
         failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
         success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
         failure_called_success_even=_mean([chance >= base for chance, won in pairs if not won]),
         success_called_success_even=_mean([chance >= base for chance, won in pairs if won]),
         failure_called_success_80=called_success,
-        confidence_ece=_calibration_error([(one.confidence, one.right) for one in going]),
+        confidence_ece=calibration_error(sure) if sure else None,
     )
 
 
@@ -409,18 +410,6 @@ def _even_skill(pairs: Sequence[tuple[float, bool]], base: float) -> float:
         odds = chance * (1 - base), (1 - chance) * base
         errors[success].append((odds[0] / sum(odds) - success) ** 2)
     return 1 - 2 * sum(sum(each) / len(each) for each in errors.values())
-
-
-def _calibration_error(pairs: Sequence[tuple[float, bool]]) -> float | None:
-    """Return the mean distance between predicted probability and observed share, over bins of the
-    probability."""
-    if not pairs:
-        return None
-    bins: dict[int, list[tuple[float, bool]]] = {}
-    for chance, came in pairs:
-        bins.setdefault(min(_BINS - 1, int(chance * _BINS)), []).append((chance, came))
-    gaps = (abs(sum(c for c, _ in each) - sum(v for _, v in each)) for each in bins.values())
-    return sum(gaps) / len(pairs)
 
 
 class _Alignment:

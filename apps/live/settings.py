@@ -21,12 +21,13 @@ from webagent.agent import Agent, Asking
 from webagent.agent.actor import ModelOptions, check_actor, name_of
 from webagent.agent.agent import check_address
 from webagent.agent.answer_form import check_schema
-from webagent.errors import SetupError, UsageError
+from webagent.errors import SetupError, UsageError, check_package
 from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint, load_endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
+from webagent.records import STUDENT
 from webagent.store import Store
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ def _check_together(config: RunConfig) -> None:
     for reason, is_so in wrong.items():
         if is_so:
             raise UsageError(reason)
+    if config.gif:
+        check_package("PIL", "--gif")
 
 
 def check_display() -> None:
@@ -226,7 +229,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         profile = replace(profile, trace=folder / "trace")
     student = None
     if named := config.taught.student:
-        from webagent.policy.student import STUDENT, Student
+        from webagent.policy.student import Student
 
         place = folder / STUDENT if named == BUILTIN else Path(named)
         student = Student.at(place, config.taught.student_sure, config.taught.student_audit)

@@ -10,11 +10,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluators.labels import Label
-from evaluators.statistics import Interval, draw_resamples, student_quantile, wilson
+from evaluators.labels import TRUTH_RULES, Label
+from evaluators.statistics import Interval, student_quantile, wilson
 from webagent.errors import SetupError, unknown_name
-
-RULES = ("majority", "first", "unanimous")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +56,8 @@ def decide_truths(labels: Iterable[Label], rule: str = "majority") -> Truths:
     that comes first, as AgentRewardBench takes it; `unanimous`: disputed unless all say the same. A
     label of exactly one half is one that is not sure. Raises `SetupError` for another rule.
     """
-    if rule not in RULES:
-        raise unknown_name("rule for several annotators", rule, RULES)
+    if rule not in TRUTH_RULES:
+        raise unknown_name("rule for several annotators", rule, TRUTH_RULES)
     given: defaultdict[str, list[Label]] = defaultdict(list)
     for label in labels:
         given[label.episode].append(label)
@@ -99,6 +97,9 @@ def pair_scores(values: Mapping[str, float | None], truth: Truths) -> list[Label
     return pairs
 
 
+_RESAMPLES = 2000
+_MOST_DRAWN = 2_000_000
+"""Most rows drawn at once, so that large comparisons stay within 100 MB."""
 Array: TypeAlias = NDArray[np.float64]
 PASSES = 0.5
 """Value at and above which an evaluator passes an episode."""
@@ -237,7 +238,7 @@ def resampled(
     value = float(statistic(table.sum(0))) if len(table) else float("nan")
     if np.isnan(value):
         return None
-    drawn = draw_resamples(table, statistic) if len(table) > 1 else np.array([])
+    drawn = _draw_resamples(table, statistic) if len(table) > 1 else np.array([])
     drawn = drawn[~np.isnan(drawn)]
     if not len(drawn):
         return Interval(value, *span)
@@ -250,6 +251,18 @@ def resampled(
     if is_biased:
         low, high = 2 * value - high, 2 * value - low
     return Interval(value, max(span[0], min(low, value)), min(span[1], max(high, value)))
+
+
+def _draw_resamples(table: Array, statistic: Callable[[Array], Array]) -> Array:
+    """Return the statistic of the summed rows of each resample, rows drawn with replacement."""
+    rng, rows = np.random.default_rng(0), len(table)
+    most, found = max(1, _MOST_DRAWN // rows), []
+    for start in range(0, _RESAMPLES, most):
+        size = min(most, _RESAMPLES - start)
+        chosen = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
+        weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
+        found.append(statistic(weights @ table))
+    return np.concatenate(found)
 
 
 def rate_clusters(held: Iterable[tuple[Hashable, bool]]) -> Interval | None:

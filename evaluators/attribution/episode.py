@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from evaluators.attribution.likeness import find_most_similar
 from evaluators.steps.rules import ActionHistory
 from webagent.records import Node, Observation, Trajectory
-from webagent.similarity import find_most_similar
 
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]|(?<!\w)['‘]([^'’]+)['’](?!\w)")
 _HANDLE = re.compile(r"[@#][\w.-]+")

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from typing import Literal, TypeVar
 
-import numpy as np
 from pydantic import BaseModel, Field
 
 from evaluators.judge.pages import format_targeted_action
@@ -16,7 +16,6 @@ from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read, read_form
 from webagent.records import Trajectory
-from webagent.similarity import TermVectors, normalize_rows
 
 _SIGNS = {
     **dict.fromkeys(("good", "+", "+1", "1", "positive"), True),
@@ -260,8 +259,11 @@ def group_texts(texts: Sequence[str], sizes: Sequence[int]) -> dict[int, list[in
     """
     if len(texts) < 2:
         return {size: [0] * len(texts) for size in sizes}
+    import numpy as np
     from scipy.cluster.hierarchy import cut_tree, linkage
     from scipy.spatial.distance import squareform
+
+    from webagent.similarity import TermVectors, normalize_rows
 
     vectors = TermVectors(texts, split_terms).transform(texts)
     near = vectors @ vectors.T
@@ -333,6 +335,8 @@ def make_by_words(aspects: Sequence[Aspect], sizes: Sequence[int]) -> dict[int, 
     A metric is named by the words that set it apart, and its definition is the remark in its
     middle: a person or a model has to put it better.
     """
+    from webagent.similarity import TermVectors, normalize_rows
+
     texts = [aspect.text for aspect in aspects]
     vectors = TermVectors(texts, split_terms).transform(texts)
     made = {}
@@ -342,7 +346,7 @@ def make_by_words(aspects: Sequence[Aspect], sizes: Sequence[int]) -> dict[int, 
             places = [i for i, group in enumerate(groups) if group == number]
             theirs = [aspects[place] for place in places]
             middle = normalize_rows(vectors[places].mean(axis=0))
-            central = theirs[int(np.argmax(vectors[places] @ middle))]
+            central = theirs[int((vectors[places] @ middle).argmax())]
             metrics.append(
                 Metric(_name_by_words(aspects, theirs), central.behaviour, tuple(theirs))
             )
@@ -394,7 +398,7 @@ def format_remark(aspect: Aspect) -> str:
 def _name_by_words(aspects: Sequence[Aspect], theirs: Sequence[Aspect]) -> str:
     """Return the words that are frequent in these remarks and rare in all, as people wrote them."""
     own, every = _shares(theirs), _shares(aspects)
-    best = sorted(own, key=lambda term: (-own[term] * np.log(1 + own[term] / every[term]), term))
+    best = sorted(own, key=lambda term: (-own[term] * log(1 + own[term] / every[term]), term))
     written: dict[str, str] = {}
     for aspect in theirs:
         for word in aspect.text.casefold().replace("’", "'").split():

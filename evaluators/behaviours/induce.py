@@ -5,10 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, Field
 
-from evaluators.agreement.measures import rate_clusters
 from evaluators.behaviours.feedback import (
     Aspect,
     Metric,
@@ -27,7 +25,6 @@ from webagent.models.model import Model
 from webagent.models.prompt import fence
 from webagent.models.replies import UnusableError, read_form
 from webagent.records import Trajectory
-from webagent.similarity import TermVectors, normalize_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +89,10 @@ def match_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Mat
     two metrics say of one remark, one of them says in vain: there is no model that would see a
     metric in an episode where nobody spoke of it, which is the paper's redundancy.
     """
+    import numpy as np
+
+    from webagent.similarity import TermVectors, normalize_rows
+
     texts = [aspect.text for metric in metrics for aspect in metric.aspects]
     owners = np.array([n for n, metric in enumerate(metrics) for _ in metric.aspects])
     vectors = TermVectors(texts, split_terms)
@@ -160,6 +161,8 @@ async def match_by_model(
 
 def measure_quality(turns: Sequence[Matched]) -> MetricQuality:
     """Return coverage and redundancy over all that was held out; intervals resample episodes."""
+    from evaluators.agreement.measures import rate_clusters
+
     aspects = [pair for turn in turns for pair in turn.aspects]
     traits = [pair for turn in turns for pair in turn.traits]
     return MetricQuality(

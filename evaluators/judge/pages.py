@@ -11,6 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from webagent.action import Action, Answer, GiveUp, format_action, is_final
+from webagent.errors import check_package
 from webagent.models.prompt import fence
 from webagent.records import Observation, Step, Trajectory
 
@@ -143,9 +144,10 @@ def _words(page: Observation) -> tuple[tuple[object, ...], ...]:
 
 def _differ_by_a_caret(first: bytes, second: bytes) -> bool:
     """Return whether no cell of two pictures differs by more than a caret; not of unread ones."""
-    try:
-        from PIL import Image, ImageChops
+    check_package("PIL", "comparing screenshots")
+    from PIL import Image, ImageChops
 
+    try:
         pictures = [Image.open(io.BytesIO(each)).convert("L") for each in (first, second)]
     except (OSError, ValueError):
         return False

@@ -6,24 +6,11 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 
-from evaluators.agreement import (
-    Agreement,
-    Ceiling,
-    EvaluatorComparison,
-    LabelledScore,
-    Truths,
-    compare,
-    compute_agreement,
-    decide_truths,
-    measure_by_group,
-    measure_ceiling,
-    pair_scores,
-)
 from evaluators.combine import EvaluatorTally, MemberTally
 from evaluators.evaluator import FunctionEvaluator
 from evaluators.labels import Label
@@ -33,6 +20,9 @@ from webagent.errors import SetupError
 from webagent.models.spending import Prices
 from webagent.store import Store
 from webagent.store.store import EpisodeSummary
+
+if TYPE_CHECKING:
+    from evaluators.agreement import Agreement, Ceiling, EvaluatorComparison, LabelledScore, Truths
 
 HEAD = ("evaluator", "episodes", "coverage", "precision", "recall", "F1", "false positives")
 MORE_HEAD = ("evaluator", "accuracy", "kappa", "Brier", "ECE")
@@ -53,7 +43,7 @@ def assign_letters(names: Iterable[str]) -> dict[str, str]:
     return {name: f"{_LETTERS[n % 26]}{n // 26 or ''}" for n, name in enumerate(unlike)}
 
 
-def format_agreement(name: str, found: Agreement) -> tuple[str, ...]:
+def format_agreement(name: str, found: "Agreement") -> tuple[str, ...]:
     """A row of the table of agreement."""
     rates = ("precision", "recall", "f1", "false_positive_rate")
     return (
@@ -64,7 +54,7 @@ def format_agreement(name: str, found: Agreement) -> tuple[str, ...]:
     )
 
 
-def format_calibration(name: str, found: Agreement) -> tuple[str, ...]:
+def format_calibration(name: str, found: "Agreement") -> tuple[str, ...]:
     """A row of the table of what is left: how much of it chance gives, and calibration."""
     known = found.calibration
     graded = (known.brier, known.ece) if known else (None, None)
@@ -103,7 +93,7 @@ def describe_costs(
     return said
 
 
-def describe_bounds(name: str, found: Agreement) -> str:
+def describe_bounds(name: str, found: "Agreement") -> str:
     """What abstentions could make of the figures; empty where there are none."""
     silent = sum(found.abstained)
     if not silent:
@@ -117,7 +107,7 @@ def describe_bounds(name: str, found: Agreement) -> str:
     )
 
 
-def describe_annotators(found: Ceiling) -> str:
+def describe_annotators(found: "Ceiling") -> str:
     """How far annotators agree; empty where no two labelled the same episode."""
     if not found.pairs:
         return ""
@@ -128,7 +118,7 @@ def describe_annotators(found: Ceiling) -> str:
     )
 
 
-def describe_comparison(first: str, second: str, found: EvaluatorComparison) -> str:
+def describe_comparison(first: str, second: str, found: "EvaluatorComparison") -> str:
     """Two evaluators on the same episodes."""
     told = ", ".join(
         f"{name.replace('_', ' ')} {format_difference(found.differences[name])}"
@@ -193,18 +183,29 @@ class AgreementReport:
     """What came of holding evaluators against labels."""
 
     rule: str
-    truth: Truths
-    people: Ceiling
-    pairs: Mapping[str, Sequence[LabelledScore]]
+    truth: "Truths"
+    people: "Ceiling"
+    pairs: "Mapping[str, Sequence[LabelledScore]]"
     """By evaluator."""
-    figures: Mapping[str, Agreement]
-    compared: Mapping[tuple[str, str], EvaluatorComparison]
+    figures: "Mapping[str, Agreement]"
+    groups: "Mapping[str, Mapping[str, Mapping[str, Agreement]]]"
+    """By evaluator, `GROUPS`, and what the group is called."""
+    compared: "Mapping[tuple[str, str], EvaluatorComparison]"
 
 
 def measure_agreement(
     labels: Sequence[Label], values: Mapping[str, Mapping[str, float | None]], rule: str
 ) -> AgreementReport:
     """The figures of every evaluator. Raises `SetupError` where no labelled episode was judged."""
+    from evaluators.agreement import (
+        compare,
+        compute_agreement,
+        decide_truths,
+        measure_by_group,
+        measure_ceiling,
+        pair_scores,
+    )
+
     truth = decide_truths(labels, rule)
     pairs = {name: pair_scores(theirs, truth) for name, theirs in values.items()}
     pairs = {name: theirs for name, theirs in pairs.items() if theirs}
@@ -219,6 +220,10 @@ def measure_agreement(
         measure_ceiling(labels),
         pairs,
         {name: compute_agreement(theirs) for name, theirs in pairs.items()},
+        {
+            name: {group: measure_by_group(theirs, group) for group in GROUPS}
+            for name, theirs in pairs.items()
+        },
         {(a, b): compare(pairs[a], pairs[b]) for a, b in combinations(pairs, 2)},
     )
 
@@ -236,12 +241,7 @@ def agreement_as_json(held: AgreementReport, labels: Path, ignored: int) -> dict
         "ignored_labels": ignored,
         "people": as_plain(held.people),
         "evaluators": {
-            name: {
-                **as_plain(found),
-                "groups": {
-                    group: as_plain(measure_by_group(held.pairs[name], group)) for group in GROUPS
-                },
-            }
+            name: {**as_plain(found), "groups": as_plain(held.groups[name])}
             for name, found in held.figures.items()
         },
         "compared": [
@@ -264,8 +264,8 @@ def print_agreement(held: AgreementReport, console: Console, called: Mapping[str
     for group in GROUPS[:2]:
         rows = [
             (called[name], *format_agreement(member, found))
-            for name, theirs in held.pairs.items()
-            for member, found in measure_by_group(theirs, group).items()
+            for name, groups in held.groups.items()
+            for member, found in groups[group].items()
         ]
         if len({row[1] for row in rows}) > 1:
             head = ("evaluator", group, *HEAD[1:])
@@ -329,7 +329,7 @@ def print_verdicts(
         console.print(escape(said), highlight=False)
 
 
-def _show_reliability(name: str, found: Agreement, console: Console) -> None:
+def _show_reliability(name: str, found: "Agreement", console: Console) -> None:
     """How far values can be taken at their word; not for evaluators that say only yes or no."""
     bins = found.calibration.bins if found.calibration else ()
     if all(each.said in (0.0, 1.0) for each in bins):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from tyro.conf import OmitArgPrefixes, Positional, arg
 
-from evaluators.agreement.measures import RULES
+from evaluators.labels import TRUTH_RULES
 from loop.costs import Caps
 from loop.policies import ModelChoice, NamedPolicy
 from webagent.errors import UsageError, unknown_name
@@ -85,8 +85,8 @@ class JudgeConfig:
             raise UsageError("--adversarial tests the evaluators of --with; none are given")
         if self.freeze and not self.evaluators:
             raise UsageError("--freeze freezes the evaluators of --with; none are given")
-        if self.annotators not in RULES:
-            raise unknown_name("rule for several annotators", self.annotators, RULES)
+        if self.annotators not in TRUTH_RULES:
+            raise unknown_name("rule for several annotators", self.annotators, TRUTH_RULES)
         if self.concurrency < 1 or not self.seconds > 0:
             raise UsageError(
                 f"--concurrency {self.concurrency} --seconds {self.seconds:g}: both have to be"

@@ -4,7 +4,8 @@ from loop.learners.state import ArmState, Learner, Purpose
 from loop.session import Session
 from loop.student import note_student
 from webagent.policy.policy import Policy
-from webagent.policy.student import STUDENT, Student, StudentPolicy
+from webagent.policy.student import Student, StudentPolicy
+from webagent.records import STUDENT
 
 
 class StudentLearner:

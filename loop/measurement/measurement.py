@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from loop.console.progress import count_episodes
 from loop.costs import format_spending
@@ -42,10 +42,12 @@ from webagent.policy.policy import (
     play_actions,
     replay_recording,
 )
-from webagent.policy.student import STUDENT, Student, StudentPolicy
-from webagent.records import SEARCHED, Ending, Observation, Provenance, Step, Trajectory
+from webagent.records import SEARCHED, STUDENT, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout import PlannedEpisode, Recorder, collect, plan_episodes
 from webagent.store import Store
+
+if TYPE_CHECKING:
+    from webagent.policy.student import Student
 
 Learn: TypeAlias = Callable[[Trajectory, float | None], object]
 """Told of an episode and its success, None where nobody can say."""
@@ -279,7 +281,7 @@ class Measurement:
                 if expert is not None:
                     policy = EscalatingPolicy(policy, expert, self.config.escalated.settings)
                 policy = ahead(policy, self.ledger) if ahead else policy
-                policy = StudentPolicy(student, policy) if student else policy
+                policy = student.in_front_of(policy) if student else policy
                 await self._collect(plan, policy, stage, verdicts, clock, self.budget, learn)
 
     @asynccontextmanager
@@ -308,7 +310,7 @@ class Measurement:
             yield around
 
     @contextmanager
-    def _student(self, is_measured: bool) -> Iterator[tuple[Student | None, Learn]]:
+    def _student(self, is_measured: bool) -> Iterator[tuple["Student | None", Learn]]:
         """Who goes in front of the policy, and what is told of every episode that was scored.
 
         No verdict of a measured episode reaches a student, and one that was brought along is

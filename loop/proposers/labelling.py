@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from loop.proposers.goals import (
     FilledField,
@@ -47,6 +46,9 @@ from webagent.action.actions import (
 from webagent.policy.past_actions import find_detours, page_appearance
 from webagent.records import Decision, Node, Observation, Step, Trajectory
 from worldmodel.kinds import mask_address
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,7 @@ def _is_new(page_action: PageAction, kept: Counter[str]) -> bool:
 def find_candidates(
     episode: Trajectory,
     kept: Counter[str],
-    rng: np.random.Generator,
+    rng: "np.random.Generator",
     surprises: Sequence[float] = (),
 ) -> list[TaskCandidate]:
     """Return what can be made of an episode's prefixes, in order, without what says nothing new.
@@ -305,7 +307,7 @@ def build_recording(candidate: TaskCandidate, answer: str = "") -> Trajectory:
 
 
 def _find_questions(
-    episode: Trajectory, end: int, kept: Counter[str], rng: np.random.Generator
+    episode: Trajectory, end: int, kept: Counter[str], rng: "np.random.Generator"
 ) -> list[TaskCandidate]:
     """Return a question for one fact of each page that was walked to, up to the step `end`."""
     found = []

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from loop.proposers.lexicon import find_listed
 from tasks.task import Task
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _DESTRUCTIVE = re.compile(
     r"\b(delete|remove|erase|purge|destroy|drop|shun|scrub|close account|deactivate|disable"
@@ -91,7 +93,7 @@ def find_words(texts: Sequence[str]) -> list[str]:
 
 
 def make_plausible_value(
-    label: str, kind: str, words: Sequence[str], rng: np.random.Generator
+    label: str, kind: str, words: Sequence[str], rng: "np.random.Generator"
 ) -> str:
     """Return what somebody might type into a field, in the page's own words.
 
@@ -111,7 +113,7 @@ class _WordSampler:
     """Samples from a page's words."""
 
     words: Sequence[str]
-    rng: np.random.Generator
+    rng: "np.random.Generator"
 
     def one(self) -> str:
         pool = self.words or ("Harbour", "Lantern", "Meadow", "Copper")

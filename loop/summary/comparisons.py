@@ -4,10 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import ceil, floor
 from statistics import fmean
-
-import numpy as np
-from numpy.typing import NDArray
 
 from evaluators.statistics import Outcomes, difference, wilson
 from loop.arms import ARMS
@@ -222,11 +220,11 @@ def compare_curves(
         return None
     level, steps_a, steps_b = found
     samples = [_find_common_level(list(sample)) for sample in product(pairs, repeat=len(pairs))]
-    ratios = [s[2] / s[1] for s in samples if s is not None]
-    low = np.percentile(ratios, 2.5, method="lower")
-    high = np.percentile(ratios, 97.5, method="higher")
+    ratios = sorted(s[2] / s[1] for s in samples if s is not None)
+    low = ratios[floor(0.025 * (len(ratios) - 1))]
+    high = ratios[ceil(0.975 * (len(ratios) - 1))]
     ratio = steps_b / steps_a
-    return Efficiency(a, b, level, steps_a, steps_b, ratio, float(low), float(high), len(repeats))
+    return Efficiency(a, b, level, steps_a, steps_b, ratio, low, high, len(repeats))
 
 
 def format_efficiency(efficiency: Efficiency | None) -> list[str]:
@@ -243,32 +241,37 @@ def format_efficiency(efficiency: Efficiency | None) -> list[str]:
 
 def _find_common_level(pairs: Sequence[tuple[Curve, Curve]]) -> tuple[float, float, float] | None:
     """Return the highest success that both arms reach, and either's steps to it."""
-    courses = np.array(pairs, dtype=float).mean(axis=0)
-    (steps_a, rise_a), (steps_b, rise_b) = ((c[:, 0], isotonic(c[:, 1])) for c in courses)
+    steps_a, rise_a = _average([curve for curve, _ in pairs])
+    steps_b, rise_b = _average([curve for _, curve in pairs])
     level = min(rise_a[-1], rise_b[-1])
     if level <= min(rise_a[0], rise_b[0]):
         return None
     needed_a, needed_b = _find_steps(steps_a, rise_a, level), _find_steps(steps_b, rise_b, level)
-    return (float(level), needed_a, needed_b) if needed_a > 0 else None
+    return (level, needed_a, needed_b) if needed_a > 0 else None
 
 
-def isotonic(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _average(curves: Sequence[Curve]) -> tuple[list[float], list[float]]:
+    """Return steps and success averaged over the curves, the success made to rise."""
+    points = [list(zip(*point, strict=True)) for point in zip(*curves, strict=True)]
+    return [fmean(steps) for steps, _ in points], isotonic([fmean(won) for _, won in points])
+
+
+def isotonic(values: Iterable[float]) -> list[float]:
     """Return the nearest values, by squares, that never fall: neighbours that do are averaged."""
     blocks: list[tuple[float, int]] = []
-    for value in values:
-        mean, count = float(value), 1
+    for mean in values:
+        count = 1
         while blocks and blocks[-1][0] > mean:
             before, size = blocks.pop()
             mean, count = (mean * count + before * size) / (count + size), count + size
         blocks.append((mean, count))
-    return np.array([mean for mean, count in blocks for _ in range(count)])
+    return [mean for mean, count in blocks for _ in range(count)]
 
 
-def _find_steps(steps: NDArray[np.float64], rise: NDArray[np.float64], level: float) -> float:
+def _find_steps(steps: Sequence[float], rise: Sequence[float], level: float) -> float:
     """Return the first steps at which a course that never falls is at the level."""
-    place = int(np.argmax(rise >= level - 1e-12))
+    place = next(i for i, success in enumerate(rise) if success >= level - 1e-12)
     if place == 0:
-        return float(steps[0])
-    span = rise[place] - rise[place - 1]
-    part = (level - rise[place - 1]) / span
-    return float(steps[place - 1] + part * (steps[place] - steps[place - 1]))
+        return steps[0]
+    part = (level - rise[place - 1]) / (rise[place] - rise[place - 1])
+    return steps[place - 1] + part * (steps[place] - steps[place - 1])

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
 
+from evaluators.statistics import calibration_by_chance, calibration_error
 from loop.costs import RunPrices
 from loop.folder import find_headline
 from loop.student import STUDENT_STATE
 from loop.summary.schema import StudentRow
-from webagent.policy.calibration import calibration_by_chance, calibration_error
 from webagent.policy.past_actions import find_detours
-from webagent.policy.student import AGREED, ASKED, STUDENT, SURE
-from webagent.records import Decision, Trajectory
+from webagent.records import AGREED, ASKED, STUDENT, SURE, Decision, Trajectory
 from webagent.store import Store
 
 

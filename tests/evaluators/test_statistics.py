@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from evaluators.statistics import (
+    calibration_by_chance,
+    calibration_error,
     cluster_interval,
     difference,
     mean_interval,
@@ -223,3 +225,16 @@ def test_whole_groups_are_drawn_so_that_alike_tasks_do_not_count_as_many() -> No
         low, high = cluster_interval(groups, resamples=400)[1:]
         held += low <= 0.5 <= high
     assert 175 <= held <= 199, "about 95 % of the intervals hold the mean over all groups"
+
+
+def test_the_calibration_error_is_how_far_bins_are_from_their_share() -> None:
+    assert calibration_error([]) == 0.0
+    assert calibration_error([(0.95, True)] * 19 + [(0.95, False)]) == pytest.approx(0.0)
+    assert calibration_error([(0.9, False), (0.1, True)]) == pytest.approx(0.9)
+    assert calibration_error([(0.95, True), (0.55, False)], [3.0, 1.0]) == pytest.approx(0.175)
+
+
+def test_few_answers_have_a_calibration_error_though_every_probability_is_right() -> None:
+    few, many = (calibration_by_chance([i / count for i in range(count)]) for count in (40, 4000))
+    assert few > 0.1 and many < 0.03
+    assert calibration_by_chance([1.0] * 5) == 0.0

@@ -334,9 +334,7 @@ class Agent:
         if self.lookahead is not None:
             policy = self.lookahead(policy, ledger)
         if held.student is not None:
-            from webagent.policy.student import StudentPolicy
-
-            policy = StudentPolicy(held.student, policy)
+            policy = held.student.in_front_of(policy)
         structured = structure(policy) if structure else None
         page = page or await self._open_page(held, images)
         joined: tuple[Policy, World] = (structured or policy, page)

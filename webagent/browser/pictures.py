@@ -10,13 +10,16 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from tasks.task import Task
 from webagent.browser.sessions.traffic import RecordedRequest, read_replay
-from webagent.errors import WorldError
+from webagent.errors import WorldError, check_package
 from webagent.store.database import ImageStore
 
 _SECONDS = 30.0
 _MOST_BYTES = 20_000_000
 MOST_PIXELS = 25_000_000
 _AT_ONCE = 8
+_PNG = b"\x89PNG\r\n\x1a\n"
+_ANIMATION = b"acTL"
+"""The chunk that makes a PNG move."""
 
 
 class GoalPictures:
@@ -112,17 +115,20 @@ def decode_data_url(address: str) -> bytes:
 
 
 def to_png(image: bytes) -> bytes:
-    """Return the first frame of a picture; nothing of what is none, such as a drawing in SVG."""
-    from PIL import Image, UnidentifiedImageError
-
+    """Return the first frame of a picture; nothing of what is none, such as a drawing in SVG.
+    Raises `SetupError` where only Pillow could read it, and it is not installed."""
     if not image or len(image) > _MOST_BYTES:
         return b""
+    if image.startswith(_PNG) and _ANIMATION not in image:
+        width, height = (int.from_bytes(image[at : at + 4]) for at in (16, 20))
+        return image if 0 < width * height <= MOST_PIXELS else b""
+    check_package("PIL", "a picture that is no PNG")
+    from PIL import Image, UnidentifiedImageError
+
     try:
         with Image.open(io.BytesIO(image)) as opened:
             if opened.width * opened.height > MOST_PIXELS:
                 return b""
-            if opened.format == "PNG" and not getattr(opened, "is_animated", False):
-                return image
             written = io.BytesIO()
             has_alpha = "A" in opened.getbands() or "transparency" in opened.info
             opened.convert("RGBA" if has_alpha else "RGB").save(written, "PNG")

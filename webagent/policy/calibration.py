@@ -21,7 +21,6 @@ _MATURING = 50
 _PULL_OF_KIND = 2.0
 """Strength of the pull of one kind of goal towards all others."""
 _NEWTON_STEPS = 8
-_DRAWS = 200
 _MOST_EPISODES = 20
 """Episodes of a kind that are told apart from more of them."""
 
@@ -90,30 +89,6 @@ class Calibration:
             weights = weights + step
         self._weights = weights[:shared]
         self._terms = {name: float(weights[place]) for name, place in places.items()}
-
-
-def calibration_error(
-    pairs: Sequence[tuple[float, bool]], weights: Sequence[float] = (), bins: int = 10
-) -> float:
-    """Return the expected calibration error: the mean, over bins of equal width, of the difference
-    between a bin's mean probability and its share of successes. 0 without data."""
-    gaps, total = [0.0] * bins, 0.0
-    for place, (said, was) in enumerate(pairs):
-        weight = weights[place] if weights else 1.0
-        gaps[min(int(said * bins), bins - 1)] += weight * (said - was)
-        total += weight
-    return sum(map(abs, gaps)) / total if total else 0.0
-
-
-def calibration_by_chance(said: Sequence[float], weights: Sequence[float] = ()) -> float:
-    """Return the calibration error that these probabilities would have if each were right: it is
-    above 0, as shares of few answers vary. The mean of 200 draws."""
-    rng, told = np.random.default_rng(0), np.array(said)
-    drawn = (rng.random(len(told)) < told for _ in range(_DRAWS))
-    errors = (
-        calibration_error(list(zip(said, map(bool, was), strict=True)), weights) for was in drawn
-    )
-    return sum(errors) / _DRAWS
 
 
 def _names(kind: str, template: str) -> tuple[str, str]:

@@ -20,14 +20,19 @@ from webagent.policy.exploration import episode_rng
 from webagent.policy.past_actions import action_key, find_detours
 from webagent.policy.policy import Policy
 from webagent.policy.remembering import MEMORY, confidence_of, recollect
-from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
+from webagent.records import (
+    ACTED,
+    AGREED,
+    ASKED,
+    STUDENT,
+    SURE,
+    Candidate,
+    Decision,
+    Ending,
+    Observation,
+    Trajectory,
+)
 
-STUDENT = "student"
-"""The `Decision.source` of the student's actions, and the name of its folder."""
-ACTED, ASKED, AGREED = "student_acted", "student_asked", "student_agreed"
-SURE = "student_sure"
-"""Values in `usage` of decisions behind a student: whether it acted or the large model was queried;
-whether it would have acted the same, and its confidence, in thousandths."""
 _SAID, _LEARNT_FROM = "student_said", "student_learnt_from"
 """Its memory's own confidence, in thousandths, and from how many episodes of the kind it knew."""
 SURE_ENOUGH = 0.8
@@ -85,6 +90,10 @@ class Student:
     _next_studied: int = _FIRST_STUDIED
     _fitted: int = 0
     """Answers that the calibration is fitted to."""
+
+    def in_front_of(self, policy: Policy) -> "StudentPolicy":
+        """Return a policy that asks this one where the student is not sure."""
+        return StudentPolicy(self, policy)
 
     def guess(self, trajectory: Trajectory, observation: Observation) -> Guess | None:
         """Return the action it would take; None if it remembers nothing similar."""

@@ -8,8 +8,9 @@ import pytest
 from tests.fakes.orders import ORDERS, episode, link, look_up, text
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
-from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.memory import Memory, MemoryMismatch, scene_of
 from webagent.memory.cases import cases_of, translate
+from webagent.memory.explain import explain
 from webagent.memory.failures import blame_steps
 from webagent.memory.memory import VERSION
 from webagent.memory.scene import SLOT

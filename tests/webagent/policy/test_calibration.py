@@ -5,12 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from webagent.policy.calibration import (
-    Calibration,
-    ComparedAnswer,
-    calibration_by_chance,
-    calibration_error,
-)
+from webagent.policy.calibration import Calibration, ComparedAnswer
 
 
 def answers(kind: str, confidence: float, right: int, wrong: int) -> list[ComparedAnswer]:
@@ -41,13 +36,6 @@ def test_a_kind_of_goal_that_fails_does_not_spoil_the_others() -> None:
     assert found.probability("sort", "sort", 0.9, 10) < 0.4
 
 
-def test_the_calibration_error_is_how_far_bins_are_from_their_share() -> None:
-    assert calibration_error([]) == 0.0
-    assert calibration_error([(0.95, True)] * 19 + [(0.95, False)]) == pytest.approx(0.0)
-    assert calibration_error([(0.9, False), (0.1, True)]) == pytest.approx(0.9)
-    assert calibration_error([(0.95, True), (0.55, False)], [3.0, 1.0]) == pytest.approx(0.175)
-
-
 def test_answers_that_all_agree_leave_a_probability_that_can_be_used() -> None:
     found = fitted(answers("buy", 0.99, 40, 0), answers("sort", 0.02, 0, 40))
     assert found.probability("buy", "buy", 0.99, 10) > 0.95
@@ -69,9 +57,3 @@ def test_a_confidence_is_worth_more_the_longer_it_was_learned() -> None:
         random.Random(0).shuffle(part)
     assert Calibration(young + old).probability("buy", "buy", 0.6, 10) > 0.6
     assert Calibration(old + young).probability("buy", "buy", 0.6, 10) < 0.4
-
-
-def test_few_answers_have_a_calibration_error_though_every_probability_is_right() -> None:
-    few, many = (calibration_by_chance([i / count for i in range(count)]) for count in (40, 4000))
-    assert few > 0.1 and many < 0.03
-    assert calibration_by_chance([1.0] * 5) == 0.0

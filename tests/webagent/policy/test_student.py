@@ -11,8 +11,16 @@ from webagent.action.actions import Click, Fill
 from webagent.errors import SetupError, UsageError
 from webagent.models.weight_notes import write_role
 from webagent.policy.policy import ScriptedPolicy
-from webagent.policy.student import ASKED, STUDENT, Student, StudentPolicy
-from webagent.records import Decision, Observation, Provenance, Step, Trajectory
+from webagent.policy.student import Student, StudentPolicy
+from webagent.records import (
+    ASKED,
+    STUDENT,
+    Decision,
+    Observation,
+    Provenance,
+    Step,
+    Trajectory,
+)
 from webagent.rollout import run_episode
 
 

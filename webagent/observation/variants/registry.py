@@ -6,7 +6,7 @@ from functools import partial
 from importlib.resources import files
 from typing import Any, Literal, Protocol
 
-from webagent.errors import unknown_name
+from webagent.errors import check_package, unknown_name
 from webagent.observation.render import cut_to_tokens, render
 from webagent.observation.variants.cropped import crop, write_cropped
 from webagent.observation.variants.markup import clean_html, to_markdown
@@ -146,6 +146,8 @@ def variant_named(name: str) -> ObservationVariant:
     """Return the variant of this name. Raises `SetupError` naming those that come close."""
     if name not in VARIANTS:
         raise unknown_name("observation", name, VARIANTS)
+    if VARIANTS[name].changes_picture:
+        check_package("PIL", f"the observation {name!r}")
     return VARIANTS[name]
 
 
