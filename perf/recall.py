@@ -31,7 +31,7 @@ from webagent.store import Store
 FAMILIES: dict[str, tuple[str, ...]] = {
     "names and values of the goal": ("name", "part", "goal", "wanted", "lists", "value"),
     "place beside a value or label": ("row", "rows", "after", "before", "beside", "each", "like"),
-    "place in the page": ("nth", "next", "same", "untried", "state", "line"),
+    "place in the page": ("nth", "next", "same", "untried", "state", "line", "closed"),
     "looks and what the goal describes": ("described", "described left", "loose", "true", "asked"),
     "comparing": ("extreme", *comparisons.FINDERS),
     "computing": ("plus", "count", "sum", "cell of", "only", *computing.FINDERS),

@@ -15,13 +15,14 @@ from webagent.memory.elements import find_element
 from webagent.memory.goals import Goal, align, clean, weigh_keys
 from webagent.memory.pages import is_within
 from webagent.memory.points import find_point
-from webagent.memory.scene import MARKS, POINTS, SLOT, Scene, argument_names, make_action
+from webagent.memory.scene import MARKS, POINTS, Scene, argument_names, make_action
 from webagent.memory.scorer import Scorer, prior
 from webagent.memory.substitutes import (
     descriptors_of_element,
     find_openers,
     find_shortcuts,
     find_spoken,
+    lost_names,
 )
 from webagent.memory.texts import find_constant, find_text
 
@@ -199,6 +200,8 @@ def element_candidates(
         groups[case.op, case.role].append((share, case))
     found: list[tuple[float, list[ArgumentCandidate]]] = []
     for (op, role), group in groups.items():
+        if not any(share for share, _ in group):
+            continue
         name = next((n for n in argument_names(op) if n in MARKS), "")
         mine = _candidates(scene, op, name, group, siblings) if name else [ArgumentCandidate(op, 0)]
         for candidate in mine:
@@ -230,14 +233,10 @@ def _reachable(scene: Scene, group: Sequence[Recalled]) -> float:
     total = lost = 0.0
     for share, case in group:
         facts = translate(case.facts, case.goal, scene.goal)
-        named = {
-            d[2]
-            for d in translate(descriptors_of_element(case), case.goal, scene.goal)
-            if d[0] == "name" and d[2][0] == SLOT
-        }
-        gone = [slot for slot in named if not scene.page.holds(scene.value(slot) or "")]
+        descriptors = translate(descriptors_of_element(case), case.goal, scene.goal)
+        gone = lost_names(scene, descriptors)
         total += share
-        lost += share * bool(gone and len(gone) == len(named) and ("element", gone[0]) in facts)
+        lost += share * any(("element", slot) in facts for slot in gone)
     return 1.0 - _LOST * lost / total if total else 1.0
 
 
@@ -321,13 +320,13 @@ def _candidates(
     episodes: defaultdict[tuple[Any, ...], set[str]] = defaultdict(set)
     holders: list[tuple[float, float, frozenset[tuple[Any, ...]]]] = []
     substitutes: dict[str, set[tuple[Any, ...]]] = {"shortcut": set(), "opens": set()}
-    after = {(case.episode, case.step): case for case in siblings}
+    after = {(c.episode, c.step): c for c in (*siblings, *(case for _, case in nearest))}
     near = sum(share for share, _ in nearest) or 1.0
     lacking = {
         fact[1]
-        for _, case in group
+        for share, case in nearest
         for fact in translate(case.facts, case.goal, scene.goal)
-        if fact[0] == "no"
+        if fact[0] == "no" and share > _FEWEST * near
     }
     for (share, case), (sharp, _) in zip(group, nearest, strict=True):
         trusted = {
@@ -340,7 +339,7 @@ def _candidates(
             opening = find_openers(scene, case, trusted, lacking)
             substitutes["shortcut"] |= shorter.keys()
             substitutes["opens"] |= opening.keys()
-            trusted = opening | find_spoken(scene, case, trusted) | shorter | trusted
+            trusted = opening | find_spoken(scene, case, trusted, after) | shorter | trusted
         holders.append((share / total, sharp / near, frozenset(trusted)))
         for descriptor, trust in trusted.items():
             support[descriptor] += share / total * trust
@@ -521,7 +520,7 @@ def family(descriptor: tuple[Any, ...]) -> str:
         marks = ":" + family(descriptor[1])
     elif head == "name" and descriptor[3]:
         marks += "+"
-    elif head == "untried":
+    elif head in ("untried", "beside"):
         marks += "0" if descriptor[3] == 0 else ""
     return head + marks
 

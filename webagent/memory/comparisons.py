@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from webagent.memory.goals import clean
-from webagent.memory.pages import Page
+from webagent.memory.pages import Page, read_page
 from webagent.memory.scene import SLOT, Point, Reference, Scene
 from webagent.memory.words import place_of, quantities, superlative_of, way_of
 from webagent.records import Node
@@ -17,8 +17,8 @@ MOST_MEMBERS = 60
 """Elements of a kind that are compared with each other."""
 _LEVEL = 6
 """CSS pixels within which things stand in one column or row."""
-_MOST_PER_PAGE = 12
-"""Results that a page of a longer list shows, at most."""
+_SHOWN = ("selected", "current")
+"""States of the link to the page that is shown."""
 
 
 def possible(scene: Scene, line: int) -> Iterator[Descriptor]:
@@ -34,9 +34,10 @@ def possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     yield from (("step", role, step) for step in (-3, -2, -1, 1, 2, 3))
     for i, slot in enumerate(scene.goal.slots):
         if _ORDINAL.fullmatch(slot.text):
-            for size in range(2, _MOST_PER_PAGE):
-                yield "turn", (SLOT, i), role, kind, size
-                yield "leaf", (SLOT, i), role, size
+            listed = [
+                key for key, lines in scene.page.by_kind.items() if scene.page.nodes[lines[0]].mark
+            ]
+            yield from (("turn", (SLOT, i), *key) for key in listed)
     columns, rows = _grid(scene.page, role, kind)
     if len(columns) > 1 and len(rows) > 1:
         across, along = _nearest(columns, node.box[0]), _nearest(rows, node.box[1])
@@ -51,20 +52,36 @@ def number_of(text: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def _turn(scene: Scene, at: Reference, role: str, kind: str, size: int) -> int | None:
-    """Where so many are shown at a time, the element with the number that a value says."""
+def _turn(scene: Scene, at: Reference, role: str, kind: str) -> int | None:
+    """The element with the number that a value says, of a list shown on several pages, or the link
+    to the page on which it is."""
     number = number_of(scene.value(at) or "")
-    lines = scene.page.by_kind.get((role, kind), ())
-    return pick(lines, (number - 1) % size) if number else None
-
-
-def _leaf(scene: Scene, at: Reference, role: str, size: int) -> int | None:
-    """The link to the page on which that one is."""
-    number = number_of(scene.value(at) or "")
-    if not number:
+    pages = [scene.page, *(read_page(done.observation) for done in scene.past)]
+    size = max(len(_listed(page, role, kind)) for page in pages)
+    links = _page_links(scene.page)
+    if not number or not size or not links:
         return None
-    lines = scene.page.by_name.get((role, str((number - 1) // size + 1)), ())
-    return lines[-1] if lines else None
+    link = pick(links, (number - 1) // size)
+    if link is None or not set(_SHOWN).isdisjoint(scene.page.nodes[link].states):
+        return pick(_listed(scene.page, role, kind), (number - 1) % size)
+    return link
+
+
+def _page_links(page: Page) -> list[int]:
+    """The links named 1, 2, 3 and so on, side by side, that lead through a longer list."""
+    lines = [i for i in sorted(page.line_of.values()) if page.nodes[i].name.strip().isdigit()]
+    names = [clean(page.nodes[i].name) for i in lines]
+    level = len({page.rows[i] for i in lines}) == 1
+    return (
+        lines if level and len(lines) > 1 and names == [*map(str, range(1, len(lines) + 1))] else []
+    )
+
+
+def _listed(page: Page, role: str, kind: str) -> list[int]:
+    """The elements of a kind above the links to other pages."""
+    links = _page_links(page)
+    lines = page.by_kind.get((role, kind), ()) if links else ()
+    return [i for i in lines if i < links[0] and page.rows[i] != page.rows[links[0]]]
 
 
 def _sized(scene: Scene, role: str, way: int) -> int | None:
@@ -284,6 +301,5 @@ FINDERS: dict[str, Callable[..., int | None]] = {
     "grid": _on_grid,
     "step": _step,
     "turn": _turn,
-    "leaf": _leaf,
 }
 """How each of these families finds its line."""

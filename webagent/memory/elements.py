@@ -19,8 +19,13 @@ Descriptor: TypeAlias = tuple[Any, ...]
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
+_CLOSED = re.compile(r"\b(expandable|collapsed)\b", re.IGNORECASE)
+"""Names that say of a thing that it is closed."""
 _NEAR_LABELS = 3
 """Lines of text before and after an element that may be its label."""
+_SIGNS = dict.fromkeys(("x", "×", "✕", "✖"), "close")
+_SIGNS |= {"+": "add", "…": "more", "⋮": "more", "☰": "menu", "<": "previous", ">": "next"}
+"""What is called by its purpose though it shows a sign alone."""
 _LONG = 60
 """Letters of a text beyond which it is no label."""
 
@@ -46,6 +51,12 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     page, node = scene.page, scene.page.nodes[line]
     role, name = node.role, clean(node.name)
     references = scene.references(name) if name else []
+    references += [
+        reference
+        for sign, called in _SIGNS.items()
+        if called == name.lower()
+        for reference in scene.references(sign)
+    ]
     for reference in [("=", name), *references] if name else []:
         same = page.by_name.get((role, name.lower()), [])
         yield from (("name", role, reference, place) for place in _places(same, line))
@@ -170,11 +181,19 @@ def _pick(page: Page, lines: Sequence[int], place: int) -> int | None:
 
 
 def _named(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
-    """The element of that name; another place among several where there are fewer of them."""
+    """The element of that name; another place among several where there are fewer of them. Where
+    there is none, the only one whose name goes on after it: `Block` may be `Block @user`."""
     text = scene.value(reference)
     if not text:
         return None
-    lines = scene.page.by_name.get((role, text.lower()), ())
+    by_name = scene.page.by_name
+    lines = by_name.get((role, text.lower())) or by_name.get((role, _SIGNS.get(text.lower(), text)))
+    if not lines and reference[0] == SLOT:
+        names = (
+            (i, clean(scene.page.nodes[i].name).lower()) for i in scene.page.by_role.get(role, ())
+        )
+        longer = [i for i, name in names if name.startswith(f"{text.lower()} ")]
+        lines = longer if len(longer) == 1 else []
     return _pick(scene.page, lines, min(place, len(lines) - 1)) if lines else None
 
 
@@ -315,6 +334,19 @@ def _stated(scene: Scene, role: str, state: str, place: int) -> int | None:
     return _pick(page, lines, place)
 
 
+def _closed(scene: Scene, place: int) -> int | None:
+    """What is closed, and was not acted on before: a folder, a section."""
+    marks = {done.mark for done in scene.past}
+    closed = [
+        i
+        for i, node in enumerate(scene.page.nodes)
+        if node.mark
+        and node.mark not in marks
+        and ("collapsed" in node.states or _CLOSED.search(node.name))
+    ]
+    return _pick(scene.page, closed, place)
+
+
 def _valued(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
     page, text = scene.page, scene.value(reference)
     lines = [i for i in page.by_role.get(role, ()) if clean(page.nodes[i].value) == text]
@@ -349,6 +381,7 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "ordinal": _numbered,
     "state": _stated,
     "value": _valued,
+    "closed": _closed,
     "lists": _lists,
     "after": _finder_beside("after"),
     "before": _finder_beside("before"),

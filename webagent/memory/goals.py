@@ -44,6 +44,8 @@ _KINDS = {"prose": "quoted", "count": "number", "first": "name"}
 _MASKS = {"quoted": '"q"', "address": "@a", "month": "#m", "number": "#n", "name": "Nn"}
 """What stands for a slot in a template; names are kept as words, since many are constants."""
 
+_TEXTS = {"quoted", "name"}
+"""Kinds of what may be put in quotation marks or not."""
 _LIKE_NUMBERS = 2.0
 """What it counts that two numbers are written alike: prices have pence, and pieces have none."""
 _STEM = 4
@@ -203,14 +205,17 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
     shared = {
         slot.text
         for slot in theirs.slots
-        if slot.kind == "name" and f" {' '.join(_words(slot.text))} " in words
+        if slot.kind == "name"
+        and slot.text.lower() not in FUNCTION_WORDS
+        and f" {' '.join(_words(slot.text))} " in words
     }
     pairs = sorted(
         (
             (-_fit(a, b, order[0][i], order[1][j]), i, j)
             for i, a in enumerate(theirs.slots)
             for j, b in enumerate(ours.slots)
-            if a.kind == b.kind and (a.text == b.text or a.text not in shared)
+            if (a.kind == b.kind or {a.kind, b.kind} == _TEXTS)
+            and (a.text == b.text or a.text not in shared)
         ),
     )
     found = [-1] * len(theirs.slots)
@@ -243,7 +248,8 @@ def _fit(a: Slot, b: Slot, first: tuple[int, int], second: tuple[int, int]) -> f
         if word in b.left:
             score += (2.0 if len(word) > 2 else 0.7) / (1 + abs(place - b.left.index(word)) + place)
     score += sum(0.7 for word in a.right[:1] if word in b.right[:1] and word.isalpha())
-    score += 1.0 * (first == second) + 0.3 * (first[0] == second[0])
+    if a.kind == b.kind:
+        score += 1.0 * (first == second) + 0.3 * (first[0] == second[0])
     return score + (_LIKE_NUMBERS if a.kind == "number" else 0.3) * (shape(a.text) == shape(b.text))
 
 

@@ -177,6 +177,11 @@ class Index:
         found.sort(key=lambda each: -each[0])
         return _vary(found)[:count]
 
+    def next_of(self, case: Case) -> Case | None:
+        """Return the step that followed a case in its episode."""
+        place = self._first.get((case.episode, case.step + 1))
+        return self.cases[place] if place is not None else None
+
     def siblings(self, goal: Goal, count: int, without: str = "") -> list[Case]:
         """Return cases of whatever step of the goals most like this one, none of a goal that shares
         less than half of its words."""

@@ -36,12 +36,14 @@ from webagent.memory.tries import FailedTries, key_of_action
 from webagent.memory.usage import Usage
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 7
+VERSION = 8
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 RECALLED = 10
 """Cases that an action is chosen from."""
 _AVOIDED = 8
 """Steps of failed episodes that are looked at."""
+_NEAR = 0.05
+"""Share of the recall from which it matters to what a step led."""
 _BESIDE = 4
 """Actions that are compared, at least, where a failure may speak against the first."""
 _SEVERAL = 2
@@ -160,7 +162,14 @@ class Memory:
         """Return the cases most like a scene with their shares; `without` names an episode or a
         task that is left out, `task` the one whose goals are taken to be the same in any words."""
         found = self.index.nearest(view_of(scene), count, self.relevance, without, task=task)
-        return shares([(score, case) for score, case, _ in found])
+        recalled = shares([(score, case) for score, case, _ in found])
+        return [*recalled, *self._next_of(recalled)]
+
+    def _next_of(self, recalled: Sequence[Recalled]) -> list[Recalled]:
+        """The steps that followed the nearest cases, without a share: what these led to."""
+        known = {(case.episode, case.step) for _, case in recalled}
+        near = (self.index.next_of(case) for share, case in recalled if share >= _NEAR)
+        return [(0.0, case) for case in near if case and (case.episode, case.step) not in known]
 
     def propose(
         self,
@@ -180,6 +189,7 @@ class Memory:
         view = view_of(scene)
         found = self.index.nearest(view, RECALLED, self.relevance, without, task=task)
         recalled = shares([(score, case) for score, case, _ in found])
+        recalled += self._next_of(recalled)
         likest = max(self.index.goal_likeness(scene.goal), default=0.0)
         failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest, task)
         best = found[0][0] if found else 0.0
