@@ -293,7 +293,7 @@ def compose_page(
         screenshot="",
         captured="",
     )
-    return Composed(page, supported / max(1, len(out)))
+    return Composed(page, supported / max(1, len(case.after.nodes)))
 
 
 def choose_title(

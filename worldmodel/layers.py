@@ -16,7 +16,8 @@ class LayeredWorld:
     memory: RememberedWorld
     model: WorldModel
     least: float = 0.3
-    """Confidence of memory below which the model predicts the page, too."""
+    """Confidence of memory below which the model predicts the page, too; it always does where
+    memory calls it unknown."""
 
     def learn(self, transitions: Iterable[Transition]) -> None:
         """Add transitions to memory; the model is trained separately."""
@@ -41,7 +42,9 @@ class LayeredWorld:
         return self._join(remembered, unsure, await expect(self.model, asked) if asked else [])
 
     def _is_sure(self, told: Prediction) -> bool:
-        return told.source is Source.RULED or told.confidence >= self.least
+        if told.source in (Source.RULED, Source.UNKNOWN):
+            return told.source is Source.RULED
+        return told.confidence >= self.least
 
     def _join(
         self, remembered: list[Prediction], unsure: list[int], modelled: list[Prediction]

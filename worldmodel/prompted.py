@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from webagent.action import format_action
@@ -22,7 +23,7 @@ from webagent.training.language.texts import OVER, PROMPTS, apply_changes, page_
 from worldmodel.cases import Occasion, TransitionCase
 from worldmodel.compose import number
 from worldmodel.kinds import GAP
-from worldmodel.lines import read_lines, unknown_line
+from worldmodel.lines import mask, read_lines, unknown_line, unknown_lines
 from worldmodel.prediction import Effect, Outcome, Prediction, Source
 from worldmodel.recall import RememberedWorld
 from worldmodel.rules import apply_rules, limit_steps
@@ -34,6 +35,8 @@ _ELEMENT = re.compile(
     r"(?P<states>(?: [a-z][\w-]*)*)(?: \(.*\))?(?: at -?\d+,-?\d+ size \d+x\d+)?"
 )
 _SHORTENED = " more characters)"
+_HEADING = re.compile(r"tab \d+: .*|scrolled: \d+ px above, \d+ px below")
+_LEFT_OUT = re.compile(r"\.\.\. (\d+)(?: more)? lines left out.*")
 _UNSURE = 0.5
 """Confidence in a single reply without token probabilities."""
 _LEAST_REPLY = 1024
@@ -205,9 +208,10 @@ def read_page(
 ) -> Observation:
     """Return the page after the changes that a model wrote.
 
-    Unchanged lines are those of the page, including elements left out of the text. A new line has
-    the widget kind of lines with its role and name on this page or on those of `similar`. Raises
-    `UnusableError` for an invalid change of the page as shown.
+    Unchanged lines are those of the page, including elements left out of the text; lines that a
+    reply says are left out are unknown. A new line has the widget kind of lines with its role and
+    name on the pages that `similar` led to, or on this page. Raises `UnusableError` for an invalid
+    change of the page as shown.
     """
     shown = page_text(before)
     if reply.strip() == OVER:
@@ -231,7 +235,7 @@ def read_page(
     for line in lines:
         if found := known.get(line):
             nodes += found.pop(0)
-        elif line.strip():
+        elif line.strip() and not _HEADING.fullmatch(line):
             nodes.append(_read_line(line, kinds))
     page = replace(
         before,
@@ -278,21 +282,29 @@ def _find(line: str, rendered: Sequence[str], first: int) -> int | None:
         return None
 
 
-def _count_kinds(
-    before: Observation, similar: Sequence[TransitionCase]
-) -> dict[tuple[str, str], str]:
-    """Return widget kinds by role and name, and by role alone."""
-    nodes = [node for case in similar for node in case.after.nodes]
-    kinds: dict[tuple[str, str], str] = {}
-    for node in (*before.nodes, *nodes):
-        kinds.setdefault((node.role, ""), node.kind)
-        kinds.setdefault((node.role, node.name), node.kind)
+_Kinds: TypeAlias = dict[tuple[str, ...], str]
+
+
+def _count_kinds(before: Observation, similar: Sequence[TransitionCase]) -> _Kinds:
+    """Return widget kinds by role and name, with its words that have digits masked too, and the
+    most frequent one by role alone; those of the pages that similar steps led to come first."""
+    kinds: _Kinds = {}
+    for nodes in (*(case.after.nodes for case in similar), before.nodes):
+        roles: dict[str, Counter[str]] = {}
+        for node in nodes:
+            kinds.setdefault((node.role, node.name), node.kind)
+            kinds.setdefault((node.role, mask(node.name)), node.kind)
+            roles.setdefault(node.role, Counter())[node.kind] += 1
+        for role, found in roles.items():
+            kinds.setdefault((role,), found.most_common(1)[0][0])
     return kinds
 
 
-def _read_line(line: str, kinds: dict[tuple[str, str], str]) -> Node:
+def _read_line(line: str, kinds: _Kinds) -> Node:
     text = line.lstrip(" ")
     depth = (len(line) - len(text)) // 2
+    if left_out := _LEFT_OUT.fullmatch(text):
+        return unknown_lines((), int(left_out[1]), int(left_out[1]), depth)
     match = _ELEMENT.fullmatch(text)
     if match is None:
         quoted = re.fullmatch(r'text "(.*)"', text)
@@ -300,6 +312,8 @@ def _read_line(line: str, kinds: dict[tuple[str, str], str]) -> Node:
     else:
         name, role, mark = match["name"] or "", match["role"], int(match["mark"])
         value, states = match["value"] or "", tuple(match["states"].split())
-    kind = kinds.get((role, name), kinds.get((role, ""), ""))
+    name, value = (each.replace("\\n", "\n") for each in (name, value))
+    keys = (role, name), (role, mask(name)), (role,)
+    kind = next((kinds[key] for key in keys if key in kinds), "")
     node = Node(mark, role, name, value, states, depth=depth, kind=kind)
     return replace(unknown_line(node, name), value=value) if GAP in name + value else node

@@ -22,6 +22,8 @@ _KEPT = 12
 _SHARP = 4.0
 _SEVERAL = 3
 """Number of episodes from which a line counts as recurring."""
+_LINKS = 3
+"""Number of other links that must lead to a kind of page for one never clicked to do so."""
 _TRIED = 5
 """Number of other cases on which a text is tested."""
 _NEAR = 3
@@ -153,8 +155,11 @@ class RememberedWorld:
         over = sum(n for each, n in votes.items() if each[0] == "over") / total
         idle = sum(n for each, n in votes.items() if each[0] == "nothing") / total
         kinds = {"over": Effect.ENDS, "goes": Effect.GOES}
-        # Another element of a role, in another place, says little about this one.
-        is_guess = lead[1] > _NEAR and lead[2].place != there.place
+        # Another element of a role, in another place, says little about this one, and where one
+        # or two others lead says little of where this one does.
+        alike = {case.node.name for case in (lead[2], *group) if case.node is not None}
+        is_lone = lead[2].op == "click" and effect[0] == "goes" and len(alike) < _LINKS
+        is_guess = lead[1] > _NEAR and (is_lone or lead[2].place != there.place)
         sure = votes[effect] / total * composed.certainty
         return Prediction(
             page,

@@ -10,9 +10,10 @@ from webagent.errors import ModelError, PromptTooLongError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Reply
 from webagent.models.replies import UnusableError
+from webagent.records import Node
 from webagent.training.language.texts import page_changes
 from worldmodel.layers import LayeredWorld
-from worldmodel.lines import is_unknown
+from worldmodel.lines import is_unknown, read_range
 from worldmodel.prediction import Effect, Source, expect
 from worldmodel.prompted import PromptedWorld, read_page
 from worldmodel.transitions import Situation
@@ -113,3 +114,37 @@ async def test_a_server_that_fails_is_an_error_and_no_prediction() -> None:
 def test_a_reply_with_an_address_that_cannot_be_parsed_is_unusable():
     with pytest.raises(UnusableError, match="is not an address"):
         read_page("@2 -1\n+http://[shop.test/", LISTING)
+
+
+def test_a_page_is_read_back_as_it_was_shown() -> None:
+    box = Node(9, "textbox", "Notes", "two\nlines", kind="textarea")
+    page = replace(PEN, nodes=(*PEN.nodes, box), scroll=(120, 900))
+    memory = taught(came(LISTING, Click(5), page, "c"))
+    read = read_page(page_changes(LISTING, page), LISTING, memory.cases)
+    assert [(n.name, n.value, n.kind) for n in read.nodes] == [
+        (n.name, n.value, n.kind) for n in page.nodes
+    ]
+
+
+def test_a_new_line_has_the_kind_of_such_lines_on_the_pages_that_similar_steps_led_to() -> None:
+    heading = Node(0, "text", "Order 12", kind="h1")
+    cells = tuple(Node(0, "text", f"cell {name}", kind="td") for name in "abc")
+    case = came(LISTING, Click(5), replace(PEN, nodes=(heading, *cells)), "c")
+    similar = taught(case).cases
+    read = read_page(
+        "@4 -1\n+Order 77\n+something else\n+... 5 more lines left out", LISTING, similar
+    )
+    assert [node.kind for node in read.nodes[:2]] == ["h1", "td"]
+    assert is_unknown(read.nodes[2]) and read_range(read.nodes[2])[:2] == (5, 5)
+
+
+async def test_where_memory_guesses_the_model_is_asked() -> None:
+    link = Node(8, "link", "Imprint")
+    page = replace(LISTING, nodes=(*LISTING.nodes, link))
+    memory = taught(*KNOWN)
+    [guess] = memory.predict([Situation(page, (), Click(8))])
+    assert guess.source is Source.UNKNOWN
+    model = CannedModel([page_changes(page, PEN)])
+    world = LayeredWorld(memory, PromptedWorld(model, memory))
+    [told] = await expect(world, [Situation(page, (), Click(8))])
+    assert told.source is Source.MODELLED and told.page.url == PEN.url
