@@ -57,7 +57,7 @@ class InductionSettings:
     kinds: tuple[EntryKind, ...] = ("rules", "examples")
     """What is learnt."""
     most: Mapping[EntryKind, int] = field(
-        default_factory=lambda: {"rules": 20, "reflections": 20, "examples": 40, "tools": 10}
+        default_factory=lambda: {"rules": 20, "reflections": 20, "examples": 100, "tools": 10}
     )
     """Entries of a kind on a site; beyond that the worst of the learnt ones go."""
     most_of_task: int = 5

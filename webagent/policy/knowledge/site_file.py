@@ -5,6 +5,7 @@ Entries are items of its lists; everything else in the file is kept as it is.
 
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -80,11 +81,16 @@ class SiteFile:
         return replace(self, blocks=(*self.blocks[:place], entry, *self.blocks[place:]))
 
     def pruned(self, kind: EntryKind, most: int) -> "SiteFile":
-        """Return it with at most so many of a kind; the worst of the learnt ones go."""
+        """Return it with at most so many of a kind; of the learnt ones the retired go, then those
+        of the task with the most, the worst first."""
         file = self
-        for entry in reversed(self.ranked(kind)):
-            if len(file.of_kind(kind)) > most and entry.is_learnt:
-                file = file.without(entry.id)
+        while len(held := file.of_kind(kind)) > most:
+            tasks = Counter(entry.task for entry in held)
+            learnt = [entry for entry in reversed(file.ranked(kind)) if entry.is_learnt]
+            if not learnt:
+                break
+            worst = max(learnt, key=lambda entry: (entry.is_retired, tasks[entry.task]))
+            file = file.without(worst.id)
         return file
 
     def ranked(self, kind: EntryKind) -> list[SiteEntry]:

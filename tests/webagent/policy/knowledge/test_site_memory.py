@@ -211,6 +211,17 @@ def test_examples_of_one_task_do_not_displace_those_of_others():
     assert [entry.task for entry in entries] == ["shop/buy@1"] * 5 + ["shop/invoice@1"]
 
 
+def test_of_too_many_examples_those_of_the_task_with_most_go_first():
+    tasks = ["shop/buy@1"] * 4 + ["shop/invoice@1", "shop/return@1"]
+    file = new_file("shop.test")
+    for number, task in enumerate(tasks):
+        file = file.added(SiteEntry("x", f"Goal {number}.", task=task).learnt_from("e"))
+
+    kept = file.pruned("examples", 3).of_kind("examples")
+
+    assert [entry.task for entry in kept] == ["shop/buy@1", "shop/invoice@1", "shop/return@1"]
+
+
 @pytest.mark.parametrize("room", [{"count": 0}, {"examples": 0}])
 def test_bounds_that_leave_nothing_to_show_are_named(room):
     with pytest.raises(SetupError, match="expected at least 1 of each"):
