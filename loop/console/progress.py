@@ -148,7 +148,7 @@ class EpisodeCounter:
             rate += f" of {self._scored}, {unscored} without a verdict"
         texts = [
             f"{self._settled}/{self._total} episodes  {rate}",
-            f"{self._steps / max(self._display.seconds, 1e-3):.0f} steps/s",
+            f"{self._steps / max(self._display.seconds, 1e-3):.1f} steps/s",
         ]
         if cost := self._cost():
             texts.append(cost)
