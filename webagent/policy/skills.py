@@ -63,7 +63,7 @@ class SkillIndex:
     adapters: tuple[SkillAdapter, ...]
     composition: Composition = "nearest"
     """How adapters act: the likest alone, or the likest ones weighted by their likeness."""
-    least: float = 0.25
+    least: float = 0.4
     """Likeness of the likest goal, 0 to 1, below which the base acts alone."""
 
     def save(self, folder: Path) -> None:
