@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.files import describe_invalid, write_whole
-from webagent.memory.goals import compare_goals, read_goal
 from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
 from webagent.policy.knowledge import site_of
 from webagent.records import Trajectory
@@ -100,6 +99,9 @@ class SkillIndex:
 
     def rank(self, goal: str, site: str) -> list[tuple[float, SkillAdapter]]:
         """Return the adapters with the likeness of their goals, the likest first."""
+        # Loads numpy, which a live task without skills starts without.
+        from webagent.memory.goals import compare_goals, read_goal
+
         asked = read_goal(goal)
         found = []
         for one in self.adapters:
@@ -136,6 +138,8 @@ def describe_sources(
     name: str, folder: str, episodes: Sequence[Trajectory], rows: int, tokens: int
 ) -> SkillAdapter:
     """Return the entry of an adapter that learnt from these episodes."""
+    from webagent.memory.goals import read_goal
+
     goals = {read_goal(text).template: text for one in episodes if (text := _goal_of(one))}
     sites = sorted({site_of_task(one.task) for one in episodes})
     return SkillAdapter(name, folder, tuple(goals.values())[:_GOALS], tuple(sites), rows, tokens)
