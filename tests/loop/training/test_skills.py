@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loop.policies import NamedPolicy
 from perf.fakes import tiny_models
 from perf.fakes.run import episode
 from recipes import cli
@@ -13,9 +14,9 @@ from tasks.suite import seed_of
 from tests.loop.training.test_train import a_run
 from webagent.agent.actor import language_model
 from webagent.agent.asking import Asking
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.models.model import Message, suit_model
-from webagent.policy.skills import INDEX, SkillIndex, SkillModel
+from webagent.policy.skills import INDEX, SkillAdapter, SkillIndex, SkillModel
 from webagent.records import Provenance, Trajectory
 
 GOALS = {"type": 'Type "red" & press Submit', "tick": "Tick the second box of the list below"}
@@ -165,4 +166,39 @@ def test_hints_that_demonstrations_are_shown_with_are_withdrawn(capsys):
 def test_hints_that_cannot_be_withdrawn_are_told(flags, said, capsys):
     a_run_of(type=2)
     assert train("--train.withdraw-hints", "0.5", *flags, skills=False) != 0
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def skilled(folder: Path) -> Path:
+    """A folder of skills without weights, as far as settings are checked."""
+    one = SkillAdapter("a", "a", ("Sing",), (), 1, 1)
+    (folder / "a").mkdir(parents=True)
+    (folder / "a/adapter_config.json").write_text("{}")
+    SkillIndex("base", "skill", (one,)).save(folder)
+    return folder
+
+
+def test_a_composition_is_for_skills_and_a_server_is_not():
+    NamedPolicy(f"local:{skilled(Path('skills'))}", composition="weighted").check()
+    with pytest.raises(UsageError, match="local:base is none"):
+        NamedPolicy("local:base", composition="weighted").check()
+    with pytest.raises(UsageError, match="skills holds skills; leave it out"):
+        NamedPolicy("local:skills", server="http://localhost:1").check()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--policy", "local:skills"), "is a folder of skills"),
+        (("--train.withdraw-hints", "1"), "takes away what --site-memory shows"),
+        (
+            ("--train.withdraw-hints", "1", "--site-memory", "memory", "--objective", "kto"),
+            "goes with sft, not kto",
+        ),
+    ],
+)
+def test_what_rounds_cannot_do_with_skills_and_hints_is_told(flags, said, capsys):
+    skilled(Path("skills"))
+    remember()
+    assert cli.main(["improve", "--policy", "local:base", "--tasks", "click-test", *flags]) != 0
     assert said in " ".join(capsys.readouterr().err.split())
