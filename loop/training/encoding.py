@@ -14,6 +14,7 @@ from webagent.agent.asking import Asking
 from webagent.models.constrain import Masks, replay_masks
 from webagent.models.local.weights import LoadedWeights
 from webagent.models.model import Message
+from webagent.policy.knowledge import Knowledge
 from webagent.policy.prompting.messages import format_reply
 from webagent.records import Trajectory
 from webagent.store import ImageFolder
@@ -82,13 +83,19 @@ def select_replayed(
 class PromptEncoder:
     """Writes prompts as the loaded model reads them when it acts, image places included."""
 
-    def __init__(self, weights: LoadedWeights, asking: Asking, images: RunImages) -> None:
-        """`images` holds the screenshots, for a model that is shown them."""
+    def __init__(
+        self,
+        weights: LoadedWeights,
+        asking: Asking,
+        images: RunImages,
+        knowledge: tuple[Knowledge, ...] = (),
+    ) -> None:
+        """`images` holds the screenshots, for a model that is shown them, `knowledge` the hints."""
         from webagent.models.local.model import LocalModel
 
         self._weights = weights
         shown = images if weights.sees_images else None
-        self._policy = asking.policy(LocalModel(weights), shown)
+        self._policy = asking.policy(LocalModel(weights), shown, knowledge)
 
     def write(self, messages: Sequence[Message], reply: str) -> Encoded:
         """Messages without images, and a reply, ended as the model ends one; however long, since

@@ -106,6 +106,17 @@ def weigh_keys(goal: Goal) -> Mapping[str, float]:
     return found
 
 
+def compare_goals(a: Goal, b: Goal) -> float:
+    """Return how alike two goals are put, from 0 to 1: what they share against what either has. 1
+    where only their values differ."""
+    if a.template == b.template:
+        return 1.0
+    ours, theirs = weigh_keys(a), weigh_keys(b)
+    either = {**ours, **theirs}
+    shared = sum(either[key] for key in ours.keys() & theirs.keys())
+    return shared / sum(either.values())
+
+
 @lru_cache(16384)
 def weigh_words(text: str) -> Mapping[str, float]:
     """Return what a name is compared with goals by, each with what it counts."""

@@ -15,7 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from webagent.errors import ModelError, SetupError
 from webagent.exchange import EXCHANGES, Exchange, GivenReply, SentMessage
 from webagent.files import describe_invalid, read_toml
-from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
+from webagent.models.model import (
+    Capabilities,
+    Completion,
+    Constraint,
+    Message,
+    Model,
+    Tokens,
+    suit_model,
+)
 
 _MILLION = 1_000_000
 _SHIPPED = Path(__file__).parent / "prices.toml"
@@ -329,6 +337,11 @@ class MeteredModel:
                 seconds, messages = time.monotonic() - began, describe_prompt(prompt)
                 kept.append(replace(sent, messages=messages, seconds=seconds))
         return completion
+
+    def suit(self, goal: str, site: str, url: str) -> "MeteredModel":
+        """Return it with the weights for this goal, where the model has such."""
+        chosen = suit_model(self._model, goal, site, url)
+        return self if chosen is self._model else MeteredModel(chosen, self._ledger, self._role)
 
     async def close(self) -> None:
         """As the model's."""

@@ -109,7 +109,7 @@ def _load_adapter(model: nn.Module, folder: Path) -> nn.Module:
 
     if not (folder / "adapter_config.json").is_file():
         raise SetupError(f"{folder} holds no adapter: adapter_config.json is missing")
-    _check_base(model, folder)
+    check_base(model, folder)
     try:
         with _ignore_renames():
             adapted: nn.Module = PeftModel.from_pretrained(model, str(folder), is_trainable=True)
@@ -121,7 +121,9 @@ def _load_adapter(model: nn.Module, folder: Path) -> nn.Module:
     return adapted
 
 
-def _check_base(model: nn.Module, folder: Path) -> None:
+def check_base(model: nn.Module, folder: Path) -> None:
+    """Raise `SetupError` where the adapter in a folder says that it was trained on other weights
+    than this base, which has no adapter on."""
     note = folder / _BASE
     if not note.is_file():
         return

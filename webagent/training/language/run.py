@@ -16,7 +16,7 @@ import torch
 
 from webagent.errors import ModelError, StoreError
 from webagent.training.language.checkpoint import Checkpoint, CheckpointFolder, load_checkpoint
-from webagent.training.language.config import TrainConfig
+from webagent.training.language.config import DEFAULTS, TrainConfig
 from webagent.training.language.preparation import is_adapted
 from webagent.training.language.rows import TokenRow
 from webagent.training.language.sharding import gather, part, part_states
@@ -91,6 +91,24 @@ def compute_learning_rate(done: float, config: TrainConfig, step: int = 0) -> fl
     }[config.schedule]
     low = 1.0 if config.schedule == "constant" else config.final
     return config.learning_rate * (low + (1 - low) * shape)
+
+
+def withdraw_hints(
+    units: Sequence[TrainingUnit], places: Sequence[int], done: float, config: TrainConfig
+) -> list[TrainingUnit]:
+    """Return the units at these places, as many without hints as this share of the training asks.
+
+    The share rises to `config.withdraw_hints` over two thirds: SKILL0 (Lu et al. 2026, arXiv
+    2604.02268) has hints in full, in part and not at all in three stages. There only hints that
+    help are kept meanwhile; here none is tried. Every unit has a number of its own by which it is
+    withdrawn sooner or later, the same when a training is resumed.
+    """
+    share = config.withdraw_hints * min(1.0, 1.5 * done)
+    numbers = torch.rand(len(units), generator=torch.Generator().manual_seed(config.seed))
+    return [
+        units[i].withdraw() if units[i].bare and float(numbers[i]) < share else units[i]
+        for i in places
+    ]
 
 
 def shuffle_units(count: int, epoch: int, seed: int) -> list[int]:
@@ -194,7 +212,7 @@ class _TrainingRun:
         digest = hashlib.sha256()
         for unit in accepted.units:
             digest.update(f"{len(unit.rows)} {unit.better}".encode())
-            for row in unit.rows:
+            for row in (*unit.rows, *unit.bare):
                 digest.update(np.asarray(row.ids, dtype=np.int64).tobytes())
                 for values in (row.weights, row.log_probs, row.advantages):
                     digest.update(np.asarray(values, dtype=np.float64).tobytes())
@@ -243,7 +261,8 @@ class _TrainingRun:
     def _update(self, units: Sequence[TrainingUnit], done: float) -> Mapping[str, float]:
         now = self.progress
         order = shuffle_units(len(units), now.epoch, self.config.seed)
-        here = [units[i] for i in order[now.place : now.place + self.config.units_per_step]]
+        places = order[now.place : now.place + self.config.units_per_step]
+        here = withdraw_hints(units, places, done, self.config)
         updated = self.trainer.update(here, compute_learning_rate(done, self.config, now.step))
         tokens = sum(unit.tokens for unit in here)
         self.progress = now.after(len(here), tokens, len(units), updated.skipped)
@@ -253,6 +272,10 @@ class _TrainingRun:
             "epoch": float(now.epoch),
             "total_tokens": float(self.progress.tokens),
         }
+        if self.config.withdraw_hints:
+            hinted = sum(bool(unit.bare) for unit in here)
+            bare = sum(bool(units[i].bare) for i in places) - hinted
+            figures["without_hints"] = bare / max(1, hinted + bare)
         if self.metrics is not None:
             self.metrics.write(self.progress.step, figures)
         if self.progress.skipped_in_row >= self.config.most_skipped:
@@ -300,6 +323,7 @@ def _check_same(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]
     """Raise `StoreError` naming what the checkpoint's run had otherwise."""
     # Through JSON, where tuples are lists.
     before, now = (json.loads(json.dumps(each["config"])) for each in (theirs, ours))
+    before = json.loads(json.dumps(asdict(DEFAULTS))) | before  # settings that came since
     changed = [
         f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
         for name in sorted(before.keys() | now.keys())
