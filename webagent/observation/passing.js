@@ -3,6 +3,7 @@
 const LEAST_PASSING_MS = 400; // shorter, and a person could not read it
 const LONGEST_PASSING = 200;
 const MOST_PASSING = 20;
+const CHOICES = "[role=listbox], [role=option], [role=menu], [role=tree]"; // that an action opened and closed
 const MOST_LOOKS = 200; // changes looked at from one look to the next: a page may change without end
 
 const PASSING = new Map(); // by element: its text, when it came and when it went
@@ -26,6 +27,7 @@ function noteCame(element, now) {
   looksLeft -= 1;
   const text = clean(element[own.textContent]);
   if (!text || text.length > LONGEST_PASSING || SKIPPED.has(tagOf(element))) return;
+  if (element[own.closest](CHOICES) || element[own.querySelector](CHOICES)) return;
   for (const [other, entry] of PASSING) {
     if (!other[own.contains](element)) continue;
     if (entry.went === null) entry.text = clean(other[own.textContent]).slice(0, LONGEST_PASSING);

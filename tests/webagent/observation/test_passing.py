@@ -26,6 +26,16 @@ SHOWN = """<style>#toast { display: none } #toast.shown { display: block }</styl
 </script>"""
 
 
+OFFER = """<script>
+  function offer(text, milliseconds) {
+    const list = document.createElement("div");
+    list.innerHTML = `<ul role=listbox><li role=option>${text}</li></ul>`;
+    document.body.append(list);
+    setTimeout(() => list.remove(), milliseconds);
+  }
+</script>"""
+
+
 async def test_a_toast_that_is_gone_is_told_once(local: LocalWorld) -> None:
     await local.show(f"<button onclick='say(`Saved`, 3000)'>Save</button>{SAY}")
     page = await local.step(act.Click(1))
@@ -49,10 +59,11 @@ async def test_a_toast_that_only_changes_its_class_is_told(local: LocalWorld) ->
         "say(`Word `.repeat(100), 3000)",
         "show(` `)",
         "say(`There before`, 3000)",
+        "offer(`Red`, 3000)",
     ],
 )
 async def test_only_what_was_read_and_went_is_told(local: LocalWorld, does: str) -> None:
-    source = f"<p>There before</p><button onclick='{does}'>Go</button>{SAY}{SHOWN}"
+    source = f"<p>There before</p><button onclick='{does}'>Go</button>{SAY}{SHOWN}{OFFER}"
     await local.show(source)
     page = await local.step(act.Click(1))
     assert "appeared" not in render(page)
