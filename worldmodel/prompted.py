@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from webagent.action import format_action
+from webagent.action import Action, format_action
 from webagent.errors import ModelError, PromptTooLongError
 from webagent.models.model import Completion, Message, Model, Reply
 from webagent.models.prompt import estimate_tokens, fence, load_prompt
@@ -145,7 +145,7 @@ class PromptedWorld:
             PROMPT.fill(
                 "example",
                 page=fence("page", page_text(case.transition.before)),
-                action=format_action(case.transition.action),
+                action=self._tell(case.transition.action, case.transition.before),
                 changes=fence(
                     "changes", page_changes(case.transition.before, case.transition.after)
                 ),
@@ -155,11 +155,16 @@ class PromptedWorld:
         asked = PROMPT.fill(
             "user",
             page=fence("page", page_text(situation.observation)),
-            action=format_action(situation.action),
+            action=self._tell(situation.action, situation.observation),
         )
         told = [PROMPT.fill("examples", examples="\n\n".join(shown))] if shown else []
         user = "\n\n".join([*told, asked])
         return Message("system", PROMPT.fill("system")), Message("user", user)
+
+    def _tell(self, action: Action, page: Observation) -> str:
+        """Return the action with its element, which weights trained here have not seen."""
+        target = page.node(getattr(action, "mark", 0)) if self.examples else None
+        return format_action(action) + (f' on {target.role} "{target.name}"' if target else "")
 
 
 def _limit_reply(before: Observation, similar: Sequence[TransitionCase]) -> int:

@@ -30,6 +30,7 @@ async def test_the_changes_that_a_model_writes_are_the_next_page() -> None:
     assert (told.effect, told.source) == (Effect.GOES, Source.MODELLED)
     shown = model.requests[0].messages[-1].text
     assert "Pan - Shop" in shown and shown.index("Pan - Shop") < shown.rindex("click(6)")
+    assert 'click(5) on link "Pan"' in shown and 'click(6) on link "Pen"' in shown
 
 
 async def test_what_the_model_leaves_open_is_marked_as_unknown() -> None:
