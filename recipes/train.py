@@ -223,7 +223,7 @@ def _train(
     report = train(trainer, units, course, progress=_Progress())
     trainer.save(folder)
     if settings.skills:
-        trainer.model.unload()  # type: ignore[operator]
+        trainer.model.unload()  # type: ignore[operator]  # peft's; torch types it as a module
     return report
 
 
