@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from rich.markup import escape
 from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.attribution import Attribution, Cause, FailureSummary, ask_cause, summarize
@@ -90,10 +89,10 @@ def _print(summary: FailureSummary, scored: int, path: Path) -> None:
     if not summary.failures:
         unjudged = "no episode has a verdict yet: webagent judge gives them"
         said = f"none of {scored} episodes with a verdict failed" if scored else unjudged
-        console.print(said, highlight=False)
+        console.print(said)
         return
     title = f"why {summary.failures} of {scored} episodes did not succeed"
     console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))
     unknown = f"{summary.unknown} could not be put down to anything"
-    console.print(escape(f"• {unknown}; all of them with their evidence: {path}"), highlight=False)
-    console.print(f"[bold]{escape(summary.first)}[/bold]", highlight=False)
+    console.print(f"• {unknown}; all of them with their evidence: {path}")
+    console.print(summary.first, "bold")

@@ -6,15 +6,16 @@ import sys
 import termios
 import tty
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
-from rich.console import Console
-from rich.text import Text
-
+from loop.console.screen import Console
 from webagent.action import format_action, is_final
 from webagent.agent import Began, Decided, Done, Event
 from webagent.guard.decide import elements_of, quote_short
 from webagent.records import PERSON, Decision, Observation
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 _LONGEST = 400
 
@@ -24,9 +25,8 @@ class Terminal:
     can steer the terminal."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(highlight=False, soft_wrap=True)
-        is_live = self._console.is_terminal
-        self._status = self._console.status("", spinner="dots") if is_live else None
+        self._console = console or Console()
+        self._row: tqdm[Never] | None = None
         self.awaited: Callable[[], str] = lambda: "the model is thinking"
         """What is waited for from one step to the next."""
 
@@ -64,19 +64,22 @@ class Terminal:
         self._rest()
         styles = ["green" if good else "red", *[""] * len(lines)]
         for line, style in zip(lines, styles, strict=False):
-            self._console.print(Text(line, style=style))
+            self._console.print(line, style)
 
     def _print(self, place: str, text: str, style: str) -> None:
-        self._console.print(Text.assemble((f"{place:<5} ", "dim"), (text, style)))
+        said = self._console.style(f"{place:<5} ", "dim") + self._console.style(text, style)
+        self._console.put(said)
 
     def _wait(self, for_what: str) -> None:
-        if self._status is not None:
-            self._status.update(for_what)
-            self._status.start()
+        if self._console.is_terminal:
+            if self._row is None:
+                self._row = self._console.keep_row("{desc}  {elapsed}")
+            self._row.set_description_str(plain(for_what))
 
     def _rest(self) -> None:
-        if self._status is not None:
-            self._status.stop()
+        if self._row is not None:
+            self._row.close()
+            self._row = None
 
 
 def event_facts(event: Event) -> dict[str, Any]:

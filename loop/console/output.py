@@ -23,11 +23,8 @@ from enum import IntEnum
 from io import UnsupportedOperation
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from loop.console.screen import Console, Table
 from webagent.errors import SetupError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 _WIDTH = 120
 """Of tables that go into a file or a pipe, in characters."""
@@ -61,19 +58,15 @@ def conclude(facts: Mapping[str, Any]) -> None:
         tell(json.dumps(facts, indent=indent, default=str) + "\n")
 
 
-def results_console(width: int = _WIDTH) -> "Console":
+def results_console(width: int = _WIDTH) -> Console:
     """Where results are shown to people: the terminal, or a pipe as wide as `width`."""
-    from rich.console import Console
-
     console = Console()
     return console if console.is_terminal else Console(width=width)
 
 
-def progress_console() -> "Console":
+def progress_console() -> Console:
     """Where it is shown how far something is: standard error, and nowhere with `--json`."""
-    from rich.console import Console
-
-    return Console(stderr=True, quiet=is_for_program())
+    return Console(sys.stderr, is_quiet=is_for_program())
 
 
 def build_table(
@@ -84,29 +77,16 @@ def build_table(
     right: Collection[str] | None = None,
     bold: int | None = None,
     has_sum: bool = False,
-) -> "Table":
+) -> Table:
     """Return a table of text as it is; the columns `right`, all but the first where none are named,
     end on the right.
 
     The column `bold` stands out, and so does the last row where it sums the others up.
     """
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=escape(title), box=None)
-    for place, name in enumerate(head):
-        is_right = place > 0 if right is None else name in right
-        style = "bold" if place == bold else ""
-        table.add_column(
-            escape(name), justify="right" if is_right else "left", style=style, overflow="fold"
-        )
-    listed = list(rows)
-    for place, cells in enumerate(listed, 1):
-        is_sum = has_sum and place == len(listed)
-        if is_sum:
-            table.add_section()
-        table.add_row(*map(escape, cells), style="bold" if is_sum else None)
-    return table
+    ends = {
+        place for place, name in enumerate(head) if (place > 0 if right is None else name in right)
+    }
+    return Table(title, head, list(rows), frozenset(ends), bold, has_sum)
 
 
 @contextmanager

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Never, Self, TypeVar
 
 from loop.console.output import progress_console
+from loop.console.screen import Console
 from loop.workers import JobProgress
 from webagent.records import Trajectory
 from webagent.rollout import INTERRUPTED
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from tqdm import tqdm
 
 T = TypeVar("T")
 
@@ -27,21 +27,20 @@ PATIENCE_SECONDS = 2.0
 class ProgressDisplay:
     """Named rows, each with the share done and a text, on standard error; nothing with `--json`."""
 
-    def __init__(self, console: "Console | None" = None, patience: float = 0.0) -> None:
+    def __init__(self, console: Console | None = None, patience: float = 0.0) -> None:
         """`patience` is how many seconds have to pass before anything is shown."""
         self.console = console or progress_console()
         self._patience = patience
         self._started = time.monotonic()
         self._printed: dict[str, float] = {}
-        self._bars: Progress | None = None
-        self._rows: dict[str, TaskID] = {}
+        self._rows: dict[str, tqdm[Never]] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        if self._bars is not None:
-            self._bars.stop()
+        for row in self._rows.values():
+            row.close()
 
     @property
     def seconds(self) -> float:
@@ -53,30 +52,22 @@ class ProgressDisplay:
         if self.seconds < self._patience:
             return
         if self.console.is_terminal:
-            if self._bars is None:
-                from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-                self._bars = Progress(
-                    TextColumn("{task.description}", markup=False),
-                    BarColumn(20),
-                    TextColumn("{task.fields[text]}", markup=False),
-                    TimeRemainingColumn(),
-                    console=self.console,
-                    transient=True,
-                )
-                self._bars.start()
             if name not in self._rows:
-                self._rows[name] = self._bars.add_task(name, total=1.0, text=text)
-            self._bars.update(self._rows[name], completed=done, text=text)
+                self._rows[name] = self.console.keep_row()
+            row = self._rows[name]
+            row.set_description_str(self.console.style(f"{name} {text}", ""), refresh=False)
+            row.update(done - row.n)
+            if is_due or done >= 1:
+                row.refresh()
         elif is_due or done >= 1 or self.seconds - self._printed.get(name, 0.0) >= LINE_SECONDS:
             self._printed[name] = self.seconds
             line = f"{self.seconds:6.1f} s  {name:<12} {text}"
-            self.console.print(line, highlight=False, markup=False)
+            self.console.print(line)
 
 
 @contextmanager
 def show_jobs(
-    folder: Path, console: "Console | None" = None
+    folder: Path, console: Console | None = None
 ) -> Iterator[Callable[[JobProgress], None]]:
     """Print where the run folder is, and yield what shows the latest news of each job."""
     stages: dict[str, str] = {}
@@ -94,7 +85,7 @@ def show_jobs(
 
 @contextmanager
 def count_items(
-    name: str, total: int, console: "Console | None" = None
+    name: str, total: int, console: Console | None = None
 ) -> Iterator[Callable[[], None]]:
     """Yield what is called for each item that is done; quick work shows nothing."""
     done = 0
@@ -159,7 +150,7 @@ class EpisodeCounter:
 
 @contextmanager
 def count_episodes(
-    total: int, console: "Console | None" = None, cost: Callable[[], str] = lambda: ""
+    total: int, console: Console | None = None, cost: Callable[[], str] = lambda: ""
 ) -> Iterator[EpisodeCounter]:
     """Yield a counter of so many episodes; `cost` tells what was spent so far."""
     with ProgressDisplay(console) as display:

@@ -8,14 +8,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
-
 from evaluators.combine import EvaluatorTally, MemberTally
 from evaluators.evaluator import FunctionEvaluator
 from evaluators.labels import Label
 from evaluators.statistics import Interval
 from loop.console.output import build_table
+from loop.console.screen import Console
 from webagent.errors import SetupError
 from webagent.models.spending import Prices
 from webagent.store import Store
@@ -256,7 +254,7 @@ def print_agreement(held: AgreementReport, console: Console, called: Mapping[str
     left_out = f"{len(truth.disputed)} disputed and {len(truth.unsure)} unsure ones left out"
     successes = sum(truth.values.values())
     first = f"{len(truth.values)} labelled episodes, {successes} successes; {left_out}"
-    console.print(first, highlight=False)
+    console.print(first)
     rows = [format_agreement(called[name], found) for name, found in held.figures.items()]
     console.print(build_table("agreement, in % with 95 % intervals", HEAD, rows))
     rows = [format_calibration(called[name], found) for name, found in held.figures.items()]
@@ -276,7 +274,7 @@ def print_agreement(held: AgreementReport, console: Console, called: Mapping[str
     ]
     said.append(describe_annotators(held.people))
     for sentence in [sentence for sentence in said if sentence]:
-        console.print(escape(f"• {sentence}"), highlight=False)
+        console.print(f"• {sentence}")
     for name, found in held.figures.items():
         _show_reliability(called[name], found, console)
 
@@ -285,7 +283,7 @@ def print_names(called: Mapping[str, str], console: Console) -> None:
     """Who stands behind which letter, where letters are used."""
     for name, letter in called.items():
         if letter != name:
-            console.print(escape(f"{letter}: {name}"), highlight=False)
+            console.print(f"{letter}: {name}")
 
 
 def print_costs(
@@ -300,7 +298,7 @@ def print_costs(
             rows = format_costs(tally, prices, called)
             console.print(build_table(f"asked of {called[name]}", COST_HEAD, rows))
             for sentence in describe_costs(called[name], tally, prices, called):
-                console.print(escape(f"• {sentence}"), highlight=False)
+                console.print(f"• {sentence}")
 
 
 def print_verdicts(
@@ -326,7 +324,7 @@ def print_verdicts(
         reasons = Counter(score.reason for score in given if score.value is None)
         if reasons:
             said += f", abstained on {reasons.total():,}, mostly: {reasons.most_common(1)[0][0]}"
-        console.print(escape(said), highlight=False)
+        console.print(said)
 
 
 def _show_reliability(name: str, found: "Agreement", console: Console) -> None:
@@ -347,7 +345,7 @@ def _show_reliability(name: str, found: "Agreement", console: Console) -> None:
     console.print(build_table(title, ("value", "episodes", "said %", "true %"), rows))
     if found.calibration:
         brier, ece = map(format_number, (found.calibration.brier, found.calibration.ece))
-        console.print(f"Brier {brier}, ECE {ece}", highlight=False)
+        console.print(f"Brier {brier}, ECE {ece}")
 
 
 def match_labels(

@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
 from evaluators.behaviours.feedback import Feedback, Grounded, ground, read_feedback, split_remarks
 from evaluators.behaviours.induce import (
@@ -28,6 +26,7 @@ from evaluators.labels import read_labels, select_score
 from evaluators.steps import StepJudgeSettings
 from loop.console.output import results_console
 from loop.console.progress import EpisodeCounter, count_episodes
+from loop.console.screen import Console
 from loop.costs import (
     check_cost_cap,
     format_spending,

@@ -4,11 +4,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from rich.console import Console
-from rich.markup import escape
-
 from evaluators.statistics import Interval
 from loop.console.output import build_table, results_console
+from loop.console.screen import Console
 from loop.folder import Origin
 from loop.summary.learning import format_learning
 from loop.summary.schema import (
@@ -311,21 +309,21 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
             console.print(build_table(title, names, listed))
     _print_sentences(console, _list_notes(summary))
     if facts := [f"{name}: {value}" for name, value in summary.get("setup", {}).items()]:
-        console.print(escape("; ".join(facts)), highlight=False)
+        console.print("; ".join(facts))
     counts = [f"{count} {name}" for name, count in summary["failures"].items() if count]
     apart = f"set aside, never scored: {', '.join(counts) or 'nothing'}"
-    console.print(apart, highlight=False)
+    console.print(apart)
     if spent := summary.get("spent"):
         console.print(build_table("spent", SPENT_HEAD, format_spending_rows(spent)))
         _print_sentences(console, format_models(spent))
         if spent["stopped"]:
-            console.print(escape(f"stopped before its end: {spent['stopped']}"), highlight=False)
-    console.print(f"[bold]{escape(format_headline(summary))}[/bold]", highlight=False)
+            console.print(f"stopped before its end: {spent['stopped']}")
+    console.print(format_headline(summary), "bold")
 
 
 def _print_sentences(console: Console, sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        console.print(escape(f"• {sentence}"), highlight=False)
+        console.print(f"• {sentence}")
 
 
 def _list_claims(summary: Summary) -> list[str]:

@@ -8,10 +8,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from loop.console.output import Status
 from loop.console.progress import count_episodes
+from loop.console.screen import Console
 from loop.costs import Caps, open_ledger, run_within_caps
 from loop.costs import format_spending as in_words
 from loop.measurement.measurement import CostRecorder

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import OraclePolicy
 from loop.console.output import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
+from loop.console.screen import Console
 from loop.folder import RunFolder
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig

@@ -5,9 +5,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from apps.report.page import format_page
+from loop.console.screen import Console
 from loop.folder import read_origin
 from loop.summary import RunMeta, format_markdown, print_summary, summarize
 from loop.summary.schema import DriftRow

@@ -7,11 +7,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from apps.report.page import format_page
 from evaluators.statistics import Interval, wilson
 from loop.arms import ARMS
+from loop.console.screen import Console
 from loop.folder import Origin, read_origin
 from loop.summary import (
     ArmRow,

@@ -4,10 +4,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from loop.console import progress
 from loop.console.progress import count_episodes, count_items, show_jobs, track
+from loop.console.screen import Console
 from loop.workers import JobProgress
 from perf.fakes.run import episode
 from webagent.records import Provenance
@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def lines(total: int, seconds: float, clock: list[float], *, is_terminal: bool) -> str:
     """What is said while each of so many takes so long."""
     said = StringIO()
-    console = Console(file=said, force_terminal=is_terminal, width=80)
+    console = Console(file=said, is_terminal=is_terminal, width=80)
     with count_items("pages", total, console) as step:
         for _ in range(total):
             clock[0] += seconds
