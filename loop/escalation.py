@@ -8,7 +8,7 @@ from typing import Literal
 
 from loop.policies import ModelChoice, NamedPolicy
 from webagent.errors import UsageError
-from webagent.models import Endpoint, load_endpoint
+from webagent.models import Endpoint
 from webagent.policy.escalation import EXPERT, REASONS, Escalation
 from webagent.records import Trajectory
 
@@ -44,9 +44,7 @@ class EscalationChoice:
 
     @property
     def _chosen(self) -> ModelChoice:
-        is_local = self.expert.startswith("local:")
-        policy, model = (self.expert, "") if is_local else ("endpoint", self.expert)
-        return ModelChoice(policy, model, self.expert_endpoint)
+        return ModelChoice.named(self.expert, self.expert_endpoint)
 
     @property
     def paid(self) -> str:
@@ -56,12 +54,7 @@ class EscalationChoice:
     @property
     def acting(self) -> str | Endpoint | None:
         """Return the expert as an agent is given it; None for none. Raises `SetupError`."""
-        if not self.is_on:
-            return None
-        if self.expert_endpoint is None:
-            return self.expert
-        endpoint = load_endpoint(self.expert_endpoint)
-        return replace(endpoint, model=self.expert) if self.expert else endpoint
+        return self._chosen.acting if self.is_on else None
 
     def label(self) -> list[str]:
         """What is added to a policy's name in tables."""

@@ -240,6 +240,23 @@ class ModelChoice:
     """File whose table [endpoint] describes the server: its address and capabilities
     (docs/models.md)."""
 
+    @classmethod
+    def named(cls, name: str, endpoint: Path | None) -> "ModelChoice":
+        """Return the model of a setting that takes `local:FOLDER` or a name at an endpoint."""
+        if name.startswith("local:"):
+            return cls(name, "", endpoint)
+        return cls("endpoint", name, endpoint)
+
+    @property
+    def acting(self) -> str | Endpoint:
+        """Return the model as an agent is given it. Raises `SetupError` for an invalid file."""
+        if self.policy != "endpoint":
+            return self.policy
+        if self.endpoint is None:
+            return self.model
+        endpoint = load_endpoint(self.endpoint)
+        return replace(endpoint, model=self.model) if self.model else endpoint
+
     @property
     def is_named(self) -> bool:
         """Return whether a model was named."""

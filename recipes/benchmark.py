@@ -16,6 +16,7 @@ from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
 from loop.measurement.worlds import check_environment, check_memory
+from loop.restating import describe_restating
 from loop.searching import describe_search
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.worlds import describe_lookahead
@@ -57,9 +58,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         if config.searched.is_on:
             said = describe_search(store.trajectories(phase="evaluate"))
         told = describe_escalation(store.trajectories(phase="evaluate"), config.escalated)
+        put = describe_restating(store.trajectories(phase="evaluate"), config.restated)
         acted = describe_skills(contestant(config).place, store.trajectories(phase="evaluate"))
     print_summary(summary)
-    for sentence in filter(None, (said, told, acted)):
+    for sentence in filter(None, (said, told, put, acted)):
         print(sentence)
     if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)

@@ -12,6 +12,7 @@ from apps.live.terminal import Terminal
 from loop.console.output import CommandResult, Status, Stopped
 from loop.escalation import describe_escalation
 from loop.folder import RunFolder
+from loop.restating import describe_restating
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
 from webagent.agent import Result
@@ -51,6 +52,7 @@ def _told(
     for said in (
         describe_lookahead(config.ahead, [result.trajectory]),
         describe_escalation([result.trajectory], config.escalated),
+        describe_restating([result.trajectory], config.restated),
     ):
         if said:
             display.say(said)

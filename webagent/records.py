@@ -140,6 +140,8 @@ class Step:
 SEARCHED = "searched_steps"
 """What a decision notes in `usage` of the real steps that a search took before it, replayed ones
 included."""
+RESTATED = "restated"
+"""In the `usage` of an episode's first decision: whether its goal was put in other words."""
 
 PERSON = "person"
 """The `Decision.weights` of what a person did. In an episode of an agent's it takes none of the

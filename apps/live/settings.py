@@ -14,6 +14,7 @@ from loop.costs import Caps, check_cost_cap, load_prices
 from loop.escalation import EscalationChoice
 from loop.own_code import load_own, load_own_policy
 from loop.policies import ModelChoice
+from loop.restating import RestateChoice
 from loop.student import BUILTIN, StudentChoice
 from loop.worlds import WorldChoice, check_world
 from webagent.action.custom import names_of
@@ -49,6 +50,8 @@ class RunConfig:
     """A student in front of the policy; the named folder is where it is stored."""
     escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
     """An expensive model that takes over from the policy."""
+    restated: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
+    """A model that puts the task in words that the policy's memory knows."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model to consult before acting."""
     headed: bool = False
@@ -131,9 +134,9 @@ def check(config: RunConfig) -> None:
     config.escalated.check(
         replace(config.asked.contestant(), asking=prompt_settings(config) or Asking())
     )
-    for paid in {name_of(actor_of(config)), config.ahead.paid, config.escalated.paid} - {""} or {
-        ""
-    }:
+    config.restated.check(config.asked.policy)
+    others = (config.ahead.paid, config.escalated.paid, config.restated.paid)
+    for paid in {name_of(actor_of(config)), *others} - {""} or {""}:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     _check_together(config)
     own_actions(config)
@@ -238,6 +241,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         student=student,
         expert=config.escalated.acting,
         escalation=config.escalated.settings,
+        restater=config.restated.acting,
         guard=config.guard,
         approver=approver,
         login=config.profile or config.login,

@@ -275,14 +275,31 @@ class Measurement:
         ):
             async with (
                 played.ready(stage.images, metered) as policy,
+                self._open_restating() as restating,
                 self._open_expert(stage, played) as expert,
                 self._open_ahead(stage) as ahead,
             ):
+                policy = restating(policy)
                 if expert is not None:
                     policy = EscalatingPolicy(policy, expert, self.config.escalated.settings)
                 policy = ahead(policy, self.ledger) if ahead else policy
                 policy = student.in_front_of(policy) if student else policy
                 await self._collect(plan, policy, stage, verdicts, clock, self.budget, learn)
+
+    @asynccontextmanager
+    async def _open_restating(self) -> AsyncIterator[Callable[[Policy], Policy]]:
+        """What puts goals in words that the policy's memory knows."""
+        if not self.config.restated.is_on:
+            yield lambda policy: policy
+            return
+        from webagent.policy.restating import put_in_front
+
+        model = self.config.restated.chosen.contestant().language_model()
+        metered = MeteredModel(model, self.ledger, "restate")
+        try:
+            yield lambda policy: put_in_front(policy, metered)
+        finally:
+            await model.close()
 
     @asynccontextmanager
     async def _open_expert(

@@ -13,6 +13,7 @@ from loop.escalation import EscalationChoice
 from loop.executors import ExecutorName, check_workers
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.policies import PLAIN, ModelChoice, NamedPolicy
+from loop.restating import RestateChoice
 from loop.searching import SearchChoice
 from loop.student import StudentChoice
 from loop.worlds import WorldChoice
@@ -126,6 +127,8 @@ class PlaySettings(RunSettings, TaskSettings):
     """A student in front of the policy."""
     escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
     """An expensive model that takes over from the policy."""
+    restated: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
+    """A model that puts goals in words that the policy's memory knows."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model that the policy consults before acting."""
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
@@ -204,6 +207,7 @@ def check(config: BenchmarkConfig) -> None:
     contestant(config).check()
     config.taught.check(config.asked.policy)
     config.escalated.check(contestant(config, knows=False))
+    config.restated.check(config.asked.policy)
     config.ahead.check()
     if config.searched.is_on and config.asked.policy == "oracle":
         raise UsageError(
@@ -214,7 +218,10 @@ def check(config: BenchmarkConfig) -> None:
             "--policy oracle knows the right actions, so a world model is pointless; name another"
         )
     config.caps.check()
-    for paid in {config.asked.paid, config.ahead.paid, config.escalated.paid} - {""} or {""}:
+    paid_models = {
+        each.paid for each in (config.asked, config.ahead, config.escalated, config.restated)
+    }
+    for paid in paid_models - {""} or {""}:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     if judge_of(config).asks_a_model:
         judging(config).check()
@@ -243,7 +250,7 @@ def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
     told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
     told += [f"{config.skill_composition} skills"] * bool(config.skill_composition)
-    told += config.escalated.label()
+    told += config.restated.label() + config.escalated.label()
     told += config.searched.label() or config.ahead.label()
     return contestant(config, knows=False).label(*told)
 

@@ -206,6 +206,12 @@ READ: dict[str, tuple[str, ...]] = {
         " --expert EXPENSIVE",
         "webagent collect --policy endpoint --model CHEAP --expert EXPENSIVE --stalled 2",
     ),
+    "a policy with a memory and a model; tests/recipes/test_restate.py plays one": (
+        "webagent benchmark oscar-paraphrased --policy model:runs/NAME/weights/none-0/0/policy"
+        " --restate NAME",
+        "webagent run Put Alice's order on hold --url https://shop.example/"
+        " --policy model:runs/NAME/weights/none-0/0/policy --restate NAME",
+    ),
     "a run before it; tests/recipes/test_improve_endpoint.py plays them in small": (
         "webagent benchmark --policy endpoint --model NAME --split train --seeds 4 --temperature 1"
         " --name practice",

@@ -144,6 +144,15 @@ class Actor:
             max_tokens=manner.max_tokens,
         )
 
+    def restate(self, policy: Policy, ledger: Ledger) -> Policy:
+        """Return a policy whose goals this model puts in words that its memory knows. Raises
+        `UsageError` where it has none, or this is no model."""
+        from webagent.policy.restating import put_in_front
+
+        if self.model is None:
+            raise UsageError("the restater is a language model; a policy cannot restate goals")
+        return put_in_front(policy, cast(Model, MeteredModel(self.model, ledger, "restate")))
+
 
 def check_actor(who: Acting, manner: ModelOptions) -> None:
     """Raise `SetupError` where nobody is named; load and ask nothing."""

@@ -68,6 +68,7 @@ class AgentResources:
     logins: "Logins"
     student: "Student | None"
     expert: Actor | None
+    restater: Actor | None
     numbers: Iterator[int]
     """Places of its episodes, each once."""
     page: "BrowserWorld | None" = None
@@ -146,6 +147,9 @@ class Agent:
     model is."""
     escalation: Escalation = field(default_factory=Escalation)
     """When the expert takes over, and for how long."""
+    restater: Acting | None = None
+    """A language model that puts each task in words that the memory of `model:FOLDER` knows
+    (docs/memory.md)."""
     temperature: float = 0.0
     max_tokens: int = 1024
     """Of a reply, at most."""
@@ -167,9 +171,10 @@ class Agent:
     def __post_init__(self) -> None:
         check_actor(self.model, self._manner())
         check_price(self.model, self._prices(), self.max_cost)
-        if self.expert is not None:
-            check_actor(self.expert, self._manner())
-            check_price(self.expert, self._prices(), self.max_cost)
+        for beside in (self.expert, self.restater):
+            if beside is not None:
+                check_actor(beside, self._manner())
+                check_price(beside, self._prices(), self.max_cost)
         for name in ("max_steps", "max_cost", "max_tokens_total", "max_minutes"):
             value = getattr(self, name)
             if value is not None and not value > 0:
@@ -188,9 +193,10 @@ class Agent:
             raise UsageError("this agent is open already; use one `async with` for all its tasks")
         async with AsyncExitStack() as undo:
             actor = await undo.enter_async_context(actor_of(self.model, self._manner()))
-            expert = None
-            if self.expert is not None:
-                expert = await undo.enter_async_context(actor_of(self.expert, self._manner()))
+            expert, restater = [
+                await undo.enter_async_context(actor_of(who, self._manner())) if who else None
+                for who in (self.expert, self.restater)
+            ]
             browser = self.browser
             if browser is None:
                 from webagent.browser import Browser, BrowserLimits
@@ -221,7 +227,9 @@ class Agent:
                 from webagent.policy.student import Student
 
                 student = Student.at(Path(student))
-            self._held = AgentResources(actor, browser, profile, logins, student, expert, numbers)
+            self._held = AgentResources(
+                actor, browser, profile, logins, student, expert, restater, numbers
+            )
             self._held.undo = undo.pop_all()
         return self
 
@@ -311,6 +319,20 @@ class Agent:
             held, asked, (page, past), structure, provenance, watch, stop, between
         )
 
+    def _policy_of(self, held: AgentResources, ledger: Ledger, images: ImageStore) -> Policy:
+        """Return the policy of one task, with what stands in front of it."""
+        policy = held.actor.policy_of(ledger, images)
+        if held.restater is not None:
+            policy = held.restater.restate(policy, ledger)
+        if held.expert is not None:
+            expert = held.expert.policy_of(ledger, images, "expert")
+            policy = EscalatingPolicy(policy, expert, self.escalation)
+        if self.lookahead is not None:
+            policy = self.lookahead(policy, ledger)
+        if held.student is not None:
+            policy = held.student.in_front_of(policy)
+        return policy
+
     async def _play(  # noqa: PLR0913 - what `run` was given
         self,
         held: AgentResources,
@@ -327,14 +349,7 @@ class Agent:
         images: ImageStore = self.store.images if self.store else MemoryImages()
         if past and past[-1].images is not None:
             images = past[-1].images
-        policy = held.actor.policy_of(ledger, images)
-        if held.expert is not None:
-            expert = held.expert.policy_of(ledger, images, "expert")
-            policy = EscalatingPolicy(policy, expert, self.escalation)
-        if self.lookahead is not None:
-            policy = self.lookahead(policy, ledger)
-        if held.student is not None:
-            policy = held.student.in_front_of(policy)
+        policy = self._policy_of(held, ledger, images)
         structured = structure(policy) if structure else None
         page = page or await self._open_page(held, images)
         joined: tuple[Policy, World] = (structured or policy, page)

@@ -148,6 +148,14 @@ class Memory:
         self._usage.read(self.index.cases)
         return task in self._usage.tasks
 
+    def examples(self) -> list[tuple[str, str]]:
+        """Return the tasks that are remembered with each goal that they had, rewordings left out:
+        of an episode's cases those in its own words come first."""
+        firsts: dict[str, tuple[str, str]] = {}
+        for case in self.index.cases:
+            firsts.setdefault(case.episode, (case.task, case.goal.text))
+        return list(dict.fromkeys(firsts.values()))
+
     def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
         """Keep what was tried in vain at a task without examples, each step with how likely it was
         to be tried; before the episode is remembered, so that none is kept twice."""
