@@ -87,7 +87,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--search-steps", type=int, default=60)
     parser.add_argument("--most", type=int, default=1000, help="failed tasks, evenly spread")
     parser.add_argument("--judge", type=Path, help="of webagent train-judge; trained if not there")
-    parser.add_argument("--test", action="store_true", help="play the distilled policies, too")
+    parser.add_argument(
+        "--test",
+        type=int,
+        default=0,
+        help="test seeds of a task that the distilled"
+        " policies play, from the same number on; 0 for none",
+    )
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--out", type=Path, help="file that the figures are added to")
@@ -114,9 +120,9 @@ def _publish(options: argparse.Namespace, rows: Sequence[dict[str, Any]]) -> Non
             " the tasks that the policy alone fails, evenly spread; at most"
             f" {options.nodes} states, {options.branch} actions in each and"
             f" {options.search_steps} real steps a tree. Values by the checks are an oracle's."
-            f" Test seeds: one a task of the searched ones, {on_test} episodes",
+            f" Test seeds: {options.test} a task of the searched ones, {on_test} episodes",
             "command": f"python -m perf.search_table {options.benchmark} POLICY --first-seed"
-            f" {options.first_seed} --most {options.most}",
+            f" {options.first_seed} --most {options.most} --test {options.test}",
             "commit": read_origin()["commit"],
         }
     )
@@ -254,7 +260,8 @@ def _distilled(table: Table, tasks: Sequence[str], k: int) -> list[dict[str, Any
     for arm, place in policies.items():
         run = table.runs / f"{name}-test-{'-'.join(arm.split())}"
         argv = ["--benchmark", options.benchmark, "--runs", str(table.runs), "--name", run.name]
-        argv += ["--tasks", *tasks, "--policy", f"model:{place}", "--seeds", "1"]
+        argv += ["--tasks", *tasks, "--policy", f"model:{place}", "--seeds", str(options.test)]
+        argv += ["--first-seed", str(options.first_seed)]
         argv += ["--no-baselines", "--pictures", "0", "--concurrency", str(options.concurrency)]
         if not (run / "summary.json").exists():
             benchmark.main(["--resume", str(run)] if run.exists() else argv)
