@@ -1,7 +1,7 @@
 """`webagent publish`: add a run's summary to the published figures and rebuild their page."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,11 +66,19 @@ def page_of(folder: Path) -> str:
     sections = []
     for path in sorted(folder.glob("*.json")):
         told = json.loads(path.read_text(encoding="utf-8"))
-        if "rows" in told:
+        if "table" in told:
+            sections.append(_format_table(path.stem, **told["table"]))
+        elif "rows" in told:
             sections.append(_format_rows(path.stem, told))
         else:
             sections.append(format_markdown(read_summary_file(path), path.stem))
     return "\n".join([_HEAD, *sections])
+
+
+def _format_table(name: str, about: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table that was put together by hand from entries of the log."""
+    lines = [f"| {' | '.join(each)} |" for each in (head, ["---"] * len(head), *rows)]
+    return "\n".join([f"## {name}\n", f"{about}\n", *lines, ""])
 
 
 def _format_rows(name: str, told: dict[str, Any]) -> str:
