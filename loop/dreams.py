@@ -18,8 +18,9 @@ from webagent.models.spending import Ledger, default_prices
 from webagent.records import Trajectory
 from webagent.rollout import Batcher, PlannedEpisode, collect
 from webagent.store import Store
-from worldmodel.accuracy import CopyPage, KnowableLines, is_held_back, measure, precision_of_belief
+from worldmodel.accuracy import CopyPage, is_held_back, measure, precision_of_belief
 from worldmodel.baselines import build_models, compare_models
+from worldmodel.knowable import KnowableLines
 from worldmodel.layers import LayeredWorld
 from worldmodel.prediction import WorldModel, charge
 from worldmodel.recall import RememberedWorld
