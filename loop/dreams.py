@@ -18,10 +18,12 @@ from webagent.models.spending import Ledger, default_prices
 from webagent.records import Trajectory
 from webagent.rollout import Batcher, PlannedEpisode, collect
 from webagent.store import Store
-from worldmodel.accuracy import CopyPage, KnowableLines, is_held_back, measure, precision_of_belief
+from worldmodel.accuracy import CopyPage, is_held_back, measure, precision_of_belief
 from worldmodel.baselines import build_models, compare_models
+from worldmodel.knowable import KnowableLines
 from worldmodel.layers import LayeredWorld
 from worldmodel.prediction import WorldModel, charge
+from worldmodel.prompted import PromptedWorld
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import ImaginedWorld, start_at, start_key
 from worldmodel.transitions import Transition, transitions
@@ -171,6 +173,8 @@ async def _compare(
         world = put_behind(memory, choice, model)
         if isinstance(world, LayeredWorld):
             alone = charge(world.model, ledger)
+            if isinstance(alone, PromptedWorld):  # alone and behind memory it is asked the same
+                alone = alone.asked_once()
             models |= {choice.name: alone, f"map, then {choice.name}": replace(world, model=alone)}
         with count_items("predictions", len(models) * len(held)) as count:
             return await compare_models(models, memory, held, at_once, count)

@@ -243,6 +243,7 @@ def remember_real(state: ArmState, run: Path) -> RememberedWorld:
     memory = RememberedWorld()
     memory.learn(transitions(_trained_on(state), state.success))
     memory.rules = read_rules(run, memory.cases)
+    memory.study()
     return memory
 
 

@@ -204,6 +204,7 @@ def remember_run(run: Path | None, measured: str = "test") -> "RememberedWorld":
             if split_of(trajectory.task.seed) not in hidden:
                 memory.learn(transitions([trajectory], success))
     memory.rules = read_rules(run, memory.cases)
+    memory.study()
     return memory
 
 

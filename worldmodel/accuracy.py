@@ -3,21 +3,23 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from evaluators.statistics import calibration_error
-from webagent.memory.pages import is_within
 from webagent.models.builtin.vocabulary import keys_of
 from webagent.records import Ending, Node, Observation, Trajectory
-from worldmodel.cases import Occasion
 from worldmodel.kinds import GAP, mask_address
+from worldmodel.knowable import KnowableLines
 from worldmodel.lines import is_unknown, name_of, read_range
 from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel, expect
 from worldmodel.transitions import Situation, Transition
 
 _BATCH = 32
 _WHOLE = 10_000
+_DRAWS = 200
 _KEPT = 0.8
 """Share of the successes that a threshold on P(success) keeps."""
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -88,7 +90,16 @@ class Accuracy:
     """Share of failures that would be predicted as successes at the highest threshold at which 80 %
     of the successes are."""
     confidence_ece: float | None = None
-    """Expected calibration error of the confidence that a page is right as far as it is known."""
+    """Expected calibration error of the confidence, as the probability that a page is right as in
+    `exact_knowable`."""
+    confidence_ece_ruled: float | None = None
+    """The same over the pages that a rule predicted,"""
+    confidence_ece_remembered: float | None = None
+    """that memory did,"""
+    confidence_ece_modelled: float | None = None
+    """that a model did,"""
+    confidence_ece_unknown: float | None = None
+    """and those called unknown as a whole, guesses included."""
 
 
 @dataclass(slots=True)
@@ -120,39 +131,6 @@ class CopyPage:
             )
             for s in situations
         ]
-
-
-@dataclass(slots=True)
-class KnowableLines:
-    """The content of remembered transitions, to decide what a model could have known."""
-
-    lines: set[int] = field(default_factory=set)
-    _edges: dict[tuple[str, ...], Counter[int]] = field(default_factory=dict)
-    _tries: Counter[tuple[str, ...]] = field(default_factory=Counter)
-
-    def learn(self, transitions: Iterable[Transition]) -> None:
-        """Add the content of transitions."""
-        for t in transitions:
-            names = {name_of(node) for node in t.after.nodes}
-            edge = _edge(t)
-            self.lines |= names
-            self._tries[edge] += 1
-            self._edges.setdefault(edge, Counter()).update(names)
-
-    def holds(self, node: Node, t: Transition, said: Sequence[str]) -> bool:
-        """Return whether a line of the page after a transition could be known before it: its name
-        is in one of these texts, or appeared in half of the similar transitions."""
-        text = node.name.lower()
-        if not text or any(text == held or is_within(text, held) for held in said):
-            return True
-        edge = _edge(t)
-        return 2 * self._edges.get(edge, Counter())[name_of(node)] >= max(1, self._tries[edge])
-
-
-def _edge(t: Transition) -> tuple[str, ...]:
-    there = Occasion(t.situation)
-    node = there.node
-    return (there.kind, there.op, *((node.role, node.name) if node else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +369,34 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         success_called_success_even=_mean([chance >= base for chance, won in pairs if won]),
         failure_called_success_80=called_success,
         confidence_ece=calibration_error(sure) if sure else None,
+        **_calibration_by_source(going),
     )
+
+
+def _calibration_by_source(going: Sequence[Tally]) -> dict[str, float]:
+    """Return the calibration error of the confidence for each source that predicted a page."""
+    sure: dict[Source, list[tuple[float, bool]]] = {}
+    for one in going:
+        sure.setdefault(one.source, []).append((one.confidence, one.right))
+    return {f"confidence_ece_{source}": calibration_error(each) for source, each in sure.items()}
+
+
+def calibration_by_luck(tallies: Sequence[Tally]) -> float:
+    """Return the calibration error that P(success) would have if each were right: above 0, as
+    shares of few episodes vary. The mean of 200 draws, in each of which the steps of an episode
+    share their luck as they share its ending."""
+    rng, gaps = np.random.default_rng(0), []
+    for _ in range(_DRAWS):
+        luck: dict[str, float] = {}
+        gaps.append(
+            calibration_error(
+                [
+                    (one.chance, luck.setdefault(one.episode, rng.random()) < one.chance)
+                    for one in tallies
+                ]
+            )
+        )
+    return sum(gaps) / _DRAWS
 
 
 def changes(before: Observation, after: Observation) -> Changes:

@@ -1,5 +1,6 @@
 """The built-in network as a world model: writes the next page as edits, and the outcome."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,10 +65,12 @@ class NetworkWorld:
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the most likely next pages, with their probabilities."""
         outcomes = self.outcomes(situations)
-        pages = self.imagine(situations)
+        written = self._write(situations, [None] * len(situations))
         return [
-            _as_prediction(situation, outcome, page)
-            for situation, outcome, page in zip(situations, outcomes, pages, strict=True)
+            _as_prediction(situation, outcome, page, chance)
+            for situation, outcome, (page, chance) in zip(
+                situations, outcomes, written, strict=True
+            )
         ]
 
     @torch.inference_mode()
@@ -105,10 +108,16 @@ class NetworkWorld:
     ) -> list[Observation]:
         """Return the next page of each situation: the most likely one or, with a generator, a
         sample."""
+        rngs = rngs or [None] * len(situations)
+        return [page for page, _ in self._write(situations, rngs)]
+
+    def _write(
+        self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
+    ) -> list[tuple[Observation, float]]:
+        """Return the next page of each situation, with the probability of all that was written."""
         if not situations:
             return []
         prefixes = [self.prompt(s) for s in situations]
-        rngs = rngs or [None] * len(situations)
         written = sample(self.model.network, self.grammar, prefixes, rngs, max_length=MAX_DELTA + 2)
         pages = []
         for situation, prefix, text in zip(situations, prefixes, written, strict=True):
@@ -121,19 +130,18 @@ class NetworkWorld:
                 outcome="" if decoded.edits or decoded.ends else "no effect",
                 screenshot="",
             )
-            pages.append(page)
+            pages.append((page, math.exp(text.log_prob)))
         return pages
 
     def _id(self, token: str) -> int:
         return self.model.vocabulary.id(token)
 
 
-def _as_prediction(situation: Situation, outcome: Outcome, page: Observation) -> Prediction:
-    """Return the network's output as a `Prediction`; its confidence is the probability of the kind
-    of outcome that it chose."""
-    goes_on = max(0.0, 1.0 - outcome.ends - outcome.nothing)
-    is_same = page.nodes == situation.observation.nodes
-    chance = outcome.ends if page.over else outcome.nothing if is_same else goes_on
+def _as_prediction(
+    situation: Situation, outcome: Outcome, page: Observation, chance: float
+) -> Prediction:
+    """Return the network's output as a `Prediction`; its confidence is the probability of the whole
+    change that it wrote."""
     effect = Effect.ENDS if page.over else Effect.STAYS
     ending = Ending.TASK_OVER if page.over else None
     return Prediction(page, outcome, effect, ending, chance, Source.MODELLED)

@@ -5,7 +5,7 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from webagent.action import Action, format_action
 from webagent.errors import ModelError, PromptTooLongError
 from webagent.models.model import Completion, Message, Model, Reply
-from webagent.models.prompt import estimate_tokens, fence, load_prompt
+from webagent.models.once import AskedOnce
+from webagent.models.prompt import estimate_tokens, fence, load_prompt, shorten
 from webagent.models.replies import UnusableError, ask_and_read, read_whole
 from webagent.models.spending import Ledger, MeteredModel
 from webagent.observation.render import render_node
@@ -40,6 +41,9 @@ _LEFT_OUT = re.compile(r"\.\.\. (\d+)(?: more)? lines left out.*")
 _UNSURE = 0.5
 """Confidence in a single reply without token probabilities."""
 _LEAST_REPLY = 1024
+_STEPS = 6
+"""Earlier steps that a prompt tells; with the characters below each takes 60 tokens at most."""
+_TITLE, _ADDRESS, _ACTION = 60, 90, 60
 _DIVERSE = 0.7
 """Temperature of samples that are compared."""
 
@@ -57,7 +61,7 @@ class PromptedWorld:
     memory: RememberedWorld = field(default_factory=RememberedWorld)
     examples: int = 3
     """Number of similar real transitions in the prompt; 0 for weights trained here, as they have
-    not learned to use them."""
+    not learned to use them, nor the goal and the earlier steps, which are shown otherwise."""
     samples: int = 1
     max_tokens: int = 0
     """Maximum tokens of a reply, thinking included; 0 for twice the estimated tokens of this page
@@ -71,6 +75,10 @@ class PromptedWorld:
         """Return the same model with its requests booked in a ledger and limited by it."""
         return replace(self, model=MeteredModel(self.model, ledger, "world"))
 
+    def asked_once(self) -> "PromptedWorld":
+        """Return the same model, which pays for each question once and remembers the reply."""
+        return replace(self, model=AskedOnce(self.model))
+
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the same as `expect`, for callers without an event loop."""
         return asyncio.run(self.expect(situations))
@@ -78,7 +86,8 @@ class PromptedWorld:
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the model's predictions, all requested at once. An unparseable reply is retried
         once; if that fails, too, the source is unknown. Where a prompt does not fit the model's
-        context, fewer examples are shown; if it does not fit without any, the source is unknown.
+        context, fewer examples are shown, then neither goal nor earlier pages; if it does not fit
+        without them, the source is unknown.
 
         Raises `ModelError` if the model fails.
         """
@@ -95,18 +104,16 @@ class PromptedWorld:
         def read(text: str) -> Observation:
             return read_page(text, before, similar)
 
-        shown = similar
-        while True:
-            messages = self._write(situation, shown)
-            limit = self.max_tokens or _limit_reply(before, similar)
+        limit = self.max_tokens or _limit_reply(before, similar)
+        for messages, shown in self._write_shorter(situation, similar):
             try:
                 completion = await self._ask(messages, self.samples, limit)
+                because = f"{self.model.name}, shown {shown} similar steps"
                 break
             except PromptTooLongError as error:
-                if not shown:
-                    because = f"this page does not fit {self.model.name}: {error}"
-                    return _leave_open(situation, succeeds, because)
-                shown = shown[: len(shown) // 2]
+                because = f"this page does not fit {self.model.name}: {error}"
+        else:
+            return _leave_open(situation, succeeds, because)
         pages = []
         for reply in completion.replies:
             try:
@@ -118,8 +125,8 @@ class PromptedWorld:
                 again = partial(self._ask, n=1, limit=limit)
                 pages = [await _ask_again(again, messages, completion.replies[0], read)]
             except (UnusableError, PromptTooLongError) as error:
-                because = f"the model's reply could not be read, twice: {error}"
-                return _leave_open(situation, succeeds, because)
+                failed = f"the model's reply could not be read, twice: {error}"
+                return _leave_open(situation, succeeds, failed)
         counts = Counter(_summarize(page) for page in pages)
         page = max(pages, key=lambda each: counts[_summarize(each)])
         share = counts[_summarize(page)] / self.samples
@@ -129,7 +136,6 @@ class PromptedWorld:
         effect = Effect.ENDS if page.over else Effect.STAYS
         effect = Effect.GOES if not page.over and page.url != before.url else effect
         ending = Ending.TASK_OVER if page.over else None
-        because = f"{self.model.name}, shown {len(shown)} similar steps"
         outcome = Outcome(ends, idle, succeeds)
         told = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
         return limit_steps(situation, told)
@@ -138,8 +144,20 @@ class PromptedWorld:
         temperature = _DIVERSE if n > 1 else 0.0
         return await self.model.complete(messages, n=n, temperature=temperature, max_tokens=limit)
 
-    def _write(
+    def _write_shorter(
         self, situation: Situation, similar: Sequence[TransitionCase]
+    ) -> Iterator[tuple[tuple[Message, Message], int]]:
+        """Yield the question in ever shorter forms, with the number of similar steps in it."""
+        shown = similar
+        while shown:
+            yield self._write(situation, shown, is_told_so_far=True), len(shown)
+            shown = shown[: len(shown) // 2]
+        if self.examples:
+            yield self._write(situation, (), is_told_so_far=True), 0
+        yield self._write(situation, (), is_told_so_far=False), 0
+
+    def _write(
+        self, situation: Situation, similar: Sequence[TransitionCase], *, is_told_so_far: bool
     ) -> tuple[Message, Message]:
         shown = [
             PROMPT.fill(
@@ -158,13 +176,29 @@ class PromptedWorld:
             action=self._tell(situation.action, situation.observation),
         )
         told = [PROMPT.fill("examples", examples="\n\n".join(shown))] if shown else []
-        user = "\n\n".join([*told, asked])
+        so_far = [tell_so_far(situation)] if is_told_so_far else []
+        user = "\n\n".join([*told, *so_far, asked])
         return Message("system", PROMPT.fill("system")), Message("user", user)
 
     def _tell(self, action: Action, page: Observation) -> str:
         """Return the action with its element, which weights trained here have not seen."""
         target = page.node(getattr(action, "mark", 0)) if self.examples else None
         return format_action(action) + (f' on {target.role} "{target.name}"' if target else "")
+
+
+def tell_so_far(situation: Situation) -> str:
+    """Return the goal and the latest steps before this one, each with its page's title and address
+    and what was done there, in at most some 550 tokens."""
+    latest = situation.steps[-_STEPS:]
+    left_out = len(situation.steps) - len(latest)
+    lines = [f"({left_out} earlier ones)"] if left_out else []
+    for step in latest:
+        page = step.observation
+        place = f"{shorten(page.title, _TITLE)} ({shorten(page.url, _ADDRESS)})"
+        lines.append(f"{place}: {shorten(format_action(step.decision.action), _ACTION)}")
+    goal = fence("goal", shorten(situation.observation.goal))
+    earlier = fence("steps", "\n".join(lines) or "none")
+    return PROMPT.fill("before", goal=goal, steps=earlier)
 
 
 def _limit_reply(before: Observation, similar: Sequence[TransitionCase]) -> int:

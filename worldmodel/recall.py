@@ -9,8 +9,9 @@ from math import exp
 from webagent.records import Ending, Observation
 from worldmodel.cases import Occasion, TransitionCase
 from worldmodel.compose import Composed, compose_page, compose_url, edit_page, fill_from
+from worldmodel.confidence import Confidence, Traits
 from worldmodel.kinds import GAP, hide_things
-from worldmodel.lines import PageLines, is_unknown, mask, unknown_lines
+from worldmodel.lines import PageLines, is_unknown, mask, name_of, unknown_lines
 from worldmodel.map import MapRule, outcome_of
 from worldmodel.prediction import Effect, Outcome, Prediction, Source
 from worldmodel.rules import RULED, apply_rules, limit_steps, touch
@@ -28,8 +29,6 @@ _TRIED = 5
 """Number of other cases on which a text is tested."""
 _NEAR = 3
 """Levels up to this one are of the same kind of page and name."""
-_GUESSED = 0.3
-"""Factor on the confidence of a guess."""
 _LEVELS = (
     "the same element at this address",
     "the same element on this kind of page",
@@ -52,6 +51,7 @@ class RememberedWorld:
         self._visits: dict[str, Visits] = {}
         self._common: dict[str, CommonLines] = {}
         self._success = SuccessMemory()
+        self._confidence = Confidence()
         self.rules: list[MapRule] = []
         """What a person wrote into the map; it overrides what was seen."""
 
@@ -75,14 +75,15 @@ class RememberedWorld:
         visits = self._visits.get(url)
         return visits.cases[-1].transition.after if visits else None
 
-    def recall(self, there: Occasion) -> list[Recalled]:
-        """Return the most similar cases with their similarity and level, 0 the closest."""
+    def recall(self, there: Occasion, without: str = "") -> list[Recalled]:
+        """Return the most similar cases with their similarity and level, 0 the closest. The episode
+        `without` is left out."""
         found: list[Recalled] = []
         seen: set[int] = set()
         common = self._common.get(there.kind)
         for level, key in enumerate(levels(there)):
             for case in self._index.get(key, ())[-_MOST_SCORED:]:
-                if id(case) not in seen:
+                if id(case) not in seen and case.transition.episode != without:
                     seen.add(id(case))
                     found.append((likeness(case, there, common) - level, level, case))
             if len(found) >= _KEPT:
@@ -95,20 +96,34 @@ class RememberedWorld:
         if (ruled := apply_rules(situation)) is not None:
             return self._judged(ruled, Occasion(situation))
         there = Occasion(situation)
-        found = self.recall(there)
-        if isinstance(situation.action, RULED) and (not found or found[0][1] > _NEAR):
-            page = touch(situation.observation, situation)
-            told = Prediction(
-                page, Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.9, Source.RULED, there.op
-            )
-        elif rule := next((rule for rule in self.rules if rule.applies(there)), None):
-            told = self._follow(rule, found, there)
-        elif found:
-            told = self._recalled(found, there)
-        else:
-            outcome, page = Outcome(0.0, 0.5, 0.5), situation.observation
-            told = Prediction(page, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN)
+        told, traits = self._foresee(there)
+        if traits is not None:
+            self._confidence.study(self.cases, self._foresee)
+            told = replace(told, confidence=self._confidence.of(traits))
         return limit_steps(situation, self._judged(told, there))
+
+    def study(self) -> None:
+        """Fit the confidence and P(success) now, so that no prediction has to wait for it."""
+        if self.cases:
+            self._confidence.study(self.cases, self._foresee)
+            self.chance(self.cases[-1])
+
+    def _foresee(self, there: Occasion, without: str = "") -> tuple[Prediction, Traits | None]:
+        """Return a prediction without confidence and P(success), as if the episode `without` had
+        not been seen, and how its page was put together; None where its confidence is given."""
+        found, page = self.recall(there, without), there.situation.observation
+        if isinstance(there.situation.action, RULED) and (not found or found[0][1] > _NEAR):
+            told = Prediction(
+                touch(page, there.situation),
+                *(Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.0, Source.RULED, there.op),
+            )
+            return told, Traits(is_ruled=True)
+        if rule := next((rule for rule in self.rules if rule.applies(there)), None):
+            return self._follow(rule, found, there), None
+        if found:
+            return self._recalled(found, there, without)
+        outcome = Outcome(0.0, 0.5, 0.5)
+        return Prediction(page, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN), None
 
     def _follow(self, rule: MapRule, found: list[Recalled], there: Occasion) -> Prediction:
         """Return the outcome of a person's rule, as far as it was ever seen."""
@@ -118,7 +133,7 @@ class RememberedWorld:
             fitting = [(0.0, _NEAR, case) for case in islice(came, _KEPT)]
         because = f"rule: {rule.op} {rule.role} {rule.name!r} leads to {rule.leads}"
         if fitting:
-            told = self._recalled(fitting, there)
+            told, _ = self._recalled(fitting, there)
             return replace(told, confidence=1.0, source=Source.RULED, because=because)
         page = there.situation.observation
         if rule.leads == "over":
@@ -140,15 +155,17 @@ class RememberedWorld:
         """Return the P(success) of similar steps."""
         return self._success.chance(there)
 
-    def _recalled(self, found: list[Recalled], there: Occasion) -> Prediction:
+    def _recalled(
+        self, found: list[Recalled], there: Occasion, without: str = ""
+    ) -> tuple[Prediction, Traits]:
         votes: defaultdict[tuple[str, ...], float] = defaultdict(float)
         for each in found:
             votes[each[2].effect] += exp(_SHARP * (each[0] - found[0][0]))
         total = sum(votes.values())
         effect = max(votes, key=lambda each: votes[each])
-        lead = next(each for each in found if each[2].effect == effect)
-        group = [each[2] for each in found if each[2].effect == effect and each is not lead]
-        composed = self._compose(lead[2], group, there)
+        _, level, lead = next(each for each in found if each[2].effect == effect)
+        group = [each[2] for each in found if each[2].effect == effect and each[2] is not lead]
+        composed = self._compose(lead, group, there, without)
         page = touch(composed.page, there.situation)
         if any(is_unknown(node) for node in page.nodes):
             page = fill_from(page, [s.observation for s in there.situation.steps]) or page
@@ -157,22 +174,38 @@ class RememberedWorld:
         kinds = {"over": Effect.ENDS, "goes": Effect.GOES}
         # Another element of a role, in another place, says little about this one, and where one
         # or two others lead says little of where this one does.
-        alike = {case.node.name for case in (lead[2], *group) if case.node is not None}
-        is_lone = lead[2].op == "click" and effect[0] == "goes" and len(alike) < _LINKS
-        is_guess = lead[1] > _NEAR and (is_lone or lead[2].place != there.place)
-        sure = votes[effect] / total * composed.certainty
-        return Prediction(
+        alike = {case.node.name for case in (lead, *group) if case.node is not None}
+        is_lone = lead.op == "click" and effect[0] == "goes" and len(alike) < _LINKS
+        is_guess = level > _NEAR and (is_lone or lead.place != there.place)
+        told = Prediction(
             page,
             Outcome(over, idle, 0.5),
             kinds.get(effect[0], Effect.STAYS),
             Ending.TASK_OVER if effect[0] == "over" else None,
-            _GUESSED * sure if is_guess else sure,
+            0.0,
             Source.UNKNOWN if is_guess else Source.REMEMBERED,
-            f"by {_LEVELS[lead[1]]}, seen {len(group) + 1} times",
+            f"by {_LEVELS[level]}, seen {len(group) + 1} times",
         )
+        known = [node for node in page.nodes if not is_unknown(node)]
+        traits = Traits(
+            agreement=votes[effect] / total,
+            supported=composed.certainty,
+            has_unknown=len(known) < len(page.nodes),
+            level=level,
+            is_same_page=lead.before.bag == there.before.bag,
+            likeness=lead.before.likeness(there.before),
+            came=sum(name_of(node) not in there.before.names for node in known),
+            others=len(group),
+            is_guess=is_guess,
+        )
+        return told, traits
 
     def _compose(
-        self, lead: TransitionCase, group: list[TransitionCase], there: Occasion
+        self,
+        lead: TransitionCase,
+        group: list[TransitionCase],
+        there: Occasion,
+        without: str,
     ) -> Composed:
         """Return the next page according to a case, tested on others with a similar outcome."""
         page = there.situation.observation
@@ -186,11 +219,11 @@ class RememberedWorld:
         named = [case for case in group if _is_called(case, there)]
         url = compose_url(lead, there, (named if _is_called(lead, there) else group)[:_TRIED])
         visits = self._visits.get(url)
-        if visits is not None and visits.is_stable:
-            near = [case for case in (lead, *group) if case.url == url]
-            rest = [case for case in visits.cases[-_MOST_SCORED:] if case not in near]
-            rest.sort(key=lambda case: -case.before.likeness(there.before))
-            pool = [*near, *rest]
+        near = [case for case in (lead, *group) if case.url == url]
+        recent = visits.cases[-_MOST_SCORED:] if visits is not None and visits.is_stable else []
+        rest = [c for c in recent if c not in near and c.transition.episode != without]
+        rest.sort(key=lambda case: -case.before.likeness(there.before))
+        if recent and (pool := [*near, *rest]):
             return compose_page(pool[0], there, pool[1 : 1 + _TRIED], url, is_same_page=True)
         others = [case for case in group if case.url != lead.url] or group
         url = url or hide_things(lead.url)

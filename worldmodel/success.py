@@ -2,16 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import exp, log, log1p
+from math import exp, log1p
 
 import numpy as np
-from numpy.typing import NDArray
 
 from webagent.memory.goals import Goal, weigh_keys
 from webagent.memory.pages import is_within, masked
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Node
 from worldmodel.cases import Occasion, TransitionCase
+from worldmodel.regression import Array, fit_logistic, log_odds, probability
 
 _MOST = 400
 _SHARP = 8.0
@@ -28,11 +28,9 @@ _GROWTH = 1.2
 """Factor by which the remembered steps must grow before the correction is refitted."""
 _PRIOR = np.array([0.0, 1.0, 0.0, 0.0, 0.0])
 """Weights of the correction before any fit: the chance by similar steps, unchanged."""
-_STEPS = 12
 ActionSummary = tuple[str, str, str]
 """Operation, role, and relation of the element or the typed text to the goal."""
 _Known = tuple[TransitionCase, tuple[ActionSummary, ...]]
-_Array = NDArray[np.float64]
 
 
 class SuccessMemory:
@@ -63,11 +61,11 @@ class SuccessMemory:
             return 0.5
         if len(self._all) >= _GROWTH * self._fitted:
             self._fit()
-        return float(_probability(self._describe(there, summarize_actions(there)) @ self._weights))
+        return float(probability(self._describe(there, summarize_actions(there)) @ self._weights))
 
     def _describe(
         self, there: Occasion, ours: tuple[ActionSummary, ...], without: str = ""
-    ) -> _Array:
+    ) -> Array:
         """Return the features: a constant, the chance by the most similar cases and by all episodes
         with such a goal, both as log-odds, the highest similarity, and the steps so far. The
         episode `without` is left out."""
@@ -82,11 +80,10 @@ class SuccessMemory:
             weights = np.exp(_SHARP * (like - highest))
             near = float((weights @ won + _BASE * won.mean()) / (weights.sum() + _BASE))
         steps = log1p(len(there.situation.steps))
-        return np.array([1.0, _log_odds(near), _log_odds(usual), highest, steps])
+        return np.array([1.0, log_odds(near), log_odds(usual), highest, steps])
 
     def _fit(self) -> None:
-        """Fit the correction by Newton's method, predicting each episode of the agent's own from
-        all others."""
+        """Fit the correction, predicting each episode of the agent's own from all others."""
         self._fitted, self._weights = len(self._all), _PRIOR
         order = np.random.default_rng(0).permutation(len(self._own))[:_LESSONS]
         lessons = [self._own[int(i)] for i in sorted(order)]
@@ -94,12 +91,7 @@ class SuccessMemory:
         if len(set(won.tolist())) < 2:
             return  # failures and successes are needed to tell them apart
         rows = np.array([self._describe(c, done, c.transition.episode) for c, done in lessons])
-        for _ in range(_STEPS):
-            likely = _probability(rows @ self._weights)
-            gradient = rows.T @ (won - likely) - (self._weights - _PRIOR)
-            spread = (rows * (likely * (1 - likely))[:, None]).T @ rows + np.eye(len(_PRIOR))
-            step = np.linalg.solve(spread, gradient)
-            self._weights = self._weights + step / max(1.0, np.abs(step).max())
+        self._weights = fit_logistic(rows, won, _PRIOR)
 
 
 class GoalRates:
@@ -143,15 +135,6 @@ def _share_of_words(a: Goal, b: Goal) -> float:
         return 1.0
     ours, theirs = weigh_keys(a).keys(), weigh_keys(b).keys()
     return _OTHER_WORDS * len(ours & theirs) / len(ours | theirs)
-
-
-def _log_odds(share: float) -> float:
-    held = min(max(share, 1e-3), 1 - 1e-3)
-    return log(held / (1 - held))
-
-
-def _probability(log_odds: _Array) -> _Array:
-    return np.asarray(1 / (1 + np.exp(-np.clip(log_odds, -30, 30))))
 
 
 def summarize_actions(there: Occasion) -> tuple[ActionSummary, ...]:

@@ -16,6 +16,7 @@ from webagent.models.local import LocalModel
 from webagent.models.model import Message
 from webagent.records import Score
 from webagent.store import Store
+from worldmodel.layers import LayeredWorld
 from worldmodel.recall import RememberedWorld
 
 DEVELOPMENT_SEED, TEST_SEED = 1_000_000, 2_000_000
@@ -76,6 +77,19 @@ def test_a_language_model_is_measured_alone_and_behind_memory(
     assert rows["worldly", "modelled"]["value"] > 0 == rows["remembered", "modelled"]["value"]
     said = capsys.readouterr().out
     assert f"worldly: {len(chat_server.requests)} requests" in said and "without a reply" in said
+
+
+def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
+    tmp_path: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    monkeypatch.setattr(LayeredWorld, "_is_sure", lambda world, told: False)
+    chat_server.will(says_it_is_over)
+    run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
+    model = ["--world", "endpoint", "--world-model", "worldly"]
+    assert cli.main(["dream", str(run), "--measure", str(file), *model]) == 0
+    asked = [json.dumps(body) for body in chat_server.requests]
+    assert asked and len(set(asked)) == len(asked)
 
 
 def test_rows_of_models_stay_beside_each_other_on_the_same_steps(

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from tests.worldmodel.test_recall import KNOWN, LISTING, came, product, taught
-from webagent.action.actions import Answer, Click
+from webagent.action.actions import Answer, Click, Fill
 from webagent.errors import ModelError, PromptTooLongError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Reply
+from webagent.models.prompt import estimate_tokens
 from webagent.models.replies import UnusableError
-from webagent.records import Node
+from webagent.records import Decision, Node, Step
 from webagent.training.language.texts import page_changes
 from worldmodel.layers import LayeredWorld
 from worldmodel.lines import is_unknown, read_range
@@ -60,10 +61,37 @@ async def test_fewer_examples_are_shown_where_they_do_not_fit() -> None:
 
 
 async def test_a_page_that_does_not_fit_leads_to_what_is_unknown() -> None:
-    model = CannedModel([FULL, FULL, FULL])
+    model = CannedModel([FULL, FULL, FULL, FULL])
     [told] = await PromptedWorld(model, taught(*KNOWN)).expect([ASKED])
     assert (told.source, told.confidence) == (Source.UNKNOWN, 0.0)
     assert "does not fit canned" in told.because and "too many tokens" in told.because
+
+
+async def test_the_goal_and_the_steps_so_far_are_shown_and_left_out_last() -> None:
+    goal = "Buy a pen. " * 100
+    page = replace(LISTING, goal=goal, url=LISTING.url + "?q=" + "x" * 500)
+    step = Step(replace(page, title="Home of the shop"), Decision(Fill(2, "pen " * 200)))
+    asked = Situation(page, (step,) * 9, Click(6))
+    model = CannedModel([FULL, FULL, FULL, "no change"])
+    await PromptedWorld(model, taught(*KNOWN)).expect([asked])
+    told = [request.messages[-1].text for request in model.requests]
+    assert ["Buy a pen." in text for text in told] == [True, True, True, False]
+    assert told[2].count("Home of the shop (http://shop.test/catalogue/?q=x") == 6
+    assert "(3 earlier ones)" in told[2] and told[2].count('fill(2, "pen pen') == 6
+    assert estimate_tokens(told[2]) - estimate_tokens(told[3]) < 600
+    trained = CannedModel(["no change"])
+    await PromptedWorld(trained, examples=0).expect([asked])
+    assert "Buy a pen." not in trained.requests[0].messages[-1].text, "it did not learn with it"
+
+
+async def test_a_question_that_was_asked_is_not_paid_again() -> None:
+    model = CannedModel([page_changes(LISTING, PEN), "no change"])
+    world = PromptedWorld(model).asked_once()
+    first, second = await world.expect([ASKED, ASKED])
+    [again] = await world.expect([ASKED])
+    assert first == second == again and len(model.requests) == 1
+    await world.expect([Situation(LISTING, (), Click(5))])
+    assert len(model.requests) == 2
 
 
 async def test_what_is_asked_again_and_does_not_fit_is_unknown() -> None:
