@@ -114,7 +114,8 @@ class NetworkWorld:
     def _write(
         self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
     ) -> list[tuple[Observation, float]]:
-        """Return the next page of each situation, with the probability of all that was written."""
+        """Return the next page of each situation, with the probability of all that was written of
+        it."""
         if not situations:
             return []
         prefixes = [self.prompt(s) for s in situations]
@@ -130,7 +131,8 @@ class NetworkWorld:
                 outcome="" if decoded.edits or decoded.ends else "no effect",
                 screenshot="",
             )
-            pages.append((page, math.exp(text.log_prob)))
+            how, _, *edits = text.log_probs  # the second tells success, which is not on the page
+            pages.append((page, math.exp(how + sum(edits))))
         return pages
 
     def _id(self, token: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop.worlds import WorldChoice, open_world
+from loop.worlds import WorldChoice, open_world, remember_run
 from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
 from tests.fakes.orders import ORDERS, look_up
@@ -113,6 +113,14 @@ def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
     )
     assert cli.main([*words, "other", "--most", "1"]) == 0  # other steps: nothing to compare with
     assert measured()[0] == ["other"]
+
+
+def test_a_memory_that_was_read_does_not_make_the_first_prediction_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = remember_run(keep(tmp_path / "run", 0, 1, 2))
+    monkeypatch.setattr("worldmodel.confidence._try_out", None)
+    assert memory.predict([memory.cases[0].situation])[0].confidence > 0.0
 
 
 def test_development_seeds_are_measured_without_having_been_learned(tmp_path: Path) -> None:

@@ -92,6 +92,14 @@ def test_sampled_dreams_follow_their_generator() -> None:
 
 
 @pytest.mark.slow
+def test_the_network_is_as_sure_as_all_that_it_wrote_is_likely() -> None:
+    ticks, idle = toy_world().predict([situation(Click(RIGHT)), situation(Click(TITLE))])
+    goes_on = 1 - ticks.outcome.ends - ticks.outcome.nothing
+    assert 0.8 < ticks.confidence < goes_on, "the lines that change have to be right, too"
+    assert idle.confidence == pytest.approx(idle.outcome.nothing, abs=1e-3)
+
+
+@pytest.mark.slow
 def test_failures_can_weigh_more_and_tasks_are_the_groups() -> None:
     episodes, scores = toy_episodes(12, seed=3)
     rows = toy_world().rows(transitions(episodes, dict(scores)), failure_weight=3.0)
