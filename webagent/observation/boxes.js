@@ -55,6 +55,17 @@ function isClipped(element) {
   return false;
 }
 
+// The nearest element around another that a user can scroll, or the page; null for what stays where it is.
+function scrollerOf(element) {
+  for (let node = element; node && node !== document.body; node = flatParent(node)) {
+    const style = getComputedStyle(node);
+    const isLonger = node[own.scrollHeight] > node[own.clientHeight] || node[own.scrollWidth] > node[own.clientWidth];
+    if (node !== element && isLonger && /auto|scroll/.test(style.overflow)) return node;
+    if (style.position === "fixed") return null;
+  }
+  return document.scrollingElement;
+}
+
 // Boxes are in the viewport of their own document.
 function toBox(rect) {
   return [rect.left, rect.top, rect.width, rect.height].map(Math.round);
