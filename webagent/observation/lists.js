@@ -83,8 +83,16 @@ function nameForList(widget, list, name) {
   const [letters, shown] = [lettersOf(name), lettersOf(`${visibleText(widget)} ${valueOf(list)}`)];
   if (labelText(widget) && letters && letters !== roleOf(widget) && !shown.includes(letters)) return name;
   const around = labelsFor(list).find((label) => label[own.contains](widget));
-  const field = widget[own.querySelector]("input");
-  if (!around) return accessibleName(list) || (field && labelText(field)) || "";
+  if (!around) return accessibleName(list) || labelOfPart(widget);
   const words = textNodes(around).filter((node) => !widget[own.contains](node) && !list[own.contains](node));
   return clean(words.map((node) => node.data).join(" "));
+}
+
+// The words of a label that refers to the widget, or to the field in it where one types.
+function labelOfPart(widget) {
+  const field = widget[own.querySelector]("input");
+  const label = field && labelText(field);
+  if (label || !widget[own.id]) return label || "";
+  const pointing = widget[own.getRootNode]().querySelector(`label[for="${CSS.escape(widget[own.id])}"]`);
+  return pointing ? visibleText(pointing) : "";
 }

@@ -85,6 +85,11 @@ NAMED = {
         "</div>",
         '[1] combobox "State" value="Iowa"',
     ),
+    "by a label that refers to the widget itself": (
+        f"<label for=w>Speed</label><select hidden>{OPTIONS}</select><span id=w role=combobox "
+        "tabindex=0 aria-labelledby=w><i>Iowa</i></span>",
+        'Speed\n[1] combobox "Speed" value="Iowa"',
+    ),
     "but none where another value is shown": (
         f"<label for=a>State</label><select id=a hidden>{OPTIONS}</select><button>Send</button>",
         '[1] combobox "State" value="Iowa"\n[2] button "Send"',
