@@ -54,8 +54,7 @@ function isDrawnIn(holder, list) {
 }
 
 function isOutOfSight(list) {
-  const style = getComputedStyle(list);
-  return !canBeSeen(list) || isCutAway(list, style) || isSpeck(list) || style.opacity === "0";
+  return !canBeSeen(list) || isCutAway(list, getComputedStyle(list)) || isSpeck(list);
 }
 
 function isSpeck(element) {
@@ -77,8 +76,8 @@ function shownOfList(widget, list) {
   return isShown ? chosen.join(", ") : shown;
 }
 
-// The name of a widget: what its author calls it, unless that is only what it shows or what it is, else
-// the list's. A label around both says the list's name and holds the widget's words.
+// The name of a widget: what its author calls it, unless that is only what it shows or what it is; else
+// that of the list. A label around both says the list's name and holds the widget's words.
 function nameForList(widget, list, name) {
   const [letters, shown] = [lettersOf(name), lettersOf(`${visibleText(widget)} ${valueOf(list)}`)];
   if (labelText(widget) && letters && letters !== roleOf(widget) && !shown.includes(letters)) return name;

@@ -102,6 +102,11 @@ NAMED = {
         '[1] link "Home"\n[2] generic "Home"\n[3] link "Home"\n[4] button "Shop"\n'
         '[5] textbox "Find"',
     ),
+    "but none where the list lies over its words and takes the clicks": (
+        "<div style='position: relative'><b onclick='go()'>Iowa</b><select aria-label=State "
+        "style='position: absolute; left: 0; opacity: 0'><option>Iowa</select></div>",
+        '[1] generic "Iowa"\n[2] combobox "State" value="Iowa"\n  [3] option "Iowa" selected',
+    ),
     "but none where the list itself is seen": (
         "<label for=a>State</label><select id=a><option>Iowa</select>"
         "<div role=combobox aria-label=Home tabindex=0>Iowa</div>",
