@@ -201,7 +201,7 @@ function labelText(element) {
 
 // Words a developer wrote for an icon without text: its id and classes, else its picture's name.
 // Words of style libraries that say nothing about the icon are left out.
-const LOOKS = /ui-(corner|state|widget|icon|button)\S*|\bbtn-((outline-)?(primary|secondary|success|danger|warning|info|light|dark)|link|default|xs|sm|lg|block)\b/g;
+const LOOKS = /ui-(corner|state|widget|icon|button)\S*|\bbtn-((outline-)?(primary|secondary|success|danger|warning|info|light|dark)|link|default|xs|sm|lg|block)\b|(?<![\w-])show(?![\w-])/g;
 
 function iconWords(element, style) {
   const authored = `${element[own.id]} ${classOf(element)}`.replace(LOOKS, " ");
@@ -237,11 +237,14 @@ function ownIcon(element, style) {
   return element instanceof HTMLElement && hasIcon(element, style) ? pictureName(element) : "";
 }
 
+const OF_STATES = /^(show|open|opened|expanded|active|current|selected|focus|focused|hover)$/;
+
 // Words that a developer wrote around an icon and for what is drawn in it.
 function aroundWords(element) {
   const drawn = element[own.querySelector]("svg, i, [class*=icon]");
   const written = [element[own.parentElement], drawn].filter(Boolean).map((each) => `${each[own.getAttribute]("data-ref") || ""} ${classOf(each)}`);
-  return [...new Set(clean(written.join(" ").replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
+  const words = clean(written.join(" ").replace(/[^\p{L}\p{N}]+/gu, " ")).split(" ");
+  return [...new Set(words)].filter((word) => !OF_STATES.test(word)); // a name stays the same while a menu is open
 }
 
 function picture(element, style) {

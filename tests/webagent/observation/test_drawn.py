@@ -109,7 +109,7 @@ READ = {
     "controls that show nothing but a letter of an icon font, or an arrow, on a colour": (
         f"""{ICONS}<button class="b fas fa-trash"></button><a href=#><i class="b fas fa-star"></i>
         </a> <a href=#><span class="fas fa-heart"></span></a> <div onclick="go()" class="b fas
-        fa-cog"></div><button class="b btn btn-secondary dropdown-toggle"></button> <button
+        fa-cog"></div><button class="b btn btn-secondary dropdown-toggle show"></button> <button
         class="b cut icon-close"></button><button class=b></button>""",
         '[1] button "trash"\n[2] link "star"\n[3] link "heart"\n[4] generic "cog"\n'
         '[5] button "b dropdown toggle"\n[6] button "close"\n[7] button "teal box"',
