@@ -448,7 +448,7 @@ class Walk {
     for (let level = 0; holder && level < 3; level++, holder = holder[own.parentElement]) {
       if (holder[own.querySelectorAll]("a, button, input, select, textarea, [role]").length > 1) return "";
       const text = clean(holder[own.textContent].replace(element[own.textContent], ""));
-      if (text.length > 40) return "";
+      if (text.length > 40 || holder[own.querySelectorAll]("li:not(:empty)").length > 2) return "";
       if (text) return this.take(text, holder);
     }
     return "";
