@@ -103,7 +103,7 @@ function paint(element, style) {
 // Whether a style draws something in an element: a letter of an icon font, a picture cut out of its colour,
 // an arrow made of borders.
 function hasIcon(element, style) {
-  const isCutOut = (drawn) => drawn.maskImage !== "none" || drawn.backgroundImage !== "none";
+  const isCutOut = (drawn) => drawn.maskImage !== "none" || drawn.backgroundImage.includes("url(");
   if (isCutOut(style)) return true;
   return ["::before", "::after"].some((part) => {
     const drawn = getComputedStyle(element, part);

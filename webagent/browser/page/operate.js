@@ -57,7 +57,8 @@ function builtList(element) {
     const list = id && root.getElementById && root.getElementById(id);
     if (list) return list;
   }
-  return placeBehind(opener)?.holder || root.body || root;
+  const holder = placeBehind(opener)?.holder;
+  return holder && holder[own.querySelector](`${OPTION_ROLES}, li`) ? holder : root.body || root;
 }
 
 function openerOf(element) {
