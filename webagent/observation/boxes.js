@@ -18,11 +18,16 @@ function hasSize(element) {
 
 // Text for screen readers only and collapsed panels: cut down to nothing, or fully transparent.
 function isCutAway(element, style) {
-  if (style.opacity === "0" && tagOf(element) !== "input" && !isLaidOver(element)) return true;
+  if (style.opacity === "0" && (tagOf(element) !== "input" || isOnlyStored(element, style)) && !isLaidOver(element)) return true;
   if (/^(inset\((50|100)%\)|circle\(0)/.test(style.clipPath)) return true;
   if (style.overflowX === "visible" && style.overflowY === "visible") return false;
   const box = element[own.getBoundingClientRect]();
   return !(element instanceof SVGElement) && !isNative(element) && (box.width <= 1 || box.height <= 1);
+}
+
+// A transparent field that neither the mouse nor the keyboard gets to: a widget keeps its value there.
+function isOnlyStored(field, style) {
+  return style.pointerEvents === "none" && field[own.tabIndex] < 0 && isTextField(field);
 }
 
 // A transparent list that lies over the words which stand for it.
@@ -30,6 +35,18 @@ function isLaidOver(element) {
   if (tagOf(element) !== "select" || !hasSize(element)) return false;
   const [left, top, width, height] = boxOf(element);
   return elementAt(left + width / 2, top + height / 2) === element;
+}
+
+// Elements from a control outwards that may cut it away.
+const MOST_CUTTING = 3;
+
+// Whether a labelled control is seen itself; one that is cut away, by itself or with what is around it, is
+// told of by its label.
+function hasOwnLine(control) {
+  if (!canBeSeen(control)) return false;
+  let [node, level] = [control, 0];
+  while (node && level < MOST_CUTTING && !isCutAway(node, getComputedStyle(node))) [node, level] = [flatParent(node), level + 1];
+  return !node || level === MOST_CUTTING;
 }
 
 // Put where no scrolling leads, as menus are that wait beside the page.
@@ -53,6 +70,17 @@ function isClipped(element) {
     if (box.bottom <= around.top || box.top >= around.bottom) return true;
   }
   return false;
+}
+
+// The nearest element around another that a user can scroll, or the page; null for what stays where it is.
+function scrollerOf(element) {
+  for (let node = element; node && node !== document.body; node = flatParent(node)) {
+    const style = getComputedStyle(node);
+    const isLonger = node[own.scrollHeight] > node[own.clientHeight] || node[own.scrollWidth] > node[own.clientWidth];
+    if (node !== element && isLonger && /auto|scroll/.test(style.overflow)) return node;
+    if (style.position === "fixed") return null;
+  }
+  return document.scrollingElement;
 }
 
 // Boxes are in the viewport of their own document.

@@ -8,13 +8,38 @@ const LEAST_AREA = 16;
 
 function isPaintedOver(element, box, ignore) {
   if (box[2] * box[3] < LEAST_AREA) return false;
+  const [scroller, frame] = [scrollerOf(element), frameAround(element)];
   let cover = null;
   for (const [x, y] of samplesOf(box)) {
-    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
-    cover = elementAt(x, y);
-    if (!cover || !liesOver(cover, element, box[2] * box[3], ignore)) return false;
+    if (x < frame.left || y < frame.top || x >= frame.right || y >= frame.bottom) continue;
+    const found = elementAt(x, y);
+    cover = found && coverIn(found, element, box[2] * box[3], ignore);
+    if (!cover || (scroller && canScrollOut(box, scroller, cover))) return false;
   }
   return cover !== null;
+}
+
+// What is seen of the part of the page in which an element scrolls: outside of it, nothing covers it.
+function frameAround(element) {
+  const frame = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  for (let node = scrollerOf(element); node && node !== document.scrollingElement; node = scrollerOf(node)) {
+    const box = node[own.getBoundingClientRect]();
+    for (const side of ["left", "top"]) frame[side] = Math.max(frame[side], box[side]);
+    for (const side of ["right", "bottom"]) frame[side] = Math.min(frame[side], box[side]);
+  }
+  return frame;
+}
+
+// Whether scrolling up or down brings an element out from behind what stays where it is, as a page's header does.
+function canScrollOut([, top, , height], scroller, cover) {
+  let fixed = cover;
+  while (fixed && fixed !== scroller && !/^(fixed|sticky)$/.test(getComputedStyle(fixed).position)) fixed = flatParent(fixed);
+  if (!fixed || fixed === scroller) return false;
+  const isPage = scroller === document.scrollingElement;
+  const { top: start, bottom: end } = isPage ? { top: 0, bottom: innerHeight } : scroller[own.getBoundingClientRect]();
+  const over = fixed[own.getBoundingClientRect]();
+  const [above, below] = [scroller[own.scrollTop], scroller[own.scrollHeight] - scroller[own.clientHeight] - scroller[own.scrollTop]];
+  return (end - over.bottom >= height && above >= over.bottom - top) || (over.top - start >= height && below >= top + height - over.top);
 }
 
 function samplesOf([left, top, width, height]) {
@@ -22,18 +47,18 @@ function samplesOf([left, top, width, height]) {
   return [at(0.5, 0.5), at(0.1, 0.2), at(0.9, 0.2), at(0.1, 0.8), at(0.9, 0.8)];
 }
 
-// Whether something opaque and large, from this element up to where both meet, hides the other.
-function liesOver(cover, element, area, ignore) {
-  if (ignore && cover[own.closest](ignore)) return false;
+// What opaque and large, from this element up to where both meet, hides the other; null where nothing does.
+function coverIn(cover, element, area, ignore) {
+  if (ignore && cover[own.closest](ignore)) return null;
   const around = new Set();
   for (let node = element; node; node = flatParent(node)) around.add(node);
-  if (labelsFor(element).some((label) => label[own.contains](cover))) return false;
+  if (labelsFor(element).some((label) => label[own.contains](cover))) return null;
   for (let node = cover; node; node = flatParent(node)) {
-    if (around.has(node)) return false;
+    if (around.has(node)) return null;
     const box = node[own.getBoundingClientRect]();
-    if (box.width * box.height >= COVER_RATIO * area && isOpaque(node)) return true;
+    if (box.width * box.height >= COVER_RATIO * area && isOpaque(node)) return node;
   }
-  return false;
+  return null;
 }
 
 function isOpaque(element) {

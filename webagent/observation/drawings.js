@@ -95,9 +95,25 @@ function describeDrawing(element, style) {
 
 // A box without text that is nothing but a colour is called by it.
 function paint(element, style) {
-  if (picture(element, style) || element[own.childElementCount]) return "";
+  if (picture(element, style) || element[own.childElementCount] || hasIcon(element, style)) return "";
   const colour = colourName(style.backgroundColor, element[own.style].backgroundColor);
   return colour ? `${colour} box` : "";
+}
+
+// Whether a style draws something in an element: a letter of an icon font, a picture cut out of its colour,
+// an arrow made of borders.
+function hasIcon(element, style) {
+  const isCutOut = (drawn) => drawn.maskImage !== "none" || drawn.backgroundImage.includes("url(");
+  if (isCutOut(style)) return true;
+  return ["::before", "::after"].some((part) => {
+    const drawn = getComputedStyle(element, part);
+    if (drawn.content === "none" || drawn.content === "normal" || drawn.opacity === "0") return false;
+    return generated(drawn.content) || isCutOut(drawn) || hasBorder(drawn);
+  });
+}
+
+function hasBorder(style) {
+  return ["Top", "Right", "Bottom", "Left"].some((side) => parseFloat(style[`border${side}Width`]));
 }
 
 // Whether there is nothing to see of an element without text.
@@ -105,7 +121,7 @@ function isBlank(element, style) {
   if (element instanceof SVGElement || element[own.childElementCount] || clean(element[own.textContent])) return false;
   if (channels(style.backgroundColor) || style.backgroundImage !== "none") return false;
   if (style.content !== "normal" || style.boxShadow !== "none") return false;
-  if (["Top", "Right", "Bottom", "Left"].some((side) => parseFloat(style[`border${side}Width`]))) return false;
+  if (hasBorder(style)) return false;
   return getComputedStyle(element, "::before").content === "none";
 }
 
@@ -127,7 +143,7 @@ function isDrawnInSvg(element) {
 function isColouredBox(element, style) {
   if (element[own.childElementCount] || clean(element[own.textContent]) || tagOf(element) === "hr") return false;
   const box = element[own.getBoundingClientRect]();
-  if (box.width < 4 || box.height < 4) return false;
+  if (box.width < 4 || box.height < 4 || style.maskImage !== "none") return false;
   if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
   return channels(style.backgroundColor) !== null && style.backgroundColor !== colourBehind(element, style);
 }

@@ -201,8 +201,10 @@ function labelText(element) {
 
 // Words a developer wrote for an icon without text: its id and classes, else its picture's name.
 // Words of style libraries that say nothing about the icon are left out.
+const LOOKS = /ui-(corner|state|widget|icon|button)\S*|\bbtn-((outline-)?(primary|secondary|success|danger|warning|info|light|dark)|link|default|xs|sm|lg|block)\b|(?<![\w-])show(?![\w-])/g;
+
 function iconWords(element, style) {
-  const authored = `${element[own.id]} ${classOf(element)}`.replace(/ui-(corner|state|widget|icon|button)\S*/g, " ");
+  const authored = `${element[own.id]} ${classOf(element)}`.replace(LOOKS, " ");
   const words = (text) => [...new Set(clean(text.replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
   const known = words(authored).filter((word) => !/^(ui|icon|btn|fa|glyphicon|active|current|selected)?$/.test(word));
   return (known.length ? known : words(picture(element, style))).slice(0, 5).join(" ");
@@ -224,16 +226,25 @@ function pictureName(icon) {
   return readable(told || names.pop() || "").replace(/-/g, " ");
 }
 
+const ICONS = "svg, i, [class*=icon], [class*='fa-'], [class*='bi-'], [class*='mdi-']";
+
 function innerIcon(element) {
-  const icon = element[own.querySelector]("svg, i, [class*=icon]");
+  const icon = element[own.querySelector](ICONS);
   return icon ? pictureName(icon) : "";
 }
+
+function ownIcon(element, style) {
+  return element instanceof HTMLElement && hasIcon(element, style) ? pictureName(element) : "";
+}
+
+const OF_STATES = /^(show|open|opened|expanded|active|current|selected|focus|focused|hover)$/;
 
 // Words that a developer wrote around an icon and for what is drawn in it.
 function aroundWords(element) {
   const drawn = element[own.querySelector]("svg, i, [class*=icon]");
   const written = [element[own.parentElement], drawn].filter(Boolean).map((each) => `${each[own.getAttribute]("data-ref") || ""} ${classOf(each)}`);
-  return [...new Set(clean(written.join(" ").replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
+  const words = clean(written.join(" ").replace(/[^\p{L}\p{N}]+/gu, " ")).split(" ");
+  return [...new Set(words)].filter((word) => !OF_STATES.test(word)); // a name stays the same while a menu is open
 }
 
 function picture(element, style) {
@@ -262,7 +273,7 @@ function likelyName(element, style) {
   if (tag === "canvas") return (PAINTED.get(element) || []).join(", ");
   const text = tag === "img" ? "" : visibleText(element);
   const said = text || clean(element[own.getAttribute]("alt")) || clean(element[own.getAttribute]("title"));
-  return said || imageAlt(element) || innerIcon(element) || paint(element, style) || iconWords(element, style);
+  return said || imageAlt(element) || innerIcon(element) || ownIcon(element, style) || paint(element, style) || iconWords(element, style);
 }
 
 function imageAlt(element) {

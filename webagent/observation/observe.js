@@ -35,6 +35,7 @@ function shortly(description, name) {
 
 // Text in these is chosen or where one is; that of the current page stands among links and is none.
 const CHOSEN = "[aria-current]:not([aria-current=false], [aria-current=page]), [aria-selected=true]";
+const LIST_ROLES = /^(combobox|listbox)$/;
 const FIELD_ROLES = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|checkbox|radio|switch)$/;
 
 class Walk {
@@ -55,6 +56,7 @@ class Walk {
     this.isStruck = false;
     this.cell = null;
     this.consumed = new Set();
+    this.lists = new Map();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
     this.visited = 0;
@@ -96,8 +98,9 @@ class Walk {
     if (tagOf(element) === "br") return this.flush();
     if (style.display === "list-item") this.startItem(element, style);
     const label = tagOf(element) === "label" && element.control;
-    if (label && canBeSeen(label)) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
+    if (label && (hasOwnLine(label) || isDrawnIn(element, label))) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
+    if (tagOf(element) === "select" && isSpeck(element) && isDrawnBeside(element)) return;
     const words = standIn(element, style) || (this.isInert && shownValue(element));
     if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
@@ -156,6 +159,17 @@ class Walk {
   noteCover(element, style) {
     if (style.position === "static" || (style.position === "relative" && style.zIndex === "auto")) return;
     this.covers.push([element, element[own.getBoundingClientRect]()]);
+  }
+
+  // The label of a list out of sight names the widget that stands for it and is nothing to act on itself.
+  leaveOutLabels() {
+    const lists = new Set(this.rows.map((row) => row.list).filter(Boolean));
+    this.rows = this.rows.filter(({ element }) => !element || tagOf(element) !== "label" || !lists.has(element.control));
+  }
+
+  // Two labels of one field are both told of; one element has the focus.
+  focusOnce() {
+    for (const { states } of this.rows.filter((row) => row.states.includes("focused")).slice(1)) states.splice(states.indexOf("focused"), 1);
   }
 
   // Drawings are left as they are: in them things may well lie over each other.
@@ -321,14 +335,16 @@ class Walk {
   line(element, style, depth) {
     const control = tagOf(element) === "label" && element.control;
     const source = control || element;
-    const role = roleOf(source);
+    const list = control ? null : this.listOf(element);
+    const role = list && !LIST_ROLES.test(roleOf(element)) ? roleOf(list) : roleOf(source);
     let name = control ? visibleText(element) : nameOf(element, style);
-    if (!name && (tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(element, role);
+    if (list) name = nameForList(element, list, name);
+    if (!name && (list || tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(list || element, role);
     name = drawnName(name, element, isStruck(style, this.isStruck));
     this.flush();
     const row = {
-      mark: true, role, name, value: valueBeside(source, name), states: statesOf(source, role),
-      box: boxOf(element), depth, kind: kindOf(source), element,
+      mark: true, role, name, value: list ? shownOfList(element, list) : valueBeside(source, name),
+      states: statesOf(source, role), box: boxOf(element), depth, kind: kindOf(source), element, list,
     };
     if (name && !clean(element[own.textContent]) && name === iconWords(element, style)) row.guess = name;
     if (source === this.focused) row.states.push("focused");
@@ -336,6 +352,13 @@ class Walk {
     this.number = "";
     this.rows.push(row);
     this.inside(row, element, depth);
+  }
+
+  // Of a widget that stands for a list the outermost element does, not its parts.
+  listOf(element) {
+    const list = listBehind(element);
+    if (list && !this.lists.has(list)) this.lists.set(list, element);
+    return list && this.lists.get(list) === element ? list : null;
   }
 
   inside(row, element, depth) {
@@ -347,11 +370,11 @@ class Walk {
     this.flush();
     const inner = this.rows.splice(start);
     if (isWhole(row, inner)) return this.sayWhatIsLabelledAway(row, inner);
-    if (isOnlyWrapped(row, inner)) {
+    if (!row.list && isOnlyWrapped(row, inner)) {
       row.name = row.name || inner[0].name;
       return;
     }
-    if (isUnspoken(element, inner)) row.name = inner.map((other) => other.name).join(" ");
+    if (!row.list && isUnspoken(element, inner)) row.name = inner.map((other) => other.name).join(" ");
     if (isLabelledOtherwise(row, inner)) return void this.rows.push(...inner);
     if (inner.some((other) => other.mark || other.hole)) this.container(row, inner);
     else if (row.name.length > LONGEST_NAME && inner.length > 1) {
@@ -364,7 +387,7 @@ class Walk {
   sayWhatIsLabelledAway(row, inner) {
     const shown = inner.filter((other) => !other.mark && !other.hole && !isLigature(other.element));
     const words = shown.map((other) => other.name).join(" ");
-    if (row.description || lettersOf(row.name).includes(lettersOf(words))) return;
+    if (row.description || lettersOf(`${row.name} ${row.value}`).includes(lettersOf(words))) return;
     if (labelText(row.element)) row.description = shortly(words, row.name);
   }
 
@@ -376,14 +399,14 @@ class Walk {
     const isSurface = LISTENING.get(row.element) & 2 && labelText(row.element);
     const isForm = inner.filter((other) => FIELD_ROLES.test(other.role)).length > 1;
     const isNamed = name && !isForm && name.length <= LONGEST_NAME && texts.length <= 8;
-    const keeps = row.kind === "svg" || isSurface || isNamed;
+    const keeps = row.kind === "svg" || row.list || isSurface || isNamed;
     if (!keeps) {
       this.rows.pop();
       inner.forEach((other) => (other.depth -= 1));
       this.rows.push(...inner);
       return;
     }
-    row.name = labelText(row.element) || name || "drawing";
+    if (!row.list) row.name = labelText(row.element) || name || "drawing";
     this.rows.push(...inner.filter((other) => !texts.includes(other)));
   }
 
@@ -425,7 +448,7 @@ class Walk {
     for (let level = 0; holder && level < 3; level++, holder = holder[own.parentElement]) {
       if (holder[own.querySelectorAll]("a, button, input, select, textarea, [role]").length > 1) return "";
       const text = clean(holder[own.textContent].replace(element[own.textContent], ""));
-      if (text.length > 40) return "";
+      if (text.length > 40 || holder[own.querySelectorAll]("li:not(:empty)").length > 2) return "";
       if (text) return this.take(text, holder);
     }
     return "";
@@ -565,7 +588,9 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   if (dialog) walk.element(dialog, 0, false);
   else if (document.body) walk.element(document.body, 0, false);
   walk.flush();
+  walk.leaveOutLabels();
   walk.leaveOutCovered();
+  walk.focusOnce();
   walk.distinguish();
   sayWeekdays(walk.rows);
   walk.sayWhatIsMissing(dialog);

@@ -12,7 +12,7 @@ from webagent.records import Node
 _PARTS = (
     *("own.js", "reports.js", "shadows.js", "boxes.js", "covers.js", "elements.js", "names.js"),
     *("texts.js", "drawings.js", "frames.js", "markers.js", "counters.js", "passing.js"),
-    *("standins.js", "columns.js", "observe.js"),
+    *("standins.js", "columns.js", "lists.js", "observe.js"),
 )
 _EXPORTS = ("adopt", "called", "keepShadow", "keyOfFrame", "knownMark", "observe", "takeHollow")
 _OWN = re.compile(r"\bown\.(\w+)")
@@ -159,12 +159,22 @@ def insert_frames(page: PageView, inner: Mapping[FramePath, PageView | str]) -> 
         nodes.append(replace(frame, name=heading))
         within, below = insert_frames(seen, inner), frame.depth + 1
         nodes += [
-            replace(node, depth=node.depth + below, box=hole.outward(node.box))
+            replace(
+                node,
+                depth=node.depth + below,
+                box=hole.outward(node.box),
+                states=node.states if hole.is_focused else _without_focus(node.states),
+            )
             for node in within.nodes
         ]
         focus = within.focus if hole.is_focused else focus
     nodes.extend(page.nodes[done:])
     return replace(page, nodes=tuple(nodes), focus=focus, holes=())
+
+
+def _without_focus(states: tuple[str, ...]) -> tuple[str, ...]:
+    """Of a document that had the focus last: it keeps its element, and the keys go elsewhere."""
+    return tuple(state for state in states if state != "focused")
 
 
 def number_marks(view: PageView, next_mark: int) -> tuple[PageView, dict[int, int]]:

@@ -11,7 +11,7 @@ from webagent.action import Action
 from webagent.action.actions import Click, Fill, SelectOption
 from webagent.records import Observation, Trajectory
 
-_TYPED = ("textbox", "searchbox", "combobox", "spinbutton")
+_TYPED = ("textbox", "searchbox", "spinbutton")
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]")
 
 
@@ -50,7 +50,7 @@ def random_action(
         if not options:
             return Click(node.mark)
         return SelectOption(node.mark, options[int(rng.integers(len(options)))].name)
-    if node.role in _TYPED:
+    if node.role in _TYPED or (node.role == "combobox" and node.kind.startswith("input")):
         pieces = _QUOTED.findall(observation.goal) or re.findall(r"\w[\w./@-]*", observation.goal)
         text = str(pieces[int(rng.integers(len(pieces)))]) if pieces else ""
         return Fill(node.mark, text) if text else Click(node.mark)

@@ -118,7 +118,7 @@ register_plans(
             *menu("Catalogue", "Categories"),
             press("Create new category"),
             fill("Name *", name),
-            press("-- root --", "combobox"),
+            press("Relative to", "combobox"),
             click_first("option", ends=parent),
             push("Save"),
         ),
@@ -177,10 +177,10 @@ def new_product(view: View) -> Moves:
         fill("Title", title),
         fill("UPC", upc),
         press("Categories"),
-        press("---------", "combobox"),
+        press("Category:", "combobox"),
         click_first("option", ends=f"> {category}"),
         press("Stock and pricing"),
-        press("---------", "combobox"),
+        press("Partner", "combobox"),
         press("Warehouse", "option"),
         *(write(place) for place in range(3)),
         push("Save"),
@@ -191,7 +191,7 @@ def set_status(view: View, status: str) -> Part:
     """Another status, on an order's page."""
     lines = [node for node in view.page.nodes if node.name.startswith("Change order status")]
     box = view.after(view.first(lines, "a form for the status")).find("combobox")
-    if box.name != status:
+    if box.value != status:
         view = yield from select(view, box, status)
     return (yield from play(view, push("Change status")))
 

@@ -107,6 +107,19 @@ async def test_icons_that_are_called_alike_are_told_apart(browser: Browser) -> N
     assert '[2] button "italic' in page
 
 
+async def test_a_field_is_not_called_by_the_choices_below_it(browser: Browser) -> None:
+    choices = "<div><div><input></div><ul><li>Ohio<li>Iowa<li>Utah</ul></div>"
+    page = await look(browser, f"<p>Pick</p>{choices}<ul><li>Town<li><input></ul>")
+    assert [node.name for node in page.nodes if node.mark] == ["", "Town"]
+
+
+async def test_an_icon_keeps_its_name_while_what_it_opens_is_open(browser: Browser) -> None:
+    toggle = "<div class='group {0}'><button class='more {0}'></button></div>"
+    style = "<style>.more::after { content: ''; border-top: 4px solid }</style>"
+    page = await look(browser, style + toggle.format("") + toggle.format("show"))
+    assert [node.name for node in page.nodes] == ["more", "more"]
+
+
 async def test_a_map_that_is_moved_by_its_surface_can_be_acted_on(browser: Browser) -> None:
     body = "<div id=m aria-label=Map style='height:200px'><button>Zoom in</button></div>"
     page = await look(browser, body + LISTENS.format("m", "mousedown"))

@@ -31,6 +31,46 @@ async def test_what_shines_through_is_kept(local: LocalWorld) -> None:
     assert [node.name for node in seen.nodes if node.mark] == ["Offers", "Buy"]
 
 
+async def test_what_a_list_scrolls_out_of_its_own_frame_is_not_behind_what_lies_there(
+    local: LocalWorld,
+) -> None:
+    options = "".join(
+        f"<div role=option tabindex=0 style='height: 20px' onclick=\"this.append('!')\">{n}</div>"
+        for n in range(9)
+    )
+    seen = await local.show(f"""<body style='margin: 0'>
+          <div style='height: 100px; overflow: auto'>{options}</div>
+          <div style='position: fixed; left: 0; right: 0; top: 100px; height: 200px;
+          background: white; z-index: 9'><button>Save</button></div>""")
+    assert [node.name for node in seen.nodes if node.mark] == [*"012345678", "Save"]
+    seen = await local.step(act.Click(mark_of(seen, "7")))
+    assert [node.name for node in seen.nodes if node.mark] == [*"0123456", "7!", "8", "Save"]
+
+
+HEADER = """<div style='position: {}; top: 0; height: 100px; margin: 0; background: white;
+  left: 0; right: 0; z-index: 9'>Shop</div>"""
+
+
+@pytest.mark.parametrize("position", ["fixed", "sticky"])
+async def test_what_a_page_scrolls_behind_its_header_is_read_and_can_be_clicked(
+    local: LocalWorld, position: str
+) -> None:
+    seen = await local.show(f"""<body style='margin: 0'>{HEADER.format(position)}
+          <p style='height: 200px'>Far up</p>
+          <button onclick="this.textContent = 'Sold'">Buy</button><p style='height: 3000px'></p>""")
+    seen = await local.step(act.Scroll(mark=0, dx=0, dy=seen.nodes[-1].box[1] - 40))
+    assert seen.nodes[-1].box[1] < 100
+    assert [node.name for node in seen.nodes] == ["Shop", "Far up", "Buy"]
+    seen = await local.step(act.Click(mark_of(seen, "Buy")))
+    assert seen.outcome == "" and mark_of(seen, "Sold")
+
+
+async def test_what_no_scrolling_brings_out_is_behind_the_header(local: LocalWorld) -> None:
+    header = HEADER.format("fixed")
+    seen = await local.show(f"<body style='margin: 0'>{header}<button>Buy</button>")
+    assert [node.name for node in seen.nodes] == ["Shop", "behind other content: 1 element"]
+
+
 async def test_a_drawn_tick_over_a_real_one_hides_nothing(local: LocalWorld) -> None:
     drawn = """<label style="position: relative">
       <input type=checkbox style="width: 16px; height: 16px"><span style="position: absolute;

@@ -11,6 +11,9 @@ pytestmark = pytest.mark.browser
 PICTURE = "<svg {} width=16 height=16><path d='M0 0L9 9' stroke='green'/></svg>"
 DOT = "<i style='display: inline-block; width: 9px; height: 9px; background: green' {}></i>"
 SMALL = "<style>.sr { position: absolute; width: 1px; height: 1px; overflow: hidden }</style>"
+ICONS = """<style>.fas::before { content: "\\f1f8" } .dropdown-toggle::after { content: "";
+border-top: 5px solid } .b { background: teal; width: 30px; height: 30px; display: inline-block;
+border: 0 } .cut { mask: linear-gradient(black, black) }</style>"""
 SPINS = """<style>@keyframes turn { to { rotate: 1turn } } .spinner, .skeleton { animation: turn
 1s infinite; display: inline-block; width: 9px; height: 9px; background: #ddd }</style>"""
 
@@ -102,6 +105,20 @@ READ = {
         f"""<a href=#><i class="bi bi-trash" style="padding: 9px"></i></a> <button class="btn">
         {PICTURE.format("class='fa-solid fa-arrow-left fa-2x'")}</button>""",
         '[1] link "trash"\n[2] button "arrow left"',
+    ),
+    "controls that show nothing but a letter of an icon font, or an arrow, on a colour": (
+        f"""{ICONS}<button class="b fas fa-trash"></button><a href=#><i class="b fas fa-star"></i>
+        </a> <a href=#><span class="fas fa-heart"></span></a> <div onclick="go()" class="b fas
+        fa-cog"></div><button class="b btn btn-secondary dropdown-toggle show"></button> <button
+        class="b cut icon-close"></button><button class=b></button>""",
+        '[1] button "trash"\n[2] link "star"\n[3] link "heart"\n[4] generic "cog"\n'
+        '[5] button "b dropdown toggle"\n[6] button "close"\n[7] button "teal box"',
+    ),
+    "nothing more of an icon in a control that has a name": (
+        f"""{ICONS}<a href=#><i class="b fas fa-home"></i> Home</a> <a href=# title=Basket><i
+        class="b fas fa-shop"></i></a> <a href=# aria-label=Bag><i class="b fas fa-bag"></i></a>
+        <p><span class="b cut fa-search"></span> Found""",
+        '[1] link "Home"\n[2] link "Basket"\n[3] link "Bag"\nFound',
     ),
     "pictures with a title, and large ones with a label": (
         f"""<p>Repo <span title=Private>{PICTURE.format("")}</span><p><span role=img

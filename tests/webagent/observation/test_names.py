@@ -98,6 +98,12 @@ CASES = (
         "link",
         "Your page",
     ),
+    (
+        "<label for=s1>State</label><select id=s1 hidden><option>Ohio</select><span role=combobox "
+        "tabindex=0 aria-labelledby=v2><b id=v2 role=textbox aria-readonly=true>Ohio</b></span>",
+        "combobox",
+        "Ohio",
+    ),
     ("<button>Say <q>yes <q>now</q></q></button>", "button", "Say “yes ‘now’”"),
 )
 STYLE = (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tasks.task import Task
-from tests.local_pages import LocalWorld, MakeTask
+from tests.local_pages import LocalWorld, MakeTask, mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
 from webagent.observation import render
@@ -102,6 +102,32 @@ async def test_marks_of_another_page_are_new_numbers(local: LocalWorld) -> None:
     there = await local.step(act.Click(min(old)))
     assert there.title == "Second"
     assert not old & {node.mark for node in there.nodes if node.mark}
+
+
+async def test_what_is_cut_away_is_told_of_by_its_label(local: LocalWorld) -> None:
+    cut = "style='position: absolute; width: 1px; height: 1px; clip-path: inset(50%)'"
+    small = "style='position: absolute; width: 1px; height: 1px; overflow: hidden'"
+    page = await local.show(
+        f"<label><input type=checkbox {cut}><i>On</i> Night mode</label><p><input type=radio id=a "
+        f"{cut}><label for=a>Card</label><p><span {small}><input type=file id=f></span><label "
+        f"for=f>Picture</label><p><label for=s>Kind</label><select id=s {cut}><option>A</select>"
+    )
+    assert render(page).splitlines() == [
+        *('[1] checkbox "On Night mode" unchecked', '[2] radio "Card" unchecked'),
+        *('[3] file "Picture"', '[4] combobox "Kind" value="A"'),
+    ]
+    page = await local.step(act.Check(mark_of(page, "Card")))
+    assert '[2] radio "Card" checked' in render(page)
+
+
+async def test_of_two_labels_of_one_hidden_field_one_has_the_focus(local: LocalWorld) -> None:
+    page = await local.show(
+        "<input type=radio id=a style='position: absolute; clip-path: inset(50%)'>"
+        "<label for=a>Card</label> <label for=a>Pay by card</label>"
+    )
+    page = await local.step(act.Click(mark_of(page, "Pay by card")))
+    states = [node.states for node in page.nodes]
+    assert states == [("checked", "focused"), ("checked",)]
 
 
 async def test_the_focused_element_is_named(local: LocalWorld) -> None:

@@ -41,10 +41,22 @@ CITY = node(1, "textbox", "City")
         (page('Type "New York" and "Rome"', CITY), {Fill(1, "New York"), Fill(1, "Rome")}),
         (page("Enter a.b@c.org now", CITY), {Fill(1, t) for t in ("Enter", "a.b@c.org", "now")}),
         (page("", CITY), {Click(1)}),
+        (page("x", Node(1, "combobox", "Size", kind="span")), {Click(1)}),
+        (page("x", Node(1, "combobox", "Size", kind="input:text")), {Fill(1, "x")}),
         (page("x", *LISTS), {SelectOption(m, t) for m, t in ((1, "S"), (1, "L"), (4, "Red"))}),
         (page("x", node(0, "text", "Hi")), {None}),
     ],
-    ids=["elements", "disabled", "quoted", "unquoted", "no goal", "lists", "nothing to act on"],
+    ids=[
+        "elements",
+        "disabled",
+        "quoted",
+        "unquoted",
+        "no goal",
+        "a drawn list",
+        "a field with a list",
+        "lists",
+        "nothing to act on",
+    ],
 )
 def test_what_can_be_done_comes_up_and_nothing_else(
     seen: Observation, actions: set[Action | None]

@@ -9,10 +9,19 @@ function locate(mark, most = 1) {
   if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   if (tagOf(element) === "option") return { option: element.label };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
-  if (!isInView(element)) element[own.scrollIntoView]({ block: "center", inline: "center", behavior: "instant" });
-  const { points, hit } = reachable(element, most);
+  const isSeen = isInView(element);
+  if (!isSeen) bringToMiddle(element);
+  let { points, hit } = reachable(element, most);
+  if (!points.length && isSeen) {
+    bringToMiddle(element); // out from behind a header, for one, that stays where it is
+    ({ points, hit } = reachable(element, most));
+  }
   if (points.length) return { ...points[0], ...(most > 1 ? { points } : {}) };
   return { error: hit ? `element ${mark} is covered by ${calling(hit)}` : `element ${mark} is outside the page` };
+}
+
+function bringToMiddle(element) {
+  element[own.scrollIntoView]({ block: "center", inline: "center", behavior: "instant" });
 }
 
 // The first points of an element that reach it, and what lies over it where one does not.

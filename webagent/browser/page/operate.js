@@ -57,12 +57,13 @@ function builtList(element) {
     const list = id && root.getElementById && root.getElementById(id);
     if (list) return list;
   }
-  return root.body || root;
+  const holder = placeBehind(opener)?.holder;
+  return holder && holder[own.querySelector](`${OPTION_ROLES}, li`) ? holder : root.body || root;
 }
 
 function openerOf(element) {
   const opens = "[role=combobox], [aria-haspopup=listbox], [aria-haspopup=menu], [aria-haspopup=true], [aria-haspopup=tree]";
-  return element[own.closest](opens) || element[own.querySelector](opens) || (element[own.getAttribute]("list") ? element : null);
+  return element[own.closest](opens) || element[own.querySelector](opens) || (element[own.getAttribute]("list") || listBehind(element) ? element : null);
 }
 
 function builtOptions(element) {

@@ -280,3 +280,18 @@ async def test_frames_in_a_shadow_tree_are_told_apart(world: BrowserWorld, folde
     seen = await world.reset(page((folder / "shadow.html").as_uri()))
     assert [node.name for node in seen.nodes] == ["frame", "A", "frame", "B"]
     assert (await world.step(act.Focus(mark_of(seen, "B")))).focus == mark_of(seen, "B")
+
+
+@pytest.mark.parametrize("frame", ["editor.html", "around.html"])
+async def test_only_one_element_of_a_page_and_its_frames_has_the_focus(
+    world: BrowserWorld, folder: Path, frame: str
+) -> None:
+    editor = "<body contenteditable aria-label=Text>"
+    (folder / "editor.html").write_text(f"{editor}<script>document.body.focus()</script>")
+    (folder / "around.html").write_text("<input aria-label=Inner><iframe src=editor.html></iframe>")
+    (folder / "two.html").write_text(f"<input aria-label=Title><iframe src={frame}></iframe>")
+    seen = await world.reset(page((folder / "two.html").as_uri()))
+    for name in ("Title", "Text", *(["Inner"] if frame == "around.html" else []), "Title"):
+        seen = await world.step(act.Click(mark_of(seen, name)))
+        assert [node.name for node in seen.nodes if "focused" in node.states] == [name]
+        assert seen.focus == mark_of(seen, name)
