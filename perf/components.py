@@ -88,10 +88,15 @@ def read_demos(part: str = "") -> list[Demo]:
     ]
 
 
+_FETCHING = threading.Lock()
+
+
 def fetch(package: str, version: str, cache: Path) -> Path:
     """Return the folder of a package of the npm registry, unpacked at the first call."""
     folder = cache / package.replace("/", "+") / version
-    if not folder.is_dir():
+    with _FETCHING:  # a page asks for several files of a package at once
+        if folder.is_dir():
+            return folder
         url = f"https://registry.npmjs.org/{package}/-/{package.split('/')[-1]}-{version}.tgz"
         with urlopen(url, timeout=120) as answer:
             packed = BytesIO(answer.read())
