@@ -24,7 +24,7 @@ from webagent.agent.agent import check_address
 from webagent.agent.answer_form import check_schema
 from webagent.errors import SetupError, UsageError, check_package
 from webagent.guard import Approve, Guard, read_policy
-from webagent.models import Endpoint, load_endpoint
+from webagent.models import Endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
@@ -193,12 +193,7 @@ def actor_of(config: RunConfig) -> str | Endpoint | Policy:
     asked = config.asked
     if asked.policy.startswith("python:"):
         return load_own_policy(asked.policy.removeprefix("python:"))
-    if asked.policy != "endpoint":
-        return asked.policy
-    if asked.endpoint is None:
-        return asked.model
-    endpoint = load_endpoint(asked.endpoint)
-    return replace(endpoint, model=asked.model) if asked.model else endpoint
+    return asked.acting
 
 
 def schema_in(config: RunConfig) -> dict[str, Any] | None:
