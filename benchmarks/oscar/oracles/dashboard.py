@@ -279,8 +279,15 @@ def review_approve(view: View) -> Script:
     author = view.read_one(r"(?:that )?([A-Z]\w+ [A-Z]\w+) (?:wrote|has reviewed)")
     found = (*menu("Content", "Reviews"), fill("Customer name:", author), push("Search"))
     view = yield from play(view, *found)
-    links = pairwise(view.all("link"))
-    named = [link for link, after in links if (link.name, after.name) == (title, product)]
-    view = yield Click(view.first(named, f"the review {title!r}").mark)
+
+    def named(page: View) -> list[Node]:
+        links = pairwise(page.all("link"))
+        return [link for link, after in links if (link.name, after.name) == (title, product)]
+
+    while not named(view) and (
+        further := [link for link in view.all("link") if link.name == "next"]
+    ):
+        view = yield Click(further[0].mark)
+    view = yield Click(view.first(named(view), f"the review {title!r}").mark)
     view = yield from select(view, view.all("combobox")[-1], status)
     yield from play(view, push("Save"))
