@@ -23,7 +23,7 @@ from enum import IntEnum
 from io import UnsupportedOperation
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from loop.console.screen import Console, Table
+from loop.console.screen import Console, TextTable
 from webagent.errors import SetupError
 
 _WIDTH = 120
@@ -77,7 +77,7 @@ def build_table(
     right: Collection[str] | None = None,
     bold: int | None = None,
     has_sum: bool = False,
-) -> Table:
+) -> TextTable:
     """Return a table of text as it is; the columns `right`, all but the first where none are named,
     end on the right.
 
@@ -86,7 +86,7 @@ def build_table(
     ends = {
         place for place, name in enumerate(head) if (place > 0 if right is None else name in right)
     }
-    return Table(title, head, list(rows), frozenset(ends), bold, has_sum)
+    return TextTable(title, head, list(rows), frozenset(ends), bold, has_sum)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ BAR = "{bar:20} {desc}  {remaining}"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """Cells of text under a title; `right` are the columns that end on the right.
 
     The column `bold` stands out, and so does the last row where it sums the others up.
@@ -61,9 +61,9 @@ class Console:
         """How many characters a line has."""
         return self._width or shutil.get_terminal_size().columns
 
-    def print(self, said: str | Table, style: str = "") -> None:
+    def print(self, said: str | TextTable, style: str = "") -> None:
         """Write a table, or text as it is, in a style such as `bold cyan`."""
-        self.put(self._lay_out(said) if isinstance(said, Table) else self.style(said, style))
+        self.put(self._lay_out(said) if isinstance(said, TextTable) else self.style(said, style))
 
     def style(self, text: str, style: str) -> str:
         """Return text without what steers a terminal, in a style where there are styles."""
@@ -103,7 +103,7 @@ class Console:
             disable=self._is_quiet,
         )
 
-    def _lay_out(self, table: Table) -> str:
+    def _lay_out(self, table: TextTable) -> str:
         from prettytable import HRuleStyle, PrettyTable
         from wcwidth import width as measure
 
