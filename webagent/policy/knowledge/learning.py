@@ -286,12 +286,18 @@ async def learn_entries(
 
 def pair_failures(judged: Sequence[tuple[Trajectory, bool]]) -> list[Pair]:
     """Return every failure with the success on its site that is most like it: of the same seed of
-    the same task, else of the same task, else any. Failures without a success are left out."""
+    the same task, else of the same task, else by the words of the goal. Failures without a success
+    are left out."""
     succeeded = [episode for episode, went_well in judged if went_well]
+    compare = compare_by_words([episode.task.goal for episode in succeeded])
     found = []
     for failed in (episode for episode, went_well in judged if not went_well):
         task, site = failed.task, site_of_episode(failed)
-        near = [each for each in succeeded if site_of_episode(each) == site]
-        near.sort(key=lambda each: (each.task.id != task.id, each.task.seed != task.seed))
-        found += [(failed, each) for each in near[:1]]
+        near = [
+            (each.task.id == task.id and 1 + (each.task.seed == task.seed), alike, each)
+            for each, alike in zip(succeeded, compare(task.goal), strict=True)
+            if site_of_episode(each) == site
+        ]
+        if near:
+            found.append((failed, max(near, key=lambda one: one[:2])[-1]))
     return found

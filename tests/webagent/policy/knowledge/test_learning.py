@@ -14,18 +14,24 @@ from webagent.records import Ending, Trajectory
 
 
 def played(
-    name: str, *, task: str = "shop/buy@1", seed: int = 0, site: str = "shop.test"
+    name: str,
+    *,
+    task: str = "shop/buy@1",
+    seed: int = 0,
+    site: str = "shop.test",
+    goal: str = TASK.goal,
 ) -> Trajectory:
     """A finished episode of this task, seed and site, whose thought names a hint."""
     page = replace(HOME, url=f"https://{site}/")
-    made = replace(TASK, id=task, seed=seed)
+    made = replace(TASK, id=task, seed=seed, goal=goal)
     return finished(step(page, "click(2)", "as [r1] says"), id=name, task=made)
 
 
 def test_a_failure_is_compared_with_the_success_most_like_it():
-    failed = played("f", seed=3)
+    failed = played("f", seed=3, goal="Who closed the order of Ann?")
     other_site = played("far", seed=3, site="other.test")
     other_task = played("task", task="shop/sell@1", seed=3)
+    other_goal = played("goal", task="shop/ask@1", seed=5, goal="Who opened the order of Bea?")
     other_seed = played("seed", seed=4)
     same = played("same", seed=3)
 
@@ -35,6 +41,7 @@ def test_a_failure_is_compared_with_the_success_most_like_it():
 
     assert chosen(other_site) == []
     assert chosen(other_site, other_task) == ["task"]
+    assert chosen(other_task, other_goal) == chosen(other_goal, other_task) == ["goal"]
     assert chosen(other_task, other_seed) == ["seed"]
     assert chosen(other_task, other_seed, same) == ["same"]
 
