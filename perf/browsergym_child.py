@@ -6,9 +6,12 @@ says so for the fixed sleep before each observation.
 """
 
 import argparse
+import contextlib
+import ctypes
 import json
 import os
 import re
+import resource
 import statistics
 import sys
 import time
@@ -16,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+MEASUREMENTS = ("steps", "large", "frames", "memory", "throughput", "many")
+_PR_SET_CHILD_SUBREAPER = 36
 TASKS = ("click-test-2", "enter-text", "login-user")
 
 
@@ -171,14 +176,48 @@ def throughput(path: str) -> dict[str, float]:
     return {"seconds": time.perf_counter() - started, "episodes": len(plans)}
 
 
+def many(path: str, thinking: float) -> dict[str, float]:
+    """Episodes that begin at an address and have so many steps, one a line of the file, begun when
+    a line comes on standard input; and the processor seconds of all processes, for which those
+    whose parents have ended become children of this one."""
+    import browsergym.core  # type: ignore[import-not-found,unused-ignore]
+    import gymnasium  # noqa: F401
+
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    plans = [line.split() for line in Path(path).read_text().splitlines()]
+    print("ready", flush=True)
+    sys.stdin.readline()
+    before, started = processor_seconds(), time.perf_counter()
+    for url, count in plans:
+        environment = open_page(url)
+        for _ in range(int(count)):
+            time.sleep(thinking)
+            environment.step("noop(0)")
+        environment.close()
+    seconds = time.perf_counter() - started
+    if plans:
+        browsergym.core._get_global_playwright().stop()
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    return {"seconds": seconds, "processor": processor_seconds() - before}
+
+
+def processor_seconds() -> float:
+    """What this process and its ended children have taken."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
 def main() -> None:
     """Measure one thing and print it."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--pages", required=True)
     parser.add_argument("--chromium", required=True)
-    parser.add_argument("what", choices=("steps", "large", "frames", "memory", "throughput"))
+    parser.add_argument("what", choices=MEASUREMENTS)
     parser.add_argument("argument", nargs="?", default="")
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--thinking", type=float, default=0.0)
     chosen = parser.parse_args()
     os.environ["MINIWOB_URL"] = chosen.pages
     use_chromium(chosen.chromium)
@@ -188,6 +227,7 @@ def main() -> None:
         "frames": lambda: frames(chosen.argument, chosen.times),
         "memory": memory,
         "throughput": lambda: throughput(chosen.argument),
+        "many": lambda: many(chosen.argument, chosen.thinking),
     }
     print(json.dumps(measure[chosen.what]()))
 

@@ -1,12 +1,15 @@
 """Judged episodes a minute on real sites, by how many are played at once.
 
     python perf/many.py [--json] [--sites fossil oscar] [--at-once 1 4 16 64] [--thinking 0 2]
-                        [--episodes 16]
+                        [--episodes 16] [--browsergym PYTHON]
 
 Scripted policies that are given so many seconds to think a step play the sites' own tasks, each on
 a fresh site and judged by its checks; those that fail are named on stderr. Beside it as many
 episodes with as many steps by plain Playwright: a fresh context, the same start page, and its
 accessible text before each step, without a reset of the site, without actions, without checks.
+Given a Python that has BrowserGym, also the same by its environment, which is synchronous: a
+process for each episode at once, started beforehand, with its defaults; up to 16 of them, as one
+takes some 400 MB.
 Printed are episodes a minute, the seconds of processor that an episode takes in all processes (two
 processors have room for 120 divided by them a minute), and memory (PSS) for each episode at once.
 The knee is where more at once no longer bring more episodes a minute. On a loaded machine only
@@ -14,17 +17,24 @@ seconds of processor and memory say something.
 """
 
 import asyncio
+import json
 import os
 import sys
+import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import TypeAlias
 
 import psutil
 from browsergym_child import tree_megabytes
+from other import command
 from playwright.async_api import BrowserContext, async_playwright
-from rows import Row, options, show
+from rows import Row, options, row, show
 
 from benchmarks.catalogue import find_benchmark
 from benchmarks.oracles import OraclePolicy
@@ -37,6 +47,9 @@ from webagent.records import Decision, Observation, Trajectory
 from webagent.rollout.episode import run_episode
 
 _WEIGH_SECONDS = 1.0
+_BROWSERGYM_AT_ONCE = 16
+Lengths: TypeAlias = Sequence[tuple[str, int]]
+"""Of each episode its first address and how many steps it has."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +120,8 @@ async def measure(jobs: Sequence[Callable[[], Awaitable[None]]], at_once: int) -
     return done
 
 
-async def play(
-    site: str, at_once: int, thinking: float, episodes: int
-) -> tuple[Measured, list[tuple[str, int]]]:
-    """Play and judge; return what it took, and of each episode its first address and steps."""
+async def play(site: str, at_once: int, thinking: float, episodes: int) -> tuple[Measured, Lengths]:
+    """Play and judge; return what it took, and the episodes."""
     suite = find_benchmark(site).load()
     names = [name for name in suite.names if name not in suite.groups["infeasible"]]
     tasks = [suite.task(names[each % len(names)], each, "train") for each in range(episodes)]
@@ -135,20 +146,27 @@ async def play(
     return measured, lengths
 
 
-async def look_on(
-    site: str, at_once: int, thinking: float, lengths: Sequence[tuple[str, int]]
-) -> Measured:
-    """Open and read as many pages by plain Playwright, on one site that is never reset."""
+@asynccontextmanager
+async def serve(site: str, lengths: Lengths) -> AsyncIterator[Lengths]:
+    """Run the site and never reset it; give the episodes with their addresses there."""
     suite = find_benchmark(site).load()
     task = suite.task(suite.names[0], 0, "train")
-    async with Hosting(1) as hosting, async_playwright() as playwright:
+    async with Hosting(1) as hosting:
         await hosting.prepare([task])
         lease = await hosting.lease(task.site)
+        base = lease.running.base
+        yield [("/".join([base, *url.split("/", 3)[3:]]), steps) for url, steps in lengths]
+        await hosting.give_back(lease)
+
+
+async def look_on(at_once: int, thinking: float, lengths: Lengths) -> Measured:
+    """Open and read as many pages by plain Playwright."""
+    async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=find_chromium().path)
 
         async def read(context: BrowserContext, url: str, steps: int) -> None:
             page = await context.new_page()
-            await page.goto("/".join([lease.running.base, *url.split("/", 3)[3:]]))
+            await page.goto(url)
             for _ in range(steps):
                 await asyncio.sleep(thinking)
                 await page.mouse.move(1, 1)
@@ -164,31 +182,89 @@ async def look_on(
 
         measured = await measure([partial(open_one, *each) for each in lengths], at_once)
         await chromium.close()
-        await hosting.give_back(lease)
+    return measured
+
+
+async def look_on_by_browsergym(
+    python: str, at_once: int, thinking: float, lengths: Lengths
+) -> Measured:
+    """Open and read as many pages by BrowserGym, with steps that do nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        children = []
+        for number in range(at_once):
+            share = Path(folder) / f"{number}.txt"
+            lines = [f"{url} {steps}" for url, steps in lengths[number::at_once]]
+            share.write_text("\n".join(lines), encoding="utf-8")
+            start = command(python, "many", str(share), f"--thinking={thinking:g}")
+            child = await asyncio.create_subprocess_exec(
+                *start, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
+            )
+            children.append(child)
+        for child in children:
+            assert child.stdout
+            if not await child.stdout.readline():
+                raise SystemExit("BrowserGym did not start")
+
+        processor = 0.0
+
+        async def go(child: asyncio.subprocess.Process) -> None:
+            nonlocal processor
+            said, _ = await child.communicate(b"\n")
+            if child.returncode:
+                raise SystemExit("BrowserGym failed")
+            processor += json.loads(said.splitlines()[-1])["processor"]
+
+        measured = await measure([partial(go, child) for child in children], at_once)
+    measured.processor = processor
     return measured
 
 
 async def rows(
-    sites: Sequence[str], counts: Sequence[int], pauses: Sequence[float], episodes: int
-) -> list[Row]:
-    """Return the table."""
-    table = []
+    sites: Sequence[str],
+    counts: Sequence[int],
+    pauses: Sequence[float],
+    episodes: int,
+    python: str,
+) -> AsyncIterator[Row]:
+    """Measure one after the other."""
     for site in sites:
         for thinking in pauses:
             for at_once in counts:
                 number = max(episodes, at_once)
                 ours, lengths = await play(site, at_once, thinking, number)
-                other = await look_on(site, at_once, thinking, lengths)
                 title = f"{site}, {at_once} at once, {thinking:g} s to think"
-                for name, mine, theirs in (
-                    ("episodes a minute", number / ours.minutes, number / other.minutes),
-                    ("processor s", ours.processor / number, other.processor / number),
-                    ("MB at once", ours.megabytes / at_once, other.megabytes / at_once),
-                ):
-                    ratio = mine / theirs if name == "episodes a minute" else theirs / mine
-                    row = (round(mine, 2), round(theirs, 2), round(ratio, 2))
-                    table.append(Row(f"{title}: {name}", *row))
-    return table
+                async with serve(site, lengths) as served:
+                    other = await look_on(at_once, thinking, served)
+                    for one in compare(f"{title}, beside Playwright", number, at_once, ours, other):
+                        yield one
+                    if python and at_once <= _BROWSERGYM_AT_ONCE:
+                        other = await look_on_by_browsergym(python, at_once, thinking, served)
+                        both = (number, at_once, ours, other)
+                        for one in compare(f"{title}, beside BrowserGym", *both):
+                            yield one
+
+
+def compare(
+    title: str, number: int, at_once: int, ours: Measured, other: Measured
+) -> Iterator[Row]:
+    """Give the rows of both sides' figures."""
+    for name, mine, theirs, more_is_better in (
+        ("episodes a minute", number / ours.minutes, number / other.minutes, True),
+        ("processor s", ours.processor / number, other.processor / number, False),
+        ("MB at once", ours.megabytes / at_once, other.megabytes / at_once, False),
+    ):
+        yield row(f"{title}: {name}", mine, theirs, more_is_better=more_is_better)
+
+
+async def print_rows(found: AsyncIterator[Row], as_json: bool) -> None:
+    """Print each row when it is measured, or all at the end as JSON."""
+    table = []
+    async for one in found:
+        table.append(one)
+        if not as_json:
+            show([one], as_json=False)
+    if as_json:
+        show(table, as_json=True)
 
 
 def main() -> None:
@@ -198,9 +274,10 @@ def main() -> None:
     parser.add_argument("--at-once", nargs="*", type=int, default=[1, 4, 16, 64])
     parser.add_argument("--thinking", nargs="*", type=float, default=[0.0, 2.0])
     parser.add_argument("--episodes", type=int, default=16)
+    parser.add_argument("--browsergym", default="", metavar="PYTHON")
     chosen = parser.parse_args()
-    table = asyncio.run(rows(chosen.sites, chosen.at_once, chosen.thinking, chosen.episodes))
-    show(table, as_json=chosen.json)
+    found = rows(chosen.sites, chosen.at_once, chosen.thinking, chosen.episodes, chosen.browsergym)
+    asyncio.run(print_rows(found, chosen.json))
 
 
 if __name__ == "__main__":
