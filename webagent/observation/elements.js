@@ -104,8 +104,21 @@ function isNative(element) {
 function isInteractive(element, style) {
   if (isNative(element)) return true;
   if (tagOf(element) === "label" && element.control) return false;
-  if (ACTIVE_ROLES.has(writtenRole(element))) return true;
+  if (ACTIVE_ROLES.has(writtenRole(element)) || isDay(element)) return true;
   return isSensitive(element, style) && !isBlank(element, style);
+}
+
+const MOST_LEVELS_ABOVE_GRID = 8;
+
+// Whether an element is a day of a calendar that listens as a whole, where a day is clicked, or dragged to.
+function isDay(element) {
+  if (writtenRole(element) !== "gridcell" || !/^\d{1,2}(\D|$)/.test(clean(element[own.textContent]))) return false;
+  const grid = element[own.closest]("[role=grid]");
+  for (let [node, level] = [element, 0]; grid && node && level < MOST_LEVELS_ABOVE_GRID; level++) {
+    if (LISTENING.has(node)) return true;
+    node = flatParent(node);
+  }
+  return false;
 }
 
 // Whether something without a control's tag or role reacts to the mouse, as far as one can tell.

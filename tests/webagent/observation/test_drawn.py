@@ -215,6 +215,19 @@ async def test_days_of_a_calendar_are_told_with_their_weekdays(
     assert said == [(str(day), WEEK[(day + 3) % 7]) for day in range(1, 32)]
 
 
+@pytest.mark.parametrize("listens", [True, False])
+async def test_days_can_be_hit_where_a_calendar_listens_as_a_whole(
+    local: LocalWorld, listens: bool
+) -> None:
+    days = [f"<td role=gridcell>{day}<a href=#>Tea</a>" for day in range(1, 8)]
+    page = await local.show(
+        f"<div id=all><table role=grid><tr><th>Week<tr>{''.join(days)}</table></div>"
+        f"<script>{'all.onmousedown = () => 0' if listens else ''}</script>"
+    )
+    cells = [node.name for node in page.nodes if node.mark and node.role == "gridcell"]
+    assert cells == [str(day) for day in range(1, 8) if listens]
+
+
 async def test_numbers_in_other_tables_stay_as_short_as_they_are(local: LocalWorld) -> None:
     heads = "".join(f"<th>{word}" for word in ("Id", "Name", "Age", "Town", "Job"))
     rows = "".join(f"<tr><td><a href=#>{n}</a><td>a<td>b<td>c<td>d" for n in range(1, 31))
