@@ -19,8 +19,9 @@ __all__ = ["Masks", "compile_constraint", "replay_masks"]
 
 _MAX_BYTES = 32
 """Bytes of an id beyond which text within n tokens would have no bound in characters."""
-_UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))
-"""Every byte that occurs in text."""
+_TEXT_BYTES = (*b"\t\n\r", *range(0x20, 0x7F), *range(0x80, 0xC0), *range(0xC2, 0xF1), 0xF3, 0xF4)
+"""Every byte that occurs in text: no control characters, no planes of Unicode that hold nothing;
+SmolLM2's tokenizer cannot spell some of those."""
 _MANY = ("{1,10}", "{1,30}", "+")
 _PLAIN, _TEXT = r"[ !#-;=-\[\]-~]", r'[^"\\<\x00-\x1F\x7F]'
 _SLICES = [r"[ \n\r\t]+", *(kind + many for kind in (_PLAIN, _TEXT) for many in _MANY)]
@@ -105,7 +106,7 @@ class TokenizerVocabulary:
     def guidance(self) -> Any:
         """The tokenizer as llguidance knows it.
 
-        Raises `SetupError` when that is not installed, or the tokenizer cannot spell every byte.
+        Raises `SetupError` when that is not installed, or the tokenizer cannot spell every text.
         """
         try:
             from llguidance import LLTokenizer
@@ -125,7 +126,7 @@ class TokenizerVocabulary:
             raise SetupError(self._explain_unfit(str(error))) from error
         missing = [
             repr(chr(byte)) if byte < 0x80 else f"0x{byte:02x}"
-            for byte in _UTF8_BYTES
+            for byte in _TEXT_BYTES
             if known.decode_bytes(known.tokenize_bytes(bytes([byte]))) != bytes([byte])
         ]
         if missing:

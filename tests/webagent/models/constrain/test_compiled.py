@@ -256,17 +256,18 @@ def word_pieces():
     )
 
 
-def few_letters():
-    """A byte-level tokenizer that was trained without its alphabet."""
+def few_letters(alphabet=()):
+    """A byte-level tokenizer that was trained with a part of its alphabet."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
-    made.train_from_iterator(
-        ["yes or no"], trainers.BpeTrainer(special_tokens=["<end>"], show_progress=False)
+    trainer = trainers.BpeTrainer(
+        special_tokens=["<end>"], initial_alphabet=list(alphabet), show_progress=False
     )
+    made.train_from_iterator(["yes or no"], trainer)
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>")
 
 
@@ -325,6 +326,14 @@ def test_a_tokenizer_that_cannot_spell_is_named(words):
         compile_constraint(Constraint(choices=("yes", "click(1)")), words)
     with pytest.raises(SetupError, match=r"cannot be held to a grammar.*byte-level"):
         compile_constraint(YES_OR_NO, words)
+
+
+def test_a_tokenizer_needs_no_control_characters():
+    from tokenizers import pre_tokenizers
+
+    letters = {*pre_tokenizers.ByteLevel.alphabet()} - {"Ą", "Ć", "ñ"}  # bytes 4, 6 and 0xf1
+    said = replies(YES_OR_NO, few_letters(letters))
+    assert said and {*said} <= {"yes", "no"}
 
 
 def test_without_llguidance_choices_work_and_a_grammar_says_what_to_install(monkeypatch):
