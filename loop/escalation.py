@@ -63,9 +63,12 @@ class EscalationChoice:
         return [f"expert={name}{when}"] * self.is_on
 
     def contestant(self, cheap: NamedPolicy) -> NamedPolicy:
-        """Return the expert, asked as the cheap policy is."""
+        """Return the expert, asked as the cheap policy is, as far as it can be."""
         found = self._chosen.contestant()
-        return replace(cheap, policy=found.policy, model=found.model, endpoint=found.endpoint)
+        made = replace(cheap, policy=found.policy, model=found.model, endpoint=found.endpoint)
+        if made.kind == "endpoint" and made.served:
+            made = replace(made, asking=made.asking.of_another(made.language_model().capabilities))
+        return made
 
     def check(self, cheap: NamedPolicy) -> None:
         """Find what is wrong with it. Raises `SetupError`."""

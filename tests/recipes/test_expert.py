@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from loop.console.output import Status
+from loop.escalation import EscalationChoice
+from loop.policies import NamedPolicy
 from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
+from webagent.agent.asking import Asking
+from webagent.policy.prompting import Prompting
 from webagent.store import Store
 
 PAIR = ["--policy", "endpoint", "--model", "cheap", "--expert", "big", "--concurrency", "1"]
@@ -50,6 +54,21 @@ def test_the_expert_solves_what_the_cheap_one_is_stuck_on_and_the_run_says_so(
     with Store.open(served / "runs" / "b") as store:
         for episode in store.trajectories():
             assert [s.decision.usage.get("expert_stuck") for s in episode.steps] == [*[None] * 3, 1]
+
+
+@pytest.mark.parametrize("grammars", [True, False])
+def test_the_expert_is_held_to_a_grammar_only_where_its_server_can(
+    served: Path, grammars: bool
+) -> None:
+    server = f'kind = "vllm"\ngrammars = {str(grammars).lower()}\n'
+    described = f'[endpoint]\nmodel = "big"\n[endpoint.server]\n{server}'
+    (served / "big.toml").write_text(described)
+    asked = Asking(prompting=Prompting(constrained=True, thought_tokens=0))
+    cheap = NamedPolicy("local:weights", asking=asked)
+    expert = EscalationChoice(expert_endpoint=Path("big.toml")).contestant(cheap)
+    expert.check()
+    assert expert.asking.prompting.constrained == grammars
+    assert cheap.asking.prompting.constrained
 
 
 @pytest.mark.browser

@@ -136,7 +136,10 @@ class Actor:
             assert self.policy is not None
             return self.policy
         manner = self.manner
-        return default_asking(manner).policy(
+        asking = default_asking(manner)
+        if role != "policy":
+            asking = asking.of_another(self.model.capabilities)
+        return asking.policy(
             cast(Model, MeteredModel(self.model, ledger, role)),
             images if manner.vision else None,
             manner.knowledge,

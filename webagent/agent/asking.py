@@ -1,14 +1,14 @@
 """How a language policy is asked, kept beside its weights so that acting asks as training did."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, unknown_name
 from webagent.files import describe_invalid
-from webagent.models.model import Model
+from webagent.models.model import Capabilities, Model
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.observation.variants import ObservationVariant, variant_named
 from webagent.policy.knowledge import Knowledge, SiteMemory
@@ -68,6 +68,13 @@ class Asking:
             knowledge=knowledge,
             add_image=images.add if images else None,
         )
+
+    def of_another(self, can: Capabilities) -> "Asking":
+        """Return how a model beside the one meant is asked: its replies are held to a grammar only
+        where its server can."""
+        prompting = self.prompting
+        constrained = prompting.constrained and can.constraints
+        return replace(self, prompting=replace(prompting, constrained=constrained))
 
     def note(self, store: Store) -> None:
         """Keep it with a run."""
