@@ -124,7 +124,8 @@ class EscalatingPolicy:
         stalled = count_stalled(trajectory, observation)
         progress = {
             "milestone": f"{len(trajectory.steps)} turns are done, {stalled} of them in vain",
-            "stuck": f"its last turns led to no page that was new ({stalled} in all)",
+            "stuck": "its last turns led to no page that was new"
+            + (f" ({stalled} in all)" if stalled else ""),
             "gave_up": "it wants to give up",
             "unreadable": "it replied with nothing that could be done",
         }[reason]
