@@ -48,6 +48,8 @@ from webagent.rollout.episode import run_episode
 
 _WEIGH_SECONDS = 1.0
 _BROWSERGYM_AT_ONCE = 16
+_OPENING_MS = 120_000
+"""A page may take so long to open where 64 are opened at once."""
 Lengths: TypeAlias = Sequence[tuple[str, int]]
 """Of each episode its first address and how many steps it has."""
 
@@ -166,7 +168,7 @@ async def look_on(at_once: int, thinking: float, lengths: Lengths) -> Measured:
 
         async def read(context: BrowserContext, url: str, steps: int) -> None:
             page = await context.new_page()
-            await page.goto(url)
+            await page.goto(url, timeout=_OPENING_MS)
             for _ in range(steps):
                 await asyncio.sleep(thinking)
                 await page.mouse.move(1, 1)
