@@ -177,9 +177,10 @@ def throughput(path: str) -> dict[str, float]:
 
 
 def many(path: str, thinking: float) -> dict[str, float]:
-    """Episodes that begin at an address and have so many steps, one a line of the file, begun when
-    a line comes on standard input; and the processor seconds of all processes, for which those
-    whose parents have ended become children of this one."""
+    """Seconds of episodes that begin at an address and have so many steps, one a line of the file,
+    each after the seconds that a model would think; begun when a line comes on standard input, with
+    everything imported. And processor seconds of all processes, for which those whose parents have
+    ended become children of this one."""
     import browsergym.core  # type: ignore[import-not-found,unused-ignore]
     import gymnasium  # noqa: F401
 

@@ -108,13 +108,13 @@ function isInteractive(element, style) {
   return isSensitive(element, style) && !isBlank(element, style);
 }
 
-const MOST_LEVELS_ABOVE_GRID = 8;
+const MOST_LEVELS_ABOVE_DAY = 8;
 
 // Whether an element is a day of a calendar that listens as a whole, where a day is clicked, or dragged to.
 function isDay(element) {
   if (writtenRole(element) !== "gridcell" || !/^\d{1,2}(\D|$)/.test(clean(element[own.textContent]))) return false;
   const grid = element[own.closest]("[role=grid]");
-  for (let [node, level] = [element, 0]; grid && node && level < MOST_LEVELS_ABOVE_GRID; level++) {
+  for (let [node, level] = [element, 0]; grid && node && level < MOST_LEVELS_ABOVE_DAY; level++) {
     if (LISTENING.has(node)) return true;
     node = flatParent(node);
   }

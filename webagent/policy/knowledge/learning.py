@@ -294,10 +294,15 @@ def pair_failures(judged: Sequence[tuple[Trajectory, bool]]) -> list[Pair]:
     for failed in (episode for episode, went_well in judged if not went_well):
         task, site = failed.task, site_of_episode(failed)
         near = [
-            (each.task.id == task.id and 1 + (each.task.seed == task.seed), alike, each)
-            for each, alike in zip(succeeded, compare(task.goal), strict=True)
+            (
+                each.task.id == task.id,
+                (each.task.id, each.task.seed) == (task.id, task.seed),
+                alike,
+                n,
+            )
+            for n, (each, alike) in enumerate(zip(succeeded, compare(task.goal), strict=True))
             if site_of_episode(each) == site
         ]
         if near:
-            found.append((failed, max(near, key=lambda one: one[:2])[-1]))
+            found.append((failed, succeeded[max(near)[-1]]))
     return found
