@@ -37,6 +37,8 @@ def on_config(config: Any) -> Any:
         links = re.findall(r"^- \[(.+?)\]\((.+?)\)", section, re.M)
         nav.append({section.split("\n")[0]: [{name: _placed(link)} for name, link in links]})
     records = sorted(path.name for path in (ROOT / "docs/decisions").glob("*.md"))
+    months = sorted((path.name for path in (ROOT / "docs/log").glob("2*.md")), reverse=True)
+    nav.append({"Log": [f"log/{name}" for name in months]})
     nav.append({"Decisions": [f"decisions/{name}" for name in records]})
     nav.append({"Commands": [{name: f"reference/{name}.md"} for name in COMMANDS]})
     nav.append({"Rules": "reference/rules.md"})

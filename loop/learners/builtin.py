@@ -29,7 +29,7 @@ AVOIDANCE = 0.3
 """Weight of making the action that ended an episode in failure less likely."""
 FEW_PASSES, ENOUGH_PASSES = 5, 15
 """Over the demonstrations: with 15 a policy learnt 40 % of 42 MiniWoB++ tasks, with 1.7 none of
-Fossil's (docs/log.md)."""
+Fossil's (docs/log/2026-11.md)."""
 
 
 class BuiltinLearner:

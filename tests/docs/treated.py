@@ -411,5 +411,5 @@ READ: dict[str, tuple[str, ...]] = {
     ),
 }
 
-HISTORY = ("docs/log.md", "docs/results/", "docs/decisions/")
+HISTORY = ("docs/log/", "docs/results/", "docs/decisions/")
 """Pages that tell what was done once, with the commands of that day."""
