@@ -16,7 +16,6 @@ from webagent.models.weight_notes import check_role, resolve_unchanged
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
-from webagent.policy.skills import INDEX, Composition, SkillIndex
 from webagent.store import ImageFolder
 from webagent.store.database import ImageStore
 
@@ -52,8 +51,6 @@ class NamedPolicy:
     server: str = ""
     """Address of a vLLM or SGLang server that holds the weights of `local:FOLDER`; empty: they are
     loaded into this process."""
-    composition: Composition | None = None
-    """How skills in `local:FOLDER` act together; None: as their index says."""
 
     @property
     def kind(self) -> str:
@@ -99,7 +96,6 @@ class NamedPolicy:
             self._check_server()
         if self.kind in ("local", "model"):
             check_role(Path(self.place), ["policy"], f"--policy {self.policy}")
-        self._check_skills()
         if self.kind == "endpoint" and not self.served:
             raise UsageError(
                 "--policy endpoint asks a server for a model by name; give it as --model"
@@ -157,7 +153,7 @@ class NamedPolicy:
     def held_weights(self, place: str) -> Model:
         """Return the weights of a folder: on the server where one is named, else loaded here."""
         if not self.server:
-            return language_model(place, composition=self.composition)
+            return language_model(place)
         check_role(Path(place), ["policy"], f"local:{place}")
         return ServedModel(resolve_unchanged(place), self.server)
 
@@ -173,15 +169,6 @@ class NamedPolicy:
         finally:
             await model.close()
 
-    def _check_skills(self) -> None:
-        if Path(self.place, INDEX).is_file() and self.kind == "local":
-            SkillIndex.read(Path(self.place))
-        elif self.composition:
-            raise UsageError(
-                f"--skill-composition is for the folder of webagent train --skills; {self.policy}"
-                " is none"
-            )
-
     def _check_server(self) -> None:
         if self.kind != "local":
             raise UsageError(
@@ -191,11 +178,6 @@ class NamedPolicy:
         if not self.server.startswith(("http://", "https://")):
             raise UsageError(
                 f"--server {self.server}: expected an address such as http://localhost:8000"
-            )
-        if Path(self.place, INDEX).is_file():
-            raise UsageError(
-                f"--server plays weights or one adapter, and {self.place} holds skills; leave it"
-                " out to load them in this process"
             )
         if self.images:
             raise UsageError(

@@ -21,7 +21,6 @@ from loop.searching import describe_search
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
-from webagent.policy.skills import describe_skills
 from webagent.store import Store
 
 
@@ -59,9 +58,8 @@ def main(argv: Sequence[str]) -> CommandResult:
             said = describe_search(store.trajectories(phase="evaluate"))
         told = describe_escalation(store.trajectories(phase="evaluate"), config.escalated)
         put = describe_restating(store.trajectories(phase="evaluate"), config.restated)
-        acted = describe_skills(contestant(config).place, store.trajectories(phase="evaluate"))
     print_summary(summary)
-    for sentence in filter(None, (said, told, put, acted)):
+    for sentence in filter(None, (said, told, put)):
         print(sentence)
     if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)

@@ -13,14 +13,13 @@ from loop.measurement.collecting import PHASE, CollectConfig
 from loop.measurement.measurement import CostRecorder, Measurement
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
-from loop.measurement.settings import arm_of, contestant
+from loop.measurement.settings import arm_of
 from loop.measurement.worlds import check_environment, check_memory
 from loop.restating import describe_restating
 from loop.searching import describe_search
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
 from recipes.settings import resolve
-from webagent.policy.skills import describe_skills
 from webagent.records import STUDENT, Score
 from webagent.rollout import PlannedEpisode
 from webagent.store import Store
@@ -102,7 +101,6 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         told = describe_escalation(store.trajectories(phase=PHASE), config.escalated)
         searched = describe_search(store.trajectories(phase=PHASE) if config.searched.is_on else ())
         put = describe_restating(store.trajectories(phase=PHASE), config.restated)
-        skills = describe_skills(contestant(config.played).place, store.trajectories(phase=PHASE))
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
         run=str(folder.path),
@@ -124,7 +122,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
-    for said in filter(None, (found.search, found.expert, put, skills)):
+    for said in filter(None, (found.search, found.expert, put)):
         print(said)
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")

@@ -29,6 +29,10 @@ REPLACED = {
     "exemplars": "write a site's memory with `webagent learn RUN --entries examples` and give its"
     " folder to --site-memory",
     "exemplar-count": "leave it out: --site-memory shows as many examples as fit",
+    "skills": "train one adapter for all episodes",
+    "skill-rows": "leave it out: one adapter is trained for all episodes",
+    "skill-composition": "leave it out; folders of several adapters are no longer played",
+    "train.withdraw-hints": "leave it out: prompts are trained on as they were sampled",
     "train.tensorboard": "give --train.track tensorboard",
 }
 """Settings that are gone, and what to do instead."""

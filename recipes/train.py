@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop.console.output import CommandResult
-from loop.training.lessons import Experience, add_bare_rows, build_units, load_experience
+from loop.training.lessons import Experience, build_units, load_experience
 from loop.training.settings import MODEL, TrainSettings
 from recipes.settings import resolve
 from webagent.agent.asking import Asking
@@ -20,7 +20,6 @@ from webagent.models.canned import CannedModel
 from webagent.models.weight_notes import write_role
 from webagent.policy.knowledge import SiteMemory
 from webagent.policy.prompting.messages import format_reply
-from webagent.policy.skills import SkillIndex, describe_sources
 from webagent.records import Trajectory
 from webagent.training.language.texts import make_world_lessons
 
@@ -85,13 +84,9 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
         said += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
     print(f"{said}. {settings.objective} on {settings.role}, into {settings.out}", flush=True)
     folder = settings.out / MODEL
-    if settings.skills:
-        report = _train_skills(settings, weights, units, lived.episodes)
-    else:
-        report = _train(settings, weights, units, settings.out, folder)
-        if _is_first():
-            weights.save_reading(folder)
+    report = _train(settings, weights, units, folder)
     if _is_first():
+        weights.save_reading(folder)
         write_role(folder, settings.role)
         (settings.out / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n")
     if settings.role == "policy" and _is_first():
@@ -161,10 +156,6 @@ def _units(
     writer = PromptEncoder(weights, asking, images, known)
     given = (writer.write, writer.encode)
     units = build_units(settings, lived.episodes, lived.scores, *given, lived.judged)
-    if settings.train.withdraw_hints:
-        bare = PromptEncoder(weights, asking, images)
-        units = add_bare_rows(units, lived.episodes, bare.encode)
-        print(f"{sum(bool(unit.bare) for unit in units):,} of them hold hints, to be withdrawn")
     if not settings.replay:
         return units
     past = load_experience(settings.replay, settings.score, settings.steps)
@@ -174,39 +165,13 @@ def _units(
     return [*units, *kept]
 
 
-def _train_skills(
-    settings: TrainSettings,
-    weights: "LoadedWeights",
-    units: "Sequence[TrainingUnit]",
-    episodes: Sequence[Trajectory],
-) -> "TrainReport":
-    """Train an adapter for each skill, one after the other, and write their index at the end."""
-    from loop.training.skills import group_units, sum_reports
-
-    assert settings.skills
-    groups, said = group_units(units, episodes, settings.skills, settings.skill_rows)
-    print(said, flush=True)
-    folder, reports, adapters = settings.out / MODEL, [], []
-    for group in groups:
-        print(f"{group.name}: {len(group.units):,} units", flush=True)
-        course = settings.out / "skills" / group.folder
-        report = _train(settings, weights, group.units, course, folder / group.folder)
-        reports.append(report)
-        sources = (group.name, group.folder, group.episodes, len(group.units), report.tokens)
-        adapters.append(describe_sources(*sources))
-    SkillIndex(settings.model, settings.skills, tuple(adapters)).save(folder)
-    return sum_reports(reports)
-
-
 def _train(
     settings: TrainSettings,
     weights: "LoadedWeights",
     units: "Sequence[TrainingUnit]",
-    course: Path,
     folder: Path,
 ) -> "TrainReport":
-    """Train, with checkpoints and metrics in one folder, and save the weights into another; an
-    adapter is taken off the base again."""
+    """Train, with checkpoints and metrics in the output folder, and save the weights."""
     from loop.training.encoding import build_reading
     from loop.training.lessons import make_objective
     from webagent.training.language.run import train
@@ -219,11 +184,9 @@ def _train(
         reading=build_reading(weights, (*settings.runs, *settings.replay)),
         adapter=settings.adapter,
     )
-    course.mkdir(parents=True, exist_ok=True)
-    report = train(trainer, units, course, progress=_Progress())
+    settings.out.mkdir(parents=True, exist_ok=True)
+    report = train(trainer, units, settings.out, progress=_Progress())
     trainer.save(folder)
-    if settings.skills:
-        trainer.model.unload()  # type: ignore[operator]  # peft's; torch types it as a module
     return report
 
 

@@ -1,7 +1,5 @@
 """Which learner a run has, by the name of its policy."""
 
-from pathlib import Path
-
 from loop.arms import ARMS, arms_of
 from loop.learners.state import Learner
 from loop.measurement.settings import contestant
@@ -10,7 +8,6 @@ from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.training.settings import WeightSettings
 from webagent.errors import UsageError, unknown_name
-from webagent.policy.skills import INDEX
 
 LEARNERS = ("builtin", "local:FOLDER", "endpoint")
 _COMPARING = ("dpo", "grpo", "gspo")
@@ -64,8 +61,6 @@ def check_learner(config: ImproveConfig) -> None:
         )
     contestant(config.played).check()
     config.how.check()
-    if kind == "local":
-        _check_weights(config)
     objective = config.how.objective
     usual = PRESETS[config.preset].how if config.preset in PRESETS else WeightSettings()
     if kind == "endpoint" and config.how not in (usual, WeightSettings()):
@@ -120,18 +115,3 @@ def check_async_rounds(config: ImproveConfig) -> None:
             f"--train.staleness {config.train.staleness} leaves out what weights {rounds} rounds"
             f" old do, which is all that --async-rounds {rounds} collects; give {rounds} or more"
         )
-
-
-def _check_weights(config: ImproveConfig) -> None:
-    """Find what is wrong with the settings of weights that are trained. Raises `UsageError`."""
-    if Path(config.asked.policy.partition(":")[2], INDEX).is_file():
-        raise UsageError(
-            f"--policy {config.asked.policy} is a folder of skills, which webagent train makes and"
-            " webagent improve does not train; begin with their base, or with one adapter"
-        )
-    if config.train.withdraw_hints and not config.site_memory:
-        raise UsageError("--train.withdraw-hints takes away what --site-memory shows; give both")
-    if config.train.withdraw_hints and config.how.objective != "sft":
-        raise UsageError(f"--train.withdraw-hints goes with sft, not {config.how.objective}")
-    if config.train.withdraw_hints and config.how.world_modelling:
-        raise UsageError("--train.withdraw-hints does not go with --world-modelling")

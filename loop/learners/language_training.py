@@ -12,7 +12,7 @@ from loop.learners.state import ArmState
 from loop.policies import NamedPolicy
 from loop.session import Progress, Session
 from loop.training.encoding import PromptEncoder, RunImages, build_reading
-from loop.training.lessons import add_bare_rows, build_units, make_objective
+from loop.training.lessons import build_units, make_objective
 from loop.training.settings import TrainSettings, WeightSettings
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
@@ -75,8 +75,6 @@ class RoundTraining:
         report, told = None, ""
         try:
             units = build_units(settings, episodes, scores, encoder.write, encoder.encode)
-            if is_own and settings.train.withdraw_hints:
-                units = add_bare_rows(units, episodes, encoder.encode)
             if settings.objective == "sft":
                 units = balance_units(units, {one.id: one.task.name for one in episodes})
         except SetupError as error:

@@ -23,7 +23,6 @@ from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.prompting import Prompting
-from webagent.policy.skills import Composition
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -119,10 +118,6 @@ class PlaySettings(RunSettings, TaskSettings):
     server: str = ""
     """Address of a vLLM or SGLang server, for example `http://localhost:8000`, that generates with
     the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""
-    skill_composition: Composition | None = None
-    """How the skills in `--policy local:FOLDER` of `webagent train --skills` act: `nearest`, the
-    likest adapter alone, or `weighted`, the likest ones by their likeness. Default: as the folder's
-    skills.json says."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
     escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
@@ -249,7 +244,6 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
     told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
-    told += [f"{config.skill_composition} skills"] * bool(config.skill_composition)
     told += config.restated.label() + config.escalated.label()
     told += config.searched.label() or config.ahead.label()
     return contestant(config, knows=False).label(*told)
@@ -276,6 +270,5 @@ def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
         knowledge=knowledge,
         temperature=config.temperature,
         server=config.server,
-        composition=config.skill_composition,
         max_tokens=config.max_tokens,
     )

@@ -25,7 +25,6 @@ from webagent.training.language.rows import (
     Encode,
     TokenRow,
     add_advantages,
-    make_bare_row,
     make_step_rows,
     merge_rows,
 )
@@ -122,7 +121,6 @@ def _policy_units(
                 one,
                 encode,
                 compute_step_weights(one, labels.get(one.id)),
-                merged=not settings.train.withdraw_hints,
             )
         ]
     return _POLICY[settings.objective](settings, episodes, scores, encode)
@@ -245,27 +243,6 @@ def make_objective(how: WeightSettings) -> "Objective":
             return objectives.PolicyGradient(bounds, how.recomputed, how.entropy)
         case _:
             return objectives.Supervised()
-
-
-def add_bare_rows(
-    units: Sequence[TrainingUnit], episodes: Sequence[Trajectory], encode_bare: Encode
-) -> list[TrainingUnit]:
-    """Return units of one step each with the step as `encode_bare` writes it, without hints.
-
-    Raises `SetupError` where no step was played with any.
-    """
-    by_id = {one.id: one for one in episodes}
-    found = []
-    for unit in units:
-        [row] = unit.rows
-        bare = make_bare_row(row, by_id[row.episode], encode_bare)
-        found.append(replace(unit, bare=(bare,)) if bare else unit)
-    if not any(unit.bare for unit in found):
-        raise SetupError(
-            "--train.withdraw-hints, but no step's prompt holds hints; play with --site-memory, or"
-            " give webagent train the --site-memory that demonstrations are to be shown with"
-        )
-    return found
 
 
 RULES = "rules"

@@ -1,6 +1,5 @@
 """What is trained, on what, and how: policies from lessons, judges from episodes."""
 
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -11,7 +10,6 @@ from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, UsageError
 from webagent.models.fresh import ModelShape
 from webagent.policy.prompting import Prompting
-from webagent.policy.skills import INDEX, Grouping
 from webagent.training.language.config import LoraSettings, TrainConfig
 from webagent.training.tracking import check_trackers
 
@@ -90,15 +88,9 @@ class TrainSettings:
     episode succeeded."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """The training objective and which weights are trained."""
-    skills: Grouping | None = None
-    """Train a LoRA adapter for each `skill` (the first that a task names, else its template) or for
-    each `site`, in place of one for all; --train.tokens and --train.steps then bound each of them.
-    `local:OUT/model` plays the ones at goals like the episode's."""
-    skill_rows: int = 8
-    """With --skills: a skill of fewer rows shares an adapter with others that have few."""
     site_memory: Path | None = None
     """Folder of what is known of sites, shown in the prompts of steps that were not sampled by a
-    model, such as demonstrations; --train.withdraw-hints takes it away again."""
+    model, such as demonstrations."""
     steps: str = ""
     """Step judgements to use: `rules` to judge now without a model, or the start of the name of a
     source whose judgements the runs contain, such as `witness`. `sft` skips mistaken and redundant
@@ -152,44 +144,8 @@ class TrainSettings:
                 "--steps is for a policy that is trained with --objective sft, grpo or gspo: the"
                 " others weigh whole episodes"
             )
-        self._check_hints()
-        self._check_skills()
         if self.adapter and not self.model:
             raise UsageError("--adapter goes on with an adapter of a model; name it with --model")
-
-    def _check_hints(self) -> None:
-        """Raises `UsageError` for settings that do not go with hints that are withdrawn."""
-        if not self.train.withdraw_hints:
-            return
-        if (self.role, self.objective) != ("policy", "sft"):
-            raise UsageError(
-                "--train.withdraw-hints is for a policy that is trained with --objective sft: the"
-                " others compare with what was sampled after the prompt that held the hints"
-            )
-        if self.how.world_modelling:
-            raise UsageError("--train.withdraw-hints does not go with --world-modelling")
-
-    def _check_skills(self) -> None:
-        """Raises `UsageError` for settings that do not go with skills."""
-        if not self.skills:
-            if (self.out / MODEL / INDEX).is_file():
-                raise UsageError(
-                    f"{self.out} holds skills; give --skills, or another folder with --out"
-                )
-            return
-        if not self.how.lora:
-            raise UsageError("--skills trains adapters; give their rank, such as --lora 16")
-        if not self.model:
-            raise UsageError("--skills trains adapters of one model; name it with --model")
-        if self.role != "policy" or self.adapter or self.replay:
-            raise UsageError("--skills goes with --role policy, without --adapter and --replay")
-        if self.skill_rows < 1:
-            raise UsageError(f"--skill-rows {self.skill_rows} must be 1 or more")
-        if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-            raise UsageError("--skills trains in one process; start it without a launcher")
-        held = self.out / MODEL
-        if (held / "config.json").is_file() or (held / "adapter_config.json").is_file():
-            raise UsageError(f"{held} holds other weights; give another folder with --out")
 
 
 @dataclass(frozen=True)

@@ -183,14 +183,6 @@ READ: dict[str, tuple[str, ...]] = {
         " --acting-tokens 700000 --tokens 800000",
         "webagent train --runs runs/NAME --steps rules",
         "webagent train runs/NAME --train.track wandb",
-        "webagent train --runs runs/demos --model Qwen/Qwen3-0.6B --lora 16 --skills skill"
-        " --out skilled",
-        "webagent benchmark --policy local:skilled/model",
-        "webagent benchmark --policy local:skilled/model --skill-composition weighted",
-        "webagent train --runs runs/practice --model FOLDER --lora 16 --train.withdraw-hints 1.0"
-        " --out inward",
-        "webagent train --runs runs/demos --model FOLDER --lora 16 --site-memory site-memory"
-        " --train.withdraw-hints 1.0 --out inward",
         "webagent improve --preset demo --train.track mlflow tensorboard",
         "webagent judge runs/NAME --steps --model NAME",
         "webagent train --runs runs/NAME --steps witness",

@@ -14,15 +14,12 @@ from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.models.weight_notes import check_role, resolve_unchanged
 from webagent.policy.policy import Knowledge, Policy
-from webagent.policy.skills import INDEX, PREFIX, Composition, SkillIndex, SkillModel
 from webagent.store.database import ImageStore
 
 
-def language_model(
-    place: str, roles: Collection[str] = ("policy",), composition: Composition | None = None
-) -> Model:
-    """Return the weights in a folder or of a hub name, the base of an adapter with the adapter
-    on, or the base of skills with them beside it, composed as their index says or as given.
+def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
+    """Return the weights in a folder or of a hub name, or the base of an adapter with the adapter
+    on.
 
     Raises `SetupError` for a folder that holds no such thing, or weights of none of these roles.
     """
@@ -31,8 +28,6 @@ def language_model(
     check_place(place)
     check_role(Path(place), roles, f"local:{place}")
     place = resolve_unchanged(place)
-    if Path(place, INDEX).is_file():
-        return _load_skills(Path(place), composition)
     noted = Path(place, "adapter_config.json")
     if not noted.is_file():
         return LocalModel.load(place)
@@ -44,23 +39,6 @@ def language_model(
     model.add_adapter("trained", Path(place))
     model.use_adapter("trained")
     return model
-
-
-def _load_skills(folder: Path, composition: Composition | None) -> SkillModel:
-    """Return the base of the skills with each adapter on it. Raises `SetupError` for adapters of
-    other weights."""
-    from webagent.models.local import LocalModel
-    from webagent.training.language.preparation import check_base
-
-    index = SkillIndex.read(folder)
-    index = replace(index, composition=composition or index.composition)
-    check_place(index.base)
-    model = LocalModel.load(index.base)
-    for one in index.adapters:
-        check_base(model.weights.module, folder / one.folder)
-    for one in index.adapters:
-        model.add_adapter(f"{PREFIX}{one.folder}", folder / one.folder)
-    return SkillModel(model, index)
 
 
 def check_place(place: str) -> None:

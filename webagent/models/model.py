@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from webagent.errors import ModelError, SetupError
 from webagent.exchange import Attempt
@@ -166,20 +166,6 @@ class Model(Protocol):
     async def close(self) -> None:
         """Give back everything held. Safe to call twice."""
         ...
-
-
-class SuitedModel(Model, Protocol):
-    """A model that has weights for some goals and sites, and replies with others elsewhere."""
-
-    def suit(self, goal: str, site: str, url: str) -> Model:
-        """Return the model with the weights for a goal on the site of this id, at this address."""
-        ...
-
-
-def suit_model(model: Model, goal: str, site: str, url: str) -> Model:
-    """Return a model with the weights for this goal; itself where it has one sort of weights."""
-    suit = getattr(model, "suit", None)
-    return cast(SuitedModel, model).suit(goal, site, url) if suit else model
 
 
 def require_messages(prompt: Sequence[Message] | Tokens, name: str) -> tuple[Message, ...]:

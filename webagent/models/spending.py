@@ -22,7 +22,6 @@ from webagent.models.model import (
     Message,
     Model,
     Tokens,
-    suit_model,
 )
 
 _MILLION = 1_000_000
@@ -337,11 +336,6 @@ class MeteredModel:
                 seconds, messages = time.monotonic() - began, describe_prompt(prompt)
                 kept.append(replace(sent, messages=messages, seconds=seconds))
         return completion
-
-    def suit(self, goal: str, site: str, url: str) -> "MeteredModel":
-        """Return it with the weights for this goal, where the model has such."""
-        chosen = suit_model(self._model, goal, site, url)
-        return self if chosen is self._model else MeteredModel(chosen, self._ledger, self._role)
 
     async def close(self) -> None:
         """As the model's."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from webagent.action import ESSENTIAL, Action, GiveUp, format_action
 from webagent.errors import ActionError, PolicyError, SetupError
-from webagent.models.model import Completion, Constraint, Message, Model, Reply, suit_model
+from webagent.models.model import Completion, Constraint, Message, Model, Reply
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
@@ -177,9 +177,7 @@ class LanguagePolicy:
         # would have been. The id ends with the attempt.
         episode = trajectory.id.rpartition("-")[0] or trajectory.id
         place = f"{episode}:{len(trajectory.steps)}:{self.seed}"
-        task = trajectory.task
-        model = suit_model(self.model, trajectory.goal or task.goal, task.site, task.start_url)
-        completion = await model.complete(
+        completion = await self.model.complete(
             turn.messages,
             n=n,
             temperature=self.temperature if temperature is None else temperature,

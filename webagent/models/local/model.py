@@ -1,7 +1,7 @@
 """The `Model` whose weights lie in this process."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,11 +100,6 @@ class LocalModel:
         """
         with self.weights.alone():
             self.weights.adapters.add(name, Path(folder).expanduser(), any_base=any_base)
-
-    def combine_adapters(self, weights: Mapping[str, float]) -> str:
-        """Return the name of an adapter that is the weighted sum of these; it is kept."""
-        with self.weights.alone():
-            return self.weights.adapters.combine(weights)
 
     def use_adapter(self, name: str | None) -> None:
         """What further requests go through; None is the bare base. Loads nothing."""

@@ -3,7 +3,7 @@
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,21 +116,6 @@ class Adapters:
                 ) from error
             self.names.add(name)
             self._switch(self._active)
-
-    def combine(self, weights: Mapping[str, float]) -> str:
-        """Return the name of an adapter that changes the base by the weighted sum of what these
-        change, made where it is not there yet. Its rank is the sum of theirs."""
-        name = "&".join(f"{each}={100 * weight:.0f}" for each, weight in sorted(weights.items()))
-        if name not in self.names:
-            for each in weights:
-                self.require(each)
-            with MAKING_MODULES, self._keep_gradients():
-                self._peft.base_model.add_weighted_adapter(
-                    list(weights), list(weights.values()), name, combination_type="cat"
-                )
-                self.names.add(name)
-                self._switch(self._active)
-        return name
 
     def use(self, name: str | None) -> None:
         """Have forward passes go through this adapter, or through the bare base."""

@@ -59,10 +59,6 @@ class TrainConfig:
     context length."""
     imagined: float = 0.5
     """Maximum share of imagined rows, by tokens."""
-    withdraw_hints: float = 0.0
-    """With `sft`: share, 0 to 1, of the steps played with hints that are trained without them. It
-    rises from 0 over the first two thirds of the training, so that the model learns to do without
-    (arXiv 2604.02268)."""
     staleness: int = 0
     """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
     seed: int = 0
@@ -86,7 +82,7 @@ class TrainConfig:
         for name in ("learning_rate", "units_per_step", "micro_batch_tokens", "epochs", "keep"):
             if getattr(self, name) <= 0:
                 raise SetupError(f"{name} is {getattr(self, name)}; it must be above 0")
-        for name in ("imagined", "warmup", "final", "withdraw_hints"):
+        for name in ("imagined", "warmup", "final"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SetupError(f"{name} is {getattr(self, name)}; it is a share, from 0 to 1")
         if self.schedule not in ("constant", "linear", "cosine"):

@@ -167,29 +167,6 @@ def make_step_row(
     )
 
 
-def make_bare_row(row: TokenRow, trajectory: Trajectory, encode: Encode) -> TokenRow | None:
-    """Return the row of one step with the prompt that `encode` writes, which holds no hints, and
-    the reply as it is; None where the prompt is the same.
-
-    The reply was not sampled after this prompt, so the row has no behaviour log-probabilities.
-    """
-    [index], [(start, stop)] = row.steps, row.spans
-    encoded = encode(trajectory, index)
-    if encoded.prompt_ids == row.ids[:start]:
-        return None
-    reply = replace(encoded, reply_ids=row.ids[start:stop])
-    bare = make_encoded_row(reply, weight=row.weights[start], step=index)
-    return replace(
-        bare,
-        temperature=row.temperature,
-        allowed=tuple((*bare.spans[0], allowed) for _, _, allowed in row.allowed),
-        imagined=row.imagined,
-        group=row.group,
-        episode=row.episode,
-        weights_version=row.weights_version,
-    )
-
-
 def make_encoded_row(
     encoded: Encoded, *, log_probs: Sequence[float] = (), weight: float = 1.0, step: int = 0
 ) -> TokenRow:

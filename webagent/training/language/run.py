@@ -93,24 +93,6 @@ def compute_learning_rate(done: float, config: TrainConfig, step: int = 0) -> fl
     return config.learning_rate * (low + (1 - low) * shape)
 
 
-def withdraw_hints(
-    units: Sequence[TrainingUnit], places: Sequence[int], done: float, config: TrainConfig
-) -> list[TrainingUnit]:
-    """Return the units at these places, as many without hints as this share of the training asks.
-
-    The share rises to `config.withdraw_hints` over two thirds: SKILL0 (Lu et al. 2026, arXiv
-    2604.02268) has hints in full, in part and not at all in three stages. There only hints that
-    help are kept meanwhile; here none is tried. Every unit has a number of its own by which it is
-    withdrawn sooner or later, the same when a training is resumed.
-    """
-    share = config.withdraw_hints * min(1.0, 1.5 * done)
-    numbers = torch.rand(len(units), generator=torch.Generator().manual_seed(config.seed))
-    return [
-        units[i].withdraw() if units[i].bare and float(numbers[i]) < share else units[i]
-        for i in places
-    ]
-
-
 def shuffle_units(count: int, epoch: int, seed: int) -> list[int]:
     """Return the order of the units in an epoch, the same for the same seed."""
     generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
@@ -212,7 +194,7 @@ class _TrainingRun:
         digest = hashlib.sha256()
         for unit in accepted.units:
             digest.update(f"{len(unit.rows)} {unit.better}".encode())
-            for row in (*unit.rows, *unit.bare):
+            for row in unit.rows:
                 digest.update(np.asarray(row.ids, dtype=np.int64).tobytes())
                 for values in (row.weights, row.log_probs, row.advantages):
                     digest.update(np.asarray(values, dtype=np.float64).tobytes())
@@ -262,7 +244,7 @@ class _TrainingRun:
         now = self.progress
         order = shuffle_units(len(units), now.epoch, self.config.seed)
         places = order[now.place : now.place + self.config.units_per_step]
-        here = withdraw_hints(units, places, done, self.config)
+        here = [units[place] for place in places]
         updated = self.trainer.update(here, compute_learning_rate(done, self.config, now.step))
         tokens = sum(unit.tokens for unit in here)
         self.progress = now.after(len(here), tokens, len(units), updated.skipped)
@@ -272,10 +254,6 @@ class _TrainingRun:
             "epoch": float(now.epoch),
             "total_tokens": float(self.progress.tokens),
         }
-        if self.config.withdraw_hints:
-            hinted = sum(bool(unit.bare) for unit in here)
-            bare = sum(bool(units[i].bare) for i in places) - hinted
-            figures["without_hints"] = bare / max(1, hinted + bare)
         if self.metrics is not None:
             self.metrics.write(self.progress.step, figures)
         if self.progress.skipped_in_row >= self.config.most_skipped:

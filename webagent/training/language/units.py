@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import cycle, islice
 
 from torch import nn
@@ -22,13 +22,6 @@ class TrainingUnit:
     better: int = 0
     """How many of the rows, from the first on, are good: the chosen of a pair, whose other rows
     are the rejected; for losses that know good from bad all rows or none."""
-    bare: tuple[TokenRow, ...] = ()
-    """The same rows with prompts without hints, which take their place as hints are withdrawn;
-    empty where the prompts hold none."""
-
-    def withdraw(self) -> "TrainingUnit":
-        """Return it without hints."""
-        return replace(self, rows=self.bare, bare=())
 
     @property
     def imagined(self) -> bool:
@@ -143,7 +136,7 @@ def _find_objection(
 ) -> str:
     if any(not len(taught_indices(row)) for row in unit.rows):
         return "teaches nothing"
-    if longest and any(len(row.ids) > longest for row in (*unit.rows, *unit.bare)):
+    if longest and any(len(row.ids) > longest for row in unit.rows):
         return "too long"
     if config.staleness and any(_age(row, versions) > config.staleness for row in unit.rows):
         return "too stale"

@@ -171,25 +171,3 @@ async def test_log_probs_through_an_adapter_are_recomputed_through_it(shared: Lo
         bare = shared.weights.log_probs(tokens, len(asked.prompt_ids)).tolist()
     assert through == pytest.approx(list(reply.log_probs), abs=1e-4)
     assert bare != pytest.approx(list(reply.log_probs), abs=1e-4)
-
-
-async def test_a_combination_changes_the_base_by_the_weighted_sum_of_its_adapters(
-    make: Make, adapters: dict[str, Path], shared: LocalModel
-):
-    shares = {"policy": 0.75, "judge": 0.25}
-    assert shared.combine_adapters(shares) == shared.combine_adapters(shares)
-    view = shared.on_adapter(shared.combine_adapters(shares))
-    by_hand = make()
-    with by_hand.weights.alone(), torch.no_grad():
-        for name, share in shares.items():
-            held = dict(shared.weights.adapters.tensors(name))
-            for path, down in held.items():
-                if "lora_A" in path:
-                    layer = path.partition(".lora_A")[0].removeprefix("base_model.model.")
-                    up = held[path.replace("lora_A", "lora_B")]
-                    change = share * 8 / 4 * up @ down  # alpha / rank, as peft has them
-                    by_hand.weights.module.get_submodule(layer).weight.add_(change)
-    assert await ids(view) == await ids(by_hand)
-    assert "policy=75" in view.version() and await ids(shared) == await ids(make())
-    with pytest.raises(SetupError, match="adapter"):
-        shared.combine_adapters({"policy": 0.5, "nobody": 0.5})

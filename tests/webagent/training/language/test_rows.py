@@ -13,7 +13,6 @@ from webagent.training.language.rows import (
     Encoded,
     TokenRow,
     add_advantages,
-    make_bare_row,
     make_step_rows,
 )
 
@@ -128,19 +127,3 @@ def test_a_row_that_contradicts_itself_cannot_be_made() -> None:
     ):
         with pytest.raises(ValueError):
             replace(row, **wrong)  # type: ignore[arg-type]
-
-
-def test_a_row_without_hints_has_the_reply_behind_the_other_prompt() -> None:
-    whole = played(sampled((1, 9, 9, 3), (4, 5), allowed=CHOICE))
-    [row] = make_step_rows(whole)
-    bare = make_bare_row(row, whole, written)
-    assert bare is not None
-    assert bare.ids == (1, 2, 100, 4, 5) and bare.weights == (0, 0, 0, 1, 1)
-    assert bare.allowed == ((3, 5, CHOICE),) and not bare.has_behaviour
-    assert (bare.group, bare.episode, bare.steps) == (row.group, row.episode, row.steps)
-
-
-def test_a_row_whose_prompt_holds_no_hint_has_no_other() -> None:
-    whole = played(sampled((1, 2, 100), (4, 5)))
-    [row] = make_step_rows(whole)
-    assert make_bare_row(row, whole, written) is None

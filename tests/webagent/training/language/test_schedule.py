@@ -2,16 +2,13 @@
 
 import pytest
 
-from tests.webagent.training.language.small import row
 from webagent.training.language.config import TrainConfig
 from webagent.training.language.run import (
     TrainingProgress,
     compute_fraction,
     compute_learning_rate,
     shuffle_units,
-    withdraw_hints,
 )
-from webagent.training.language.units import TrainingUnit
 
 
 @pytest.mark.parametrize(
@@ -58,23 +55,3 @@ def test_skipped_updates_in_a_row_are_counted_anew_after_one_that_was_not():
     for skipped in (True, True, False, True):
         now = now.after(1, 1, 10, skipped)
     assert (now.skipped, now.skipped_in_row) == (3, 1)
-
-
-def test_hints_are_withdrawn_over_two_thirds_of_a_training_and_the_same_ones_stay_so():
-    hinted, bare = row((1, 2, 3), (4,)), row((1,), (4,))
-    units = [TrainingUnit((hinted,), bare=(bare,)) for _ in range(200)]
-    config = TrainConfig(withdraw_hints=0.8)
-
-    def withdrawn(done: float) -> set[int]:
-        found = withdraw_hints(units, range(200), done, config)
-        return {i for i, unit in enumerate(found) if unit.rows == (bare,)}
-
-    assert not withdrawn(0.0)
-    assert len(withdrawn(1 / 3)) == pytest.approx(80, abs=20)
-    assert withdrawn(1 / 3) < withdrawn(2 / 3) == withdrawn(1.0)
-    assert len(withdrawn(1.0)) == pytest.approx(160, abs=20)
-
-
-def test_units_without_hints_stay_as_they_are():
-    units = [TrainingUnit((row((1, 2), (3,)),))]
-    assert withdraw_hints(units, [0], 1.0, TrainConfig(withdraw_hints=1.0)) == units
