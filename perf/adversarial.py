@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-# perf.fakes is installed nowhere: this checkout must be found first.
+# tests.fakes is installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
 import adversarial_market as on_market  # noqa: E402
@@ -30,8 +30,8 @@ from adversarial_notices import notice  # noqa: E402
 from benchmarks.miniwob import tasks as miniwob  # noqa: E402
 from benchmarks.oracles import ORACLES, OraclePolicy  # noqa: E402
 from benchmarks.rules import checks_hold  # noqa: E402
-from perf.fakes.market import HANDLERS, Market, serving_market  # noqa: E402
 from tasks.task import Task  # noqa: E402
+from tests.fakes.market import HANDLERS, Market, serving_market  # noqa: E402
 from webagent.browser import Browser, BrowserWorld  # noqa: E402
 from webagent.policy.policy import Policy  # noqa: E402
 from webagent.records import Decision, Provenance, Trajectory  # noqa: E402

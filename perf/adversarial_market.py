@@ -2,8 +2,8 @@
 
 from html import escape
 
-from perf.fakes.market import MARKET_TASKS, Market, MarketTask, make_market_task
-from perf.fakes.market.turns import Turn
+from tests.fakes.market import MARKET_TASKS, Market, MarketTask, make_market_task
+from tests.fakes.market.turns import Turn
 from webagent.action import Action
 from webagent.policy.policy import ScriptedPolicy
 from webagent.records import Observation, Trajectory

@@ -40,9 +40,9 @@ from benchmarks.catalogue import find_benchmark  # noqa: E402
 from benchmarks.oracles import OraclePolicy  # noqa: E402
 from benchmarks.rules import checks_hold  # noqa: E402
 from benchmarks.sites.hosting import Hosting  # noqa: E402
-from perf.fakes.chat_server import ChatHandler, serving  # noqa: E402
-from perf.fakes.foreign_programs import evaluate_in_verifiers  # noqa: E402
-from perf.fakes.scripted_model import mask_instance, read_text, send_message  # noqa: E402
+from tests.fakes.chat_server import ChatHandler, serving  # noqa: E402
+from tests.fakes.foreign_programs import evaluate_in_verifiers  # noqa: E402
+from tests.fakes.scripted_model import mask_instance, read_text, send_message  # noqa: E402
 from webagent.action import Action, format_action, parse_action  # noqa: E402
 from webagent.action.actions import Click, CustomAction, GiveUp  # noqa: E402
 from webagent.action.grammar import ACTION_NAMES  # noqa: E402
@@ -156,7 +156,7 @@ def cross_openenv(url: str, python: str) -> Border:
 
     def cross(wanted: Sequence[BorderEpisode]) -> Iterator[BorderEpisode]:
         told = json.dumps([asdict(each) for each in wanted])
-        program = [python or sys.executable, str(ROOT / "perf" / "fakes" / "openenv_child.py")]
+        program = [python or sys.executable, str(ROOT / "tests" / "fakes" / "openenv_child.py")]
         kind = "openenv" if python else "ours"
         done = subprocess.run(
             [*program, url, kind], input=told, capture_output=True, text=True, check=True, cwd=ROOT

@@ -3,7 +3,7 @@
     python perf/curricula.py [--seeds 24] [--focus 1.5] [--unsolved 0.15] [--patience 8]
 
 To the lower of the successes that both reach at the end, on the mean over the seeds. The learners
-are perf/fakes/learner.py's, which also says what each assumes. It is no proof of what real tasks
+are tests/fakes/learner.py's, which also says what each assumes. It is no proof of what real tasks
 do; it shows which settings go wrong where.
 """
 
@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-# perf.fakes is installed nowhere: this checkout must be found first.
+# tests.fakes is installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
-from perf.fakes import learner as fake  # noqa: E402
 from tasks.curriculum import Rules  # noqa: E402
+from tests.fakes import learner as fake  # noqa: E402
 
 Make = Callable[[int], fake.Population]
 LEARNERS: dict[str, tuple[Make, int, int]] = {

@@ -21,13 +21,13 @@ from typing import Any
 import pyarrow.parquet as pq
 
 ROOT = Path(__file__).parent.parent
-# perf.fakes is installed nowhere: this checkout must be found first.
+# tests.fakes is installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
 from apps.export import CONSUMERS  # noqa: E402
-from perf.fakes import tiny_models  # noqa: E402
-from perf.fakes.played import play, run_folder  # noqa: E402
 from recipes import cli  # noqa: E402
+from tests.fakes import tiny_models  # noqa: E402
+from tests.fakes.played import play, run_folder  # noqa: E402
 from webagent.store import Store  # noqa: E402
 
 CHILD = Path(__file__).with_name("export_child.py")

@@ -42,7 +42,7 @@ TINY_WEIGHTS = """
 import sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
-from perf.fakes.tiny_models import causal
+from tests.fakes.tiny_models import causal
 causal(Path("weights"))
 """
 TRAINED_BY_TRL = """
@@ -183,7 +183,7 @@ def _fetched(address: str) -> int:
 @contextmanager
 def stand_in() -> Iterator[str]:
     """The address of a model's server on this machine."""
-    from perf.fakes.chat_server import click, serving
+    from tests.fakes.chat_server import click, serving
 
     with serving(click) as server:
         yield server.url

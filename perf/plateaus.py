@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-# perf.fakes is installed nowhere: this checkout must be found first.
+# tests.fakes is installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
 from evaluators.statistics import wilson  # noqa: E402
-from perf.fakes.learner import ROUNDS, Course, population_of  # noqa: E402
 from tasks.curriculum import plateau_warning  # noqa: E402
+from tests.fakes.learner import ROUNDS, Course, population_of  # noqa: E402
 
 AHEAD, POINTS = 3, 0.02
 STEPS = (80, 160, 240, 480)

@@ -20,11 +20,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+if __name__ == "__main__":  # perf is installed nowhere
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from loop.summary.learning import format_learning
 from loop.summary.schema import LearningRow
-from perf.fakes import tiny_models
-from perf.fakes.chat_server import ChatServer
-from perf.fakes.roles import play_roles
+from tests.fakes import tiny_models
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.roles import play_roles
 from webagent.models.fresh import ModelShape, create_model
 from webagent.store import Store
 

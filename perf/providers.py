@@ -73,8 +73,8 @@ def play(provider: str, wrong: str, server: Any, page: str, folder: Path) -> See
 
 def play_all(only: str, page: str, folder: Path) -> Iterator[Seen]:
     """Yield what a user sees of each provider, whatever is wrong."""
-    from perf.fakes.chat_server import serving
-    from perf.fakes.misbehaviour import EVERYWHERE, PROVIDERS
+    from tests.fakes.chat_server import serving
+    from tests.fakes.misbehaviour import EVERYWHERE, PROVIDERS
 
     for provider in [only] if only else PROVIDERS:
         # The two protocols meet what any server may do; the others speak the first.

@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from perf.fakes.tiny_models import _llama, tokenizer
+from tests.fakes.tiny_models import _llama, tokenizer
 from webagent.action.actions import Click
 from webagent.observation import render
 from webagent.store import Store

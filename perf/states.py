@@ -27,8 +27,11 @@ import axe_playwright_python
 from PIL import Image, ImageDraw
 from playwright.async_api import Page, async_playwright
 
+if __name__ == "__main__":  # perf is installed nowhere
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from loop.folder import RunFolder
-from perf.fakes.run import JUDGE, episode, fill, measure
+from tests.fakes.run import JUDGE, episode, fill, measure
 from webagent.browser.chromium import find_chromium, has_sandbox
 from webagent.records import Ending, Provenance, Score, Trajectory
 from webagent.store import Store

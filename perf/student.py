@@ -15,6 +15,7 @@ what it would do, so that its calibration is told on every step.
 import argparse
 import json
 import os
+import sys
 import threading
 import zlib
 from collections.abc import Sequence
@@ -23,10 +24,13 @@ from typing import Any
 
 import numpy as np
 
+if __name__ == "__main__":  # perf is installed nowhere
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from benchmarks.oracles import OraclePolicy
 from loop.summary.students import summarize_students
-from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import benchmark, collect
+from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from webagent.action import Action, GiveUp, format_action
 from webagent.action.actions import Check, Click, Uncheck
 from webagent.errors import PolicyError

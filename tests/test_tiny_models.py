@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from perf.fakes import tiny_models
+from tests.fakes import tiny_models
 
 
 def test_a_tiny_causal_model_writes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import task_files
 from benchmarks.catalogue import TasksMissing
 from benchmarks.task_files import PublishedFile, find_beside, find_file
-from perf.fakes.site import Site, serving_in_thread
+from tests.fakes.site import Site, serving_in_thread
 
 CONTENT = b'[{"task": "Find it"}]'
 FILE = PublishedFile(

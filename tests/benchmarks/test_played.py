@@ -12,8 +12,8 @@ from benchmarks.rules import Means, checks_hold
 from benchmarks.webarena import visualwebarena
 from benchmarks.webarena.reading import read_tasks
 from benchmarks.webarena.schema import Setup
-from perf.fakes.site import Reply, Request, serving
 from tests.benchmarks.webarena.test_scripts import ORDER, PRODUCT, answer_as_shop
+from tests.fakes.site import Reply, Request, serving
 from webagent.action import Answer
 from webagent.browser import Browser
 from webagent.records import Decision, Ending, Step, Trajectory

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.chat_server import ChatServer, click, serving
 from recipes import cli
 from tests.docs.scenes import MODEL
+from tests.fakes.chat_server import ChatServer, click, serving
 
 
 @pytest.fixture(scope="session")

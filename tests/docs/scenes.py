@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perf.documentation import ROOT, blocks
-from perf.fakes.tiny_models import causal
+from tests.fakes.tiny_models import causal
 from webagent.store import Store
 
 MODEL = "small-1"

@@ -7,8 +7,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from perf.fakes.policy import ScriptedPolicy
-from perf.fakes.world import FakeWorld, fake_plan
+from tests.fakes.policy import ScriptedPolicy
+from tests.fakes.world import FakeWorld, fake_plan
 from webagent.records import Provenance, Step, Trajectory
 from webagent.rollout import PlannedEpisode, collect, plan_episodes
 from webagent.store import Store

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from loop.executors import KeepPicture, OpenWorlds
-from perf.fakes.world import FakeWorld
 from tasks.task import Task
+from tests.fakes.world import FakeWorld
 from webagent.errors import SetupError
 from webagent.observation.variants import ObservationVariant
 from webagent.records import Observation

@@ -19,11 +19,11 @@ from loop.summary import format_markdown, read_summary
 from loop.summary.context import summarize_spending
 from loop.summary.format import format_spending_rows
 from loop.summary.schema import SpentRow
-from perf.fakes.chat_server import Behave, ChatServer
-from perf.fakes.policy import oracle
-from perf.fakes.run import episode
-from perf.fakes.world import FakeWorld, fake_plan
 from recipes import cli
+from tests.fakes.chat_server import Behave, ChatServer
+from tests.fakes.policy import oracle
+from tests.fakes.run import episode
+from tests.fakes.world import FakeWorld, fake_plan
 from webagent.action import format_action
 from webagent.models.model import Capabilities, Completion, Reply
 from webagent.models.spending import Ledger, MeteredModel, Price, Prices, Spent

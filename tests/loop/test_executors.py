@@ -18,8 +18,8 @@ from loop.executors import (
     check_workers,
     open_executor,
 )
-from perf.fakes.policy import ScriptedPolicy
-from perf.fakes.world import fake_plan
+from tests.fakes.policy import ScriptedPolicy
+from tests.fakes.world import fake_plan
 from tests.fakes.worlds import PICTURE, FakeSetup
 from webagent.errors import SetupError, UsageError, WorldError
 from webagent.records import Ending, Provenance, Trajectory

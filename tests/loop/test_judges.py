@@ -21,7 +21,7 @@ from loop.settings import ImproveConfig
 from loop.stages import record_learning
 from loop.summary.comparisons import BELIEVED, measure_beliefs
 from loop.summary.learning import format_learning, summarize_learning
-from perf.fakes.run import episode
+from tests.fakes.run import episode
 from webagent.action import Answer
 from webagent.errors import ModelError, SetupError
 from webagent.models.builtin.model import BuiltinModel

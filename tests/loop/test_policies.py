@@ -8,10 +8,10 @@ import pytest
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig, arm_of
 from loop.policies import ModelChoice, NamedPolicy
-from perf.fakes.run import episode
-from perf.fakes.world import FakeWorld, fake_task
 from recipes import cli
 from tasks.suite import seed_of
+from tests.fakes.run import episode
+from tests.fakes.world import FakeWorld, fake_task
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.policy.knowledge import InductionSettings, SiteMemory, add_example, new_file

@@ -25,8 +25,8 @@ from loop.folder import RunFolder
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig
 from loop.summary import read_summary
-from perf.fakes.run import episode, page
 from recipes import cli
+from tests.fakes.run import episode, page
 from webagent.errors import PolicyError
 from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import INTERRUPTED

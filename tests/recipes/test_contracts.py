@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from loop.console.output import Status
-from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
+from tests.fakes.chat_server import Behave, ChatServer
 from webagent.records import Ending, Trajectory
 from webagent.store import Store
 

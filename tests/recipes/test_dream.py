@@ -8,9 +8,9 @@ import pytest
 from loop.console.output import Status
 from loop.folder import RunFolder
 from loop.measurement.collecting import CollectConfig
-from perf.fakes.run import episode
 from recipes import cli
 from recipes.dream import NAME
+from tests.fakes.run import episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
 

@@ -11,7 +11,7 @@ from loop.console.screen import Console
 from loop.folder import read_origin
 from loop.summary import RunMeta, format_markdown, print_summary, summarize
 from loop.summary.schema import DriftRow
-from perf.fakes.run import JUDGE, TASKS, episode
+from tests.fakes.run import JUDGE, TASKS, episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
 

@@ -124,7 +124,7 @@ def test_a_task_on_a_site_finds_it_in_its_first_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
-    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
+    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
     task = Task(
         "diary/write@1",
         "http://diary.test/",

@@ -10,8 +10,8 @@ import pytest
 from loop.console.output import Status
 from loop.escalation import EscalationChoice
 from loop.policies import NamedPolicy
-from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
+from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from webagent.agent.asking import Asking
 from webagent.policy.prompting import Prompting
 from webagent.store import Store

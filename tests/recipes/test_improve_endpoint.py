@@ -11,9 +11,9 @@ import pytest
 from loop.learners.knowledge import KeptKnowledge
 from loop.settings import ImproveConfig
 from loop.task_split import split_tasks
-from perf.fakes.chat_server import ChatHandler, completion, counted
-from perf.fakes.roles import play_roles
 from recipes import cli
+from tests.fakes.chat_server import ChatHandler, completion, counted
+from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import OWN, PAGES, finished
 from webagent.policy.knowledge import SiteEntry, new_file, read_file, write_file
 from webagent.store import Store

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from evaluators.reward.builtin import RewardModel
-from perf.fakes.chat_server import ChatServer
-from perf.fakes.roles import play_roles
 from recipes import cli
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import finished, kill_at_random, played
 from webagent.agent.asking import Asking
 from webagent.models.builtin.model import BuiltinModel

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.weight_server import TransformersServer, serving_weights
 from recipes import cli
+from tests.fakes.weight_server import TransformersServer, serving_weights
 from tests.recipes.test_improve import finished
 from tests.recipes.test_improve_language import improve, weights
 from webagent.models.fresh import ModelShape, create_model

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks import own
-from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
 from recipes.commands import load
 from recipes.settings import resolve
 from tests.apps.record.conftest import Server, site
+from tests.fakes.chat_server import Behave, ChatServer
 from webagent.guard import Guard
 
 __all__ = ["site"]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from loop.measurement.scoring import HEADLINE
-from perf.fakes.run import episode
 from recipes import cli
 from tasks.suite import seed_of
+from tests.fakes.run import episode
 from webagent.policy.knowledge import SiteMemory, read_file
 from webagent.records import Provenance, Score
 from webagent.store import Store

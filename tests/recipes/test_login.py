@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Reply, Site, serving
 from recipes import cli
 from recipes.login import main
+from tests.fakes.site import Reply, Site, serving
 from webagent.browser.sessions.login import LoginStore
 from webagent.errors import SetupError
 

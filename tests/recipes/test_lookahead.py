@@ -9,8 +9,8 @@ import pytest
 
 from loop.console.output import Status
 from loop.worlds import WorldChoice
-from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
+from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.weight_notes import write_role
 from webagent.store import Store

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.fossil.site import site
-from perf.fakes.chat_server import ChatServer
-from perf.fakes.roles import play_roles
 from perf.presets import PLAYED, play_preset
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.roles import play_roles
 
 pytestmark = [
     pytest.mark.browser,

@@ -12,9 +12,9 @@ from loop.measurement.settings import BenchmarkConfig
 from loop.policies import ModelChoice
 from loop.releases import Promotion
 from loop.summary import RunMeta, summarize, write_summary
-from perf.fakes.run import measure
 from recipes import cli
 from recipes.promote import main
+from tests.fakes.run import measure
 from webagent.errors import UsageError
 from webagent.records import Provenance
 

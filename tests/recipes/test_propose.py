@@ -10,10 +10,10 @@ from benchmarks.rules import checks_hold
 from loop.proposers.material import visit_manual, visit_pages
 from loop.proposers.records import read_records
 from loop.proposers.requests import SiteScope
-from perf.fakes import tiny_models
-from perf.fakes.site import Site
 from recipes import cli
 from tasks.task import Task
+from tests.fakes import tiny_models
+from tests.fakes.site import Site
 from webagent.action.actions import Click
 from webagent.browser import Browser
 from webagent.records import (

@@ -7,8 +7,8 @@ import pytest
 
 from loop.folder import read_origin
 from loop.summary import RunMeta, summarize, write_summary
-from perf.fakes.run import TASKS, fill
 from recipes.publish import main, page_of
+from tests.fakes.run import TASKS, fill
 from webagent.errors import StoreError
 from webagent.store import Store
 

@@ -23,8 +23,8 @@ from loop.summary import (
     summarize,
     write_summary,
 )
-from perf.fakes.run import TASKS, episode, fill, measure
 from recipes import cli
+from tests.fakes.run import TASKS, episode, fill, measure
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 

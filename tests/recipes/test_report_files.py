@@ -8,8 +8,8 @@ from playwright.async_api import async_playwright
 
 from loop.folder import read_origin
 from loop.summary import RunMeta, summarize, write_summary
-from perf.fakes.run import TASKS, fill
 from recipes import cli
+from tests.fakes.run import TASKS, fill
 from webagent.browser.chromium import find_chromium
 from webagent.store import Store
 

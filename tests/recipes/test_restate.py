@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from loop.console.output import Status
-from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
+from tests.fakes.chat_server import Behave, ChatServer
 from tests.fakes.lessons import untrained
 from tests.fakes.orders import episode, link
 from webagent.action.actions import Answer, Click

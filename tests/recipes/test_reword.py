@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from loop.console.output import Status
-from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
+from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from webagent.memory import Memory
 
 IMPROVE = (

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from loop.folder import RunFolder
-from perf.fakes import FakeWorld, ScriptedPolicy, fake_task
-from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
 from tests.apps.view.conftest import Settings, serving
 from tests.apps.view.test_bad_input import get
+from tests.fakes import FakeWorld, ScriptedPolicy, fake_task
+from tests.fakes.chat_server import Behave, ChatServer
 from webagent.errors import StoreError
 from webagent.exchange import format_exchange
 from webagent.models import Endpoint, EndpointModel, Ledger, MeteredModel

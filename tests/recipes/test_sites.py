@@ -20,8 +20,8 @@ from recipes.cli import main
 pytestmark = pytest.mark.site
 
 ROOT = Path(__file__).parents[2]
-SERVER = ROOT / "perf" / "fakes" / "diary.py"
-BUILD = "from pathlib import Path; from perf.fakes.diary import Diary; import sys"
+SERVER = ROOT / "tests" / "fakes" / "diary.py"
+BUILD = "from pathlib import Path; from tests.fakes.diary import Diary; import sys"
 BUILD += "; Diary().build(Path(sys.argv[1]))"
 FILE = """
 [sites."shopping@1"]
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
     for name in list(SITES):
         monkeypatch.delitem(SITES, name)
-    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
+    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
     (tmp_path / "more.toml").write_text(FILE)
     return tmp_path
 
@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 def started(folder):
     """A diary that another process has started and serves."""
     code = "import sys; from benchmarks.sites import SITES; from recipes.cli import main; "
-    code += "SITES['diary@1'] = 'perf.fakes.diary'; "
+    code += "SITES['diary@1'] = 'tests.fakes.diary'; "
     code += "sys.exit(main(['site', 'start', 'diary', '--json']))"
     root = Path(__file__).parents[2]
     process = subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE)

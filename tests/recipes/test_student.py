@@ -11,9 +11,9 @@ import pytest
 from loop.console.output import Status
 from loop.student import note_student
 from loop.summary.students import format_student, summarize_students
-from perf.fakes.chat_server import Behave, ChatHandler, ChatServer, completion, counted
-from perf.fakes.run import episode
 from recipes import cli
+from tests.fakes.chat_server import Behave, ChatHandler, ChatServer, completion, counted
+from tests.fakes.run import episode
 from webagent.action.actions import Click
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.weight_notes import write_role

@@ -28,7 +28,7 @@ from loop.summary import (
 from loop.summary.format import format_difference, format_percent, format_points, format_sources
 from loop.summary.measure import PAIRS
 from loop.task_split import TaskSplit
-from perf.fakes.run import JUDGE, TASKS, episode, fill, measure
+from tests.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from loop.worlds import WorldChoice, open_world, remember_run
-from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
+from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from tests.fakes.orders import ORDERS, look_up
 from webagent.models.local import LocalModel
 from webagent.models.model import Message

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from perf.fakes.chat_server import Behave, ChatServer, serving
+from tests.fakes.chat_server import Behave, ChatServer, serving
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes import FakeWorld, ScriptedPolicy
+from tests.fakes import FakeWorld, ScriptedPolicy
 from tests.fakes.player import open_world, player_plan
 from webagent.records import Trajectory
 from webagent.rollout import INTERRUPTED, collect, run_episode

@@ -15,7 +15,9 @@ import pytest
 
 from loop.console.output import Status
 from loop.costs import Caps, open_ledger
-from perf.fakes.played import (
+from recipes import cli
+from tasks.suite import seed_of
+from tests.fakes.played import (
     JUDGE,
     SEEN_BY_MODEL,
     dream,
@@ -23,8 +25,6 @@ from perf.fakes.played import (
     play,
     run_folder,
 )
-from recipes import cli
-from tasks.suite import seed_of
 from webagent.models.spending import Price, Prices
 from webagent.policy.reply import read_reply
 from webagent.records import Score, Step, Trajectory

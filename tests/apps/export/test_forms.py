@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from apps.export import CONSUMERS
-from perf.fakes.played import SEEN_BY_MODEL, play, run_folder
 from recipes import cli
+from tests.fakes.played import SEEN_BY_MODEL, play, run_folder
 from webagent.store import Store
 
 

@@ -12,8 +12,8 @@ import datasets
 import pytest
 
 from loop.console.output import Status
-from perf.fakes.played import play, run_folder
 from recipes import cli
+from tests.fakes.played import play, run_folder
 from webagent.store import Store
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import datasets
 import pytest
 
-from perf.fakes import tiny_models
-from perf.fakes.played import play, run_folder
 from recipes import cli
+from tests.fakes import tiny_models
+from tests.fakes.played import play, run_folder
 from webagent.store import Store
 
 THEIR_WARNINGS = pytest.mark.filterwarnings("default")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from perf.fakes.chat_server import Behave, Behaviour, ChatServer
 from recipes import cli
 from tests.apps.record.conftest import Server, site, store
+from tests.fakes.chat_server import Behave, Behaviour, ChatServer
 from webagent.records import Trajectory
 from webagent.store import Store
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from perf.fakes.chat_server import Behave, ChatServer
 from tests.apps.live.conftest import act, kept
 from tests.apps.record.conftest import Server
+from tests.fakes.chat_server import Behave, ChatServer
 from tests.fakes.terminal import session
 from webagent.records import Ending
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from loop.console.output import Status
-from perf.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from recipes import cli
 from tests.apps.live.conftest import act, kept
 from tests.apps.record.conftest import Server
+from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from tests.webagent.browser.sessions.test_profile import pages_at, running_chromium
 from webagent.policy.knowledge import site_of
 from webagent.records import Score

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from loop.console.output import Status
-from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
 from tests.apps.live.conftest import act, lines_of
 from tests.apps.record.conftest import Server
+from tests.fakes.chat_server import Behave, ChatServer
 from webagent.records import Ending
 from webagent.store import Store
 

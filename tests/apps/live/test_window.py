@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.chat_server import ChatServer
 from tests.apps.live.conftest import act, kept
 from tests.apps.record.conftest import Server
+from tests.fakes.chat_server import ChatServer
 from tests.fakes.screen import FORM, greet, needs_screen, screen, windows
 from tests.fakes.terminal import session
 from webagent.action import format_action

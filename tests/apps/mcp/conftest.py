@@ -18,7 +18,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult
 
-from perf.fakes.site import Site, serving
+from tests.fakes.site import Site, serving
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "tests" / "pages"

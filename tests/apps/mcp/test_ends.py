@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from perf.fakes.site import Site
 from tests.apps.mcp.conftest import ROOT, assistant, command
+from tests.fakes.site import Site
 from webagent.records import Ending
 from webagent.store import Store
 

@@ -16,8 +16,8 @@ from apps.mcp.server import Tools, server_of
 from apps.mcp.sessions import Sessions, SessionStore
 from apps.mcp.settings import McpConfig
 from apps.mcp.tasks import TaskRunner
-from perf.fakes.site import Site
 from tests.apps.mcp.conftest import SECRET, Assistant, Says, assistant, text_of
+from tests.fakes.site import Site
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
 from webagent.guard import Guard, read_policy

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 from PIL.Image import open as open_image
 
-from perf.fakes.site import Site
 from recipes import cli
 from tests.apps.mcp.conftest import Assistant, assistant, http_server, staying, text_of
+from tests.fakes.site import Site
 
 pytestmark = pytest.mark.browser
 

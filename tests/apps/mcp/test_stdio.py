@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from mcp_types import ElicitResult, InputRequiredResult
 
-from perf.fakes.site import Site
 from tests.apps.mcp.conftest import (
     PAGES,
     SECRET,
@@ -16,6 +15,7 @@ from tests.apps.mcp.conftest import (
     command,
     text_of,
 )
+from tests.fakes.site import Site
 
 pytestmark = pytest.mark.browser
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from perf.fakes.chat_server import ChatServer, serving
 from tests.apps.serve.conftest import RunningServer, running_server
 from tests.apps.trainers.foreign_server import ForeignServer
+from tests.fakes.chat_server import ChatServer, serving
 
 
 @pytest.fixture(scope="session")

@@ -12,12 +12,12 @@ from apps.trainers.episode import EpisodeChoice, TrainerEpisode
 from benchmarks.catalogue import find_benchmark
 from benchmarks.fossil.site import site
 from benchmarks.sites.hosting import Hosting
-from perf.fakes.chat_server import ChatServer
-from perf.fakes.foreign_programs import evaluate_in_verifiers
-from perf.fakes.scripted_model import mask_instance, play
 from tests.apps.serve.conftest import Serve
 from tests.apps.trainers.packages import installed
 from tests.apps.trainers.recorded import RecordedEpisode, record_in
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.foreign_programs import evaluate_in_verifiers
+from tests.fakes.scripted_model import mask_instance, play
 from webagent.browser import Browser
 
 MISSING = site().missing()

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from benchmarks.miniwob import tasks as miniwob
-from perf.fakes.chat_server import ChatServer
-from perf.fakes.foreign_programs import ROOT, run
-from perf.fakes.scripted_model import fail_after, play
 from tests.apps.serve.conftest import RunningServer, Serve
 from tests.apps.trainers.packages import installed
 from tests.apps.trainers.recorded import record
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.foreign_programs import ROOT, run
+from tests.fakes.scripted_model import fail_after, play
 from webagent.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.very_slow]

@@ -10,11 +10,11 @@ import pytest
 
 from apps.trainers.episode import describe_rules
 from benchmarks.miniwob import tasks as miniwob
-from perf.fakes.foreign_programs import ROOT
 from tests.apps.serve.conftest import RunningServer
 from tests.apps.trainers.foreign_server import ForeignServer, turn
 from tests.apps.trainers.packages import installed, newer_python
 from tests.apps.trainers.recorded import record
+from tests.fakes.foreign_programs import ROOT
 from webagent.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.very_slow]

@@ -6,12 +6,12 @@ import pytest
 
 from apps.serve.client import ServedClient
 from benchmarks.miniwob import tasks as miniwob
-from perf.fakes.chat_server import ChatServer
-from perf.fakes.foreign_programs import evaluate_in_verifiers
-from perf.fakes.scripted_model import fail_after, play
 from tests.apps.serve.conftest import RunningServer, Serve
 from tests.apps.trainers.packages import installed
 from tests.apps.trainers.recorded import record
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.foreign_programs import evaluate_in_verifiers
+from tests.fakes.scripted_model import fail_after, play
 from webagent.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.very_slow]

@@ -18,7 +18,7 @@ def make_caller(messages: Sequence[list[dict[str, Any]]], tools: list[Any], step
     from transformers import LlamaForCausalLM
     from trl.chat_template_utils import add_response_schema, qwen2_5_chat_template
 
-    from perf.fakes.tiny_models import _llama, tokenizer
+    from tests.fakes.tiny_models import _llama, tokenizer
 
     torch.manual_seed(0)
     drawn = random.Random(0)

@@ -16,8 +16,8 @@ from apps.listening import listen
 from apps.view.contents import Archive
 from apps.view.server import server_of
 from loop.folder import RunFolder
-from perf.fakes.run import TASKS, fill
 from recipes import cli
+from tests.fakes.run import TASKS, fill
 from webagent.browser.chromium import find_chromium, has_sandbox
 from webagent.store import Store
 

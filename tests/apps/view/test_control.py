@@ -22,13 +22,13 @@ from apps.view.contents import Archive
 from apps.view.launcher import FormSetting, Launcher
 from apps.view.server import server_of
 from loop.console.output import Status
-from perf.fakes.chat_server import Behave, ChatServer
 from recipes import cli
 from recipes.forms import startable_commands
 from recipes.settings import options_of
 from tests.apps.record.conftest import Server, site
 from tests.apps.view.test_accessibility import findings
 from tests.apps.view.test_outcomes import measured_run
+from tests.fakes.chat_server import Behave, ChatServer
 from webagent.errors import UsageError
 
 __all__ = ["site"]

@@ -14,7 +14,7 @@ from apps.view.runs import standing
 from loop.failures import attribute_failures, summarize_failures
 from loop.folder import read_origin
 from loop.summary import RunMeta, summarize
-from perf.fakes.run import TASKS, episode, measure
+from tests.fakes.run import TASKS, episode, measure
 from webagent.records import SET_APART, Provenance, Score
 from webagent.store import Store
 

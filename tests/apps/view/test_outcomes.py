@@ -15,7 +15,7 @@ from apps.view.contents import Archive
 from apps.view.episode.film import changed_lines
 from apps.view.pages import Pages
 from loop.folder import RunFolder
-from perf.fakes.run import JUDGE, episode, measure
+from tests.fakes.run import JUDGE, episode, measure
 from webagent.records import Ending, Node, Observation, Provenance, Score
 from webagent.store import Store
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from perf.fakes.run import episode
 from tests.apps.view.conftest import make_run
+from tests.fakes.run import episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
 

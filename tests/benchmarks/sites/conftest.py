@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.sites import SITES, Instance, SiteError
 from benchmarks.sites.hosting import Hosting
-from perf.fakes.diary import Diary
+from tests.fakes.diary import Diary
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -54,7 +54,7 @@ def entries() -> Callable[[Instance], str]:
 @pytest.fixture
 async def hosting(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosting]:
     """Eight diaries at most."""
-    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
+    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
     async with Hosting(concurrency=8) as opened:
         yield opened
 

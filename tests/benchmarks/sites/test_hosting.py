@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sites.hosting import Hosting
-from perf.fakes.diary import Diary
-from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Task
+from tests.fakes.diary import Diary
+from tests.fakes.policy import ScriptedPolicy
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, Goto
 from webagent.browser import Browser
@@ -95,7 +95,7 @@ async def test_a_site_that_dies_under_a_browser_fails_the_episode_and_is_replace
 async def test_what_the_server_cannot_do_after_a_reset_is_no_failure_of_the_agent(
     hosting: Hosting, browser: Browser, monkeypatch: pytest.MonkeyPatch, kept: str, failed_at: str
 ):
-    monkeypatch.setattr("perf.fakes.diary.site", partial(Diary, argument=kept))
+    monkeypatch.setattr("tests.fakes.diary.site", partial(Diary, argument=kept))
     world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
     episodes = [
         await run_episode(diary_task(seed), ScriptedPolicy(write), world) for seed in range(3)

@@ -18,7 +18,7 @@ from benchmarks.sites import Instance, Serving, SiteError, instance, state
 from benchmarks.sites.instance import first_state
 from benchmarks.sites.site import Account
 from benchmarks.sites.state import digest, ensure_built
-from perf.fakes.diary import Diary
+from tests.fakes.diary import Diary
 
 pytestmark = pytest.mark.site
 
@@ -34,7 +34,7 @@ def is_gone(pid: int) -> bool:
         return True
 
 
-PREAMBLE = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
+PREAMBLE = "from benchmarks.sites import Instance; from tests.fakes.diary import Diary; "
 
 
 def start_python(code, **options):

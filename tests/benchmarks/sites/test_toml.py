@@ -8,11 +8,11 @@ import pytest
 
 from benchmarks.sites import Instance, RemoteSite, SiteError, find_site
 from benchmarks.sites.described import read_sites
-from perf.fakes.site import Reply, serving_in_thread
+from tests.fakes.site import Reply, serving_in_thread
 
 ROOT = Path(__file__).parents[3]
-SERVER = ROOT / "perf" / "fakes" / "diary.py"
-BUILD = "from pathlib import Path; from perf.fakes.diary import Diary; import sys"
+SERVER = ROOT / "tests" / "fakes" / "diary.py"
+BUILD = "from pathlib import Path; from tests.fakes.diary import Diary; import sys"
 BUILD += "; Diary().build(Path(sys.argv[1]))"
 
 LOCAL = f"""

@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.sites import Lease
 from benchmarks.sites.hosting import HostedWorld, Hosting
-from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Probe, Task, TaskCheck
 from tests.benchmarks.sites.conftest import FakeRunning
+from tests.fakes.policy import ScriptedPolicy
 from tests.fakes.reader import ReaderWorld
 from webagent.action import Action
 from webagent.action.actions import Answer, Fill, Goto

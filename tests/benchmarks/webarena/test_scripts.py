@@ -9,8 +9,8 @@ import pytest
 from playwright.async_api import Error, Page, async_playwright
 
 from benchmarks.webarena import scripts
-from perf.fakes.site import Reply, Request, serving
 from tests.benchmarks.webarena.published import BENCHMARKS, read
+from tests.fakes.site import Reply, Request, serving
 from webagent.browser import find_chromium
 from webagent.browser.chromium import has_sandbox
 

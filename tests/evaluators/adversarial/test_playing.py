@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.miniwob import tasks as miniwob
 from evaluators.adversarial import KINDS, AdversarialCase, load_corpus
-from perf.fakes.market import HANDLERS, serving_market
+from tests.fakes.market import HANDLERS, serving_market
 from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld
 from webagent.policy.policy import ScriptedPolicy, replay_recording

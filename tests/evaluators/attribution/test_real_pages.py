@@ -6,9 +6,9 @@ import pytest
 
 from evaluators.attribution import Attribution, Cause, attribute
 from evaluators.rules import checks_hold
-from perf.fakes.policy import ScriptedPolicy
-from perf.fakes.site import Site, serving
 from tasks.task import PageHooks, Task, TaskCheck
+from tests.fakes.policy import ScriptedPolicy
+from tests.fakes.site import Site, serving
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GiveUp, Goto
 from webagent.browser import Browser

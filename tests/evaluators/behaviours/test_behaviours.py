@@ -33,7 +33,7 @@ from evaluators.behaviours.induce import (
     measure_quality,
     rate_episode,
 )
-from perf.fakes.run import episode
+from tests.fakes.run import episode
 from webagent.errors import ModelError, SetupError
 from webagent.models import CannedModel, Completion, Message, Reply
 from webagent.models.model import Capabilities

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from evaluators.judge import VARIANTS, build_judge
-from perf.fakes.tiny_models import llava
 from tests.evaluators.judge.episodes import TASK, answered
 from tests.evaluators.judge.test_pages import picture
+from tests.fakes.tiny_models import llava
 from webagent.models.local import LocalModel
 
 

@@ -15,7 +15,7 @@ from evaluators.reward.language import (
     outcome_row,
     step_row,
 )
-from perf.fakes import tiny_models
+from tests.fakes import tiny_models
 from tests.fakes.lessons import episode, node, page
 from tests.fakes.pictures import picture
 from webagent.action.actions import Answer, Click

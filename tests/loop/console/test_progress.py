@@ -9,7 +9,7 @@ from loop.console import progress
 from loop.console.progress import count_episodes, count_items, show_jobs, track
 from loop.console.screen import Console
 from loop.workers import JobProgress
-from perf.fakes.run import episode
+from tests.fakes.run import episode
 from webagent.records import Provenance
 
 

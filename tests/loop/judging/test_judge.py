@@ -16,10 +16,10 @@ from evaluators.frozen import read_frozen, refuse_frozen
 from evaluators.steps import load_judgements
 from loop.console.output import Status
 from loop.judging import specification
-from perf.fakes.run import episode
 from recipes import cli
 from tasks.task import TaskCheck
 from tests.fakes.lessons import untrained
+from tests.fakes.run import episode
 from webagent.errors import SetupError
 from webagent.models import Message, Model
 from webagent.records import Provenance, Score, Trajectory

@@ -6,8 +6,8 @@ import random
 from functools import cache
 from pathlib import Path
 
-from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Request, Site, serving
 from webagent.action.actions import Click, Goto
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile

@@ -10,8 +10,8 @@ import pytest
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from loop.folder import read_judge_id
 from loop.measurement.scoring import HEADLINE, EpisodeScorer
-from perf.fakes.run import episode
 from tasks.task import TaskCheck
+from tests.fakes.run import episode
 from webagent.errors import ModelError
 from webagent.models.spending import Ledger, SpendingLimits
 from webagent.records import Ending, Provenance, Trajectory

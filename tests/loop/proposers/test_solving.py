@@ -9,9 +9,9 @@ from benchmarks.oracles import OraclePolicy
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from loop.proposers.filters import check_feasibility
 from loop.proposers.verification import EpisodePlayer, ProposalSolver
-from perf.fakes.policy import ScriptedPolicy, oracle
-from perf.fakes.world import FakeWorld, fake_task
 from tasks.task import Task, TaskCheck, TaskProposal
+from tests.fakes.policy import ScriptedPolicy, oracle
+from tests.fakes.world import FakeWorld, fake_task
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError, WorldError
 from webagent.policy.policy import Policy

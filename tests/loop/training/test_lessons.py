@@ -6,8 +6,8 @@ import pytest
 
 from loop.training.lessons import build_units
 from loop.training.settings import TrainSettings, WeightSettings
-from perf.fakes.run import episode
 from tasks.suite import seed_of
+from tests.fakes.run import episode
 from webagent.errors import UsageError
 from webagent.models.model import Message
 from webagent.records import Provenance, Trajectory

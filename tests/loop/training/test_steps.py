@@ -9,10 +9,10 @@ from evaluators.steps import JudgedStep, StepJudgement, store_judgements
 from loop.console.output import Status
 from loop.training.lessons import build_units, load_experience
 from loop.training.settings import TrainSettings, WeightSettings
-from perf.fakes import tiny_models
-from perf.fakes.run import episode
 from recipes import cli
 from tasks.suite import seed_of
+from tests.fakes import tiny_models
+from tests.fakes.run import episode
 from webagent.records import Provenance, Score, Trajectory
 from webagent.store import Store
 from webagent.training.language.rows import Encoded

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes import tiny_models
-from perf.fakes.run import episode
-from perf.fakes.world import FakeWorld, fake_task
 from recipes import cli
 from tasks.suite import seed_of
+from tests.fakes import tiny_models
+from tests.fakes.run import episode
+from tests.fakes.world import FakeWorld, fake_task
 from webagent.agent.asking import Asking
 from webagent.models.local import LocalModel
 from webagent.policy.prompting import Prompting

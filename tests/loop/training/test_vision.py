@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes import tiny_models
 from recipes import cli
+from tests.fakes import tiny_models
 from webagent.records import Score, Trajectory
 from webagent.store import Store
 

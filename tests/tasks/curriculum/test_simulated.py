@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from perf.fakes.learner import ROUNDS, Course, Population, all_within_reach, half_never_shown
+from tests.fakes.learner import ROUNDS, Course, Population, all_within_reach, half_never_shown
 
 Learner = Callable[[int], Population]
 

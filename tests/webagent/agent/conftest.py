@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from perf.fakes.site import Site, serving
+from tests.fakes.site import Site, serving
 
 SHOP = """<title>Shop</title><h1>Kayaks</h1><p>The blue kayak costs 420 euros.</p>
 <button onclick="document.title = 'Bought'">Buy</button>"""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, field_validator
 
-from perf.fakes.chat_server import Behave, ChatServer
+from tests.fakes.chat_server import Behave, ChatServer
 from webagent import Agent, Ending, Stop, custom_action
 from webagent.action import ACTIONS, Action, Answer, GiveUp
 from webagent.action.actions import ACTION_NAMES, Click

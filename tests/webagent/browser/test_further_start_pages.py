@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from perf.fakes.site import Site, serving
 from tasks.task import Task
+from tests.fakes.site import Site, serving
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.errors import GuardError, WorldError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Reply, Request, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Request, serving
 from webagent.browser.pictures import GoalPictures
 from webagent.errors import StoreError, WorldError
 from webagent.store import ImageFolder

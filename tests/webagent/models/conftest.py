@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from perf.fakes.chat_server import ChatServer
+from tests.fakes.chat_server import ChatServer
 from webagent.models import Endpoint, EndpointModel
 
 Connect = Callable[..., EndpointModel]

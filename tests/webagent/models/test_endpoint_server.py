@@ -17,8 +17,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from perf.fakes.tiny_models import causal, llava
 from tasks.task import Task
+from tests.fakes.tiny_models import causal, llava
 from webagent.action.actions import Click
 from webagent.errors import ModelError, PolicyError, SetupError
 from webagent.models import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluators.judge import judge_variant
-from perf.fakes.run import episode
+from tests.fakes.run import episode
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens

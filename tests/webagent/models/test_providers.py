@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from perf.fakes.chat_server import Behaviour, ChatServer
+from tests.fakes.chat_server import Behaviour, ChatServer
 from webagent.errors import ModelError, SetupError, UsageError
 from webagent.models import Endpoint, EndpointModel
 from webagent.models.endpoint import PROVIDERS, SERVERS

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.chat_server import ChatServer
-from perf.fakes.misbehaviour import EVERYWHERE, PROVIDERS
 from perf.providers import MODELS, variables
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.misbehaviour import EVERYWHERE, PROVIDERS
 from webagent.errors import ModelError
 from webagent.models import Endpoint, EndpointModel
 from webagent.models.endpoint.refusals import ServerRefusal

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perf.fakes.tiny_models import tokenizer
 from tasks.task import Task
+from tests.fakes.tiny_models import tokenizer
 from tests.webagent.models.constrain.sampling import text_of, walk, walk_towards
 from webagent.action import ACTIONS, ESSENTIAL, format_action, parse_action
 from webagent.errors import ModelError, PolicyError, SetupError

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perf.fakes.tiny_models import tokenizer
+from tests.fakes.tiny_models import tokenizer
 from tests.webagent.models.constrain.sampling import text_of, walk
 from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, step, under_way
 from webagent.action.actions import Click

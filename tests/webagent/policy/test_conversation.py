@@ -136,7 +136,7 @@ async def test_the_first_turn_says_the_same_in_either_form():
 
 
 async def test_with_a_chat_template_the_next_prompt_goes_on_from_the_ids_of_the_reply():
-    from perf.fakes.tiny_models import tokenizer
+    from tests.fakes.tiny_models import tokenizer
 
     chat = tokenizer()
 

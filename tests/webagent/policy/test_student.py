@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.world import FIELD, SUBMIT, FakeWorld, fake_task
+from tests.fakes.world import FIELD, SUBMIT, FakeWorld, fake_task
 from webagent.action import Action
 from webagent.action.actions import Click, Fill
 from webagent.errors import SetupError, UsageError

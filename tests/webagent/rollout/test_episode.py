@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes import FakeWorld, ScriptedPolicy, fake_task
-from perf.fakes.world import SUBMIT
 from tasks.task import Task
+from tests.fakes import FakeWorld, ScriptedPolicy, fake_task
+from tests.fakes.world import SUBMIT
 from webagent.action import Action, Answer, GiveUp
 from webagent.action.actions import Click, Fill, Hover
 from webagent.errors import ModelError, PolicyError, StoreError, WorldError

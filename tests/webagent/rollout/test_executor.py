@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from perf.fakes import FakeWorld, ScriptedPolicy, fake_plan, oracle
-from perf.fakes.world import SUBMIT
 from tasks.task import Task
+from tests.fakes import FakeWorld, ScriptedPolicy, fake_plan, oracle
+from tests.fakes.world import SUBMIT
 from webagent.action import Action
 from webagent.action.actions import Hover
 from webagent.errors import CaptchaError, ModelError, StoreError, WorldError

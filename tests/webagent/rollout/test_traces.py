@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from perf.fakes import FakeWorld, fake_task
+from tests.fakes import FakeWorld, fake_task
 from webagent.agent.asking import Asking
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Request, Site, serving
 from tests.webagent.browser.evidence.shop import Shop
 from webagent.browser import BrowserWorld
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from perf.fakes.site import Site
 from tasks.task import Probe, Task
+from tests.fakes.site import Site
 from tests.local_pages import mark_of
 from webagent.action import Action
 from webagent.action import actions as act

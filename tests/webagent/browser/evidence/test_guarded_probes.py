@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from perf.fakes.site import Site, serving
 from tasks.task import Probe
+from tests.fakes.site import Site, serving
 from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser

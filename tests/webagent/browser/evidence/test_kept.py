@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rules import checks_hold
-from perf.fakes.site import Site
 from tasks.task import Probe, TaskCheck
+from tests.fakes.site import Site
 from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser

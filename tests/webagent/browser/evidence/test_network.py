@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from perf.fakes.site import Reply, Request
+from tests.fakes.site import Reply, Request
 from tests.local_pages import mark_of
 from tests.webagent.browser.evidence.shop import Shop, probe
 from webagent.action import actions as act

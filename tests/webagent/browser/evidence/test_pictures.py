@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from perf.fakes.site import Site
 from tasks.task import Json, Probe
+from tests.fakes.site import Site
 from tests.local_pages import MakeTask
 from webagent.browser import Browser
 from webagent.browser.evidence import probe_page as pictures

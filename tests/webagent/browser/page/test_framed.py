@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Site, serving
 from tasks.task import Task
+from tests.fakes.site import Site, serving
 from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld

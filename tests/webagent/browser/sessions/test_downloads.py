@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 from playwright.async_api import CDPSession
 
-from perf.fakes.site import Reply, Site, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Site, serving
 from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld, perform

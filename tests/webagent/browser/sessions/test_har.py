@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Request, Site, serving
 from webagent.action import Action, parse_action
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Request, Site, serving
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, LoginStore, read_storage_state
 from webagent.browser.sessions.profile import Profile, open_for_person

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Reply, Request, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Request, serving
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, Logins, LoginStore, StorageState
 from webagent.browser.sessions.profile import Profile, add_login

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
+from tests.fakes.site import Reply, Request, Site, serving
 from tests.local_pages import make_page_task, mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perf.fakes.tiny_models import SPECIAL, tokenizer
+from tests.fakes.tiny_models import SPECIAL, tokenizer
 from tests.webagent.models.constrain.sampling import grammar, text_of, walk, walk_towards
 from webagent.errors import ModelError, SetupError
 from webagent.models import Constraint

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 
 from benchmarks.miniwob import tasks as miniwob
-from perf.fakes.tiny_models import causal
 from tasks.task import Task
+from tests.fakes.tiny_models import causal
 from tests.webagent.browser.hostile.corpus import CORPUS
 from tests.webagent.browser.hostile.server import HostileServer
 from tests.webagent.models.constrain.sampling import Anything, Sample, sample, text_of

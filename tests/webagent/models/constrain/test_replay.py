@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from perf.fakes.tiny_models import causal
+from tests.fakes.tiny_models import causal
 from tests.webagent.models.constrain.sampling import (
     grammar,
     log_probs_under,

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
-from perf.fakes import tiny_models
+from tests.fakes import tiny_models
 from webagent.models import Message
 from webagent.models.local import Generation, LocalModel, ModelSource
 from webagent.models.local.model import DEFAULT

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from perf.fakes import tiny_models
+from tests.fakes import tiny_models
 from tests.webagent.models.local.conftest import Make, said
 from webagent.errors import SetupError
 from webagent.models import Tokens

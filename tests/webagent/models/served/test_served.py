@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import torch
 
-from perf.fakes import tiny_models
-from perf.fakes.weight_server import TransformersServer, serving_weights
-from perf.fakes.world import FakeWorld, fake_task
+from tests.fakes import tiny_models
+from tests.fakes.weight_server import TransformersServer, serving_weights
+from tests.fakes.world import FakeWorld, fake_task
 from webagent.agent.asking import Asking
 from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.models import Constraint, Endpoint, Message, Tokens

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from perf.fakes import tiny_models
+from tests.fakes import tiny_models
 from webagent.models import Completion, Constraint, Message, Reply
 from webagent.models.constrain import replay_masks
 from webagent.models.local import LocalModel

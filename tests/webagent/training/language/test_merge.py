@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from perf.fakes.tiny_models import causal
+from tests.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
 from tests.webagent.training.language.small import log_probs
 from webagent.training.language.losses import (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.reward.language import RewardQuestions, outcome_row
-from perf.fakes.tiny_models import tokenizer
 from tests.fakes.lessons import episode, node, page
+from tests.fakes.tiny_models import tokenizer
 from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.models.model import Message

@@ -17,7 +17,7 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from perf.fakes.tiny_models import llava
+from tests.fakes.tiny_models import llava
 from tests.webagent.training.language.small import SIZES, Bigram, llama, row
 from webagent.errors import ModelError
 from webagent.store.database import ImageFolder

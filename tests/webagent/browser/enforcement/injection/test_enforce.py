@@ -10,8 +10,8 @@ from typing import Literal
 import psutil
 import pytest
 
-from perf.fakes.policy import ScriptedPolicy
 from tasks.task import PageHooks, Task
+from tests.fakes.policy import ScriptedPolicy
 from tests.webagent.browser.enforcement.injection.attacks import ATTACKS, Attack
 from tests.webagent.browser.enforcement.injection.obedient import Obedient
 from tests.webagent.browser.enforcement.injection.sites import EVIL, OTHER, PASSWORD, SHOP, Sites

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from perf.fakes.tiny_models import causal
+from tests.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import played, sampled
 from tests.webagent.training.language.small import log_probs
 from webagent.training.language.losses import (

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from perf.fakes.chat_server import Behave, Behaviour, completion, counted
+from tests.fakes.chat_server import Behave, Behaviour, completion, counted
 
 PROXY_PAGE = b"""<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>
 <center><h1>502 Bad Gateway</h1></center><hr>nginx</body></html>"""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from perf.fakes.chat_server import Behaviour, ChatHandler
+from tests.fakes.chat_server import Behaviour, ChatHandler
 from webagent.action import parse_action
 from webagent.action.grammar import ACTION_NAMES
 

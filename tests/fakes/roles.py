@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
-from perf.fakes.chat_server import Behaviour, ChatHandler, completion, counted
+from tests.fakes.chat_server import Behaviour, ChatHandler, completion, counted
 
 _GOALS = (
     'On which page does "{word}" stand? Say "{word}" to answer.',

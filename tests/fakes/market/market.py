@@ -9,8 +9,8 @@ from http.cookies import SimpleCookie
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlencode
 
-from perf.fakes.market.goods import GROUPS, Stock, stock
-from perf.fakes.site import Handler, Reply, Request, Site
+from tests.fakes.market.goods import GROUPS, Stock, stock
+from tests.fakes.site import Handler, Reply, Request, Site
 
 
 @dataclass(slots=True)

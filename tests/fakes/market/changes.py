@@ -2,8 +2,8 @@
 
 import random
 
-from perf.fakes.market.goods import CITIES, Stock
-from perf.fakes.market.turns import Draft, go, press, to_good, two_goods, write
+from tests.fakes.market.goods import CITIES, Stock
+from tests.fakes.market.turns import Draft, go, press, to_good, two_goods, write
 
 
 def cart_add(market: Stock, dice: random.Random) -> Draft:

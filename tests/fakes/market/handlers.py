@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from perf.fakes.market.market import Account, FormHandler
+from tests.fakes.market.market import Account, FormHandler
 
 
 def add_to_cart(account: Account, given: dict[str, str]) -> str:

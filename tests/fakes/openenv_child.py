@@ -48,4 +48,4 @@ def play_ours(url: str, episodes: list[Any]) -> list[Any]:
 
 if __name__ == "__main__":
     play = {"openenv": play_openenv, "ours": play_ours}[sys.argv[2]]
-    print(json.dumps(play(sys.argv[1], json.load(sys.stdin))))
+    json.dump(play(sys.argv[1], json.load(sys.stdin)), sys.stdout)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from perf.fakes.chat_server import ChatServer
+from tests.fakes.chat_server import ChatServer
 
 ROOT = Path(__file__).parents[2]
 

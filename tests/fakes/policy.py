@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from perf.fakes.world import FIELD, SUBMIT
+from tests.fakes.world import FIELD, SUBMIT
 from webagent.action import Action
 from webagent.action.actions import Click, Fill
 from webagent.errors import PolicyError

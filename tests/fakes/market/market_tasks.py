@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from perf.fakes.market import changes, questions
-from perf.fakes.market.goods import Stock, stock
-from perf.fakes.market.turns import Draft, Turn, say
 from tasks.task import Task, TaskCheck
+from tests.fakes.market import changes, questions
+from tests.fakes.market.goods import Stock, stock
+from tests.fakes.market.turns import Draft, Turn, say
 
 _STATE = (
     "(() => { const asked = new XMLHttpRequest(); asked.open('GET', '/state', false);"

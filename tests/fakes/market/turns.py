@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import urlencode
 
-from perf.fakes.market.goods import Good, Stock
 from tasks.task import Json, TaskCheck
+from tests.fakes.market.goods import Good, Stock
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, Goto
 from webagent.errors import PolicyError

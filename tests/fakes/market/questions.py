@@ -3,8 +3,8 @@
 import random
 from urllib.parse import urlencode
 
-from perf.fakes.market.goods import Stock
-from perf.fakes.market.turns import Draft, answer_checks, go, press, to_good, two_goods
+from tests.fakes.market.goods import Stock
+from tests.fakes.market.turns import Draft, answer_checks, go, press, to_good, two_goods
 
 
 def price_of(market: Stock, dice: random.Random) -> Draft:

@@ -9,9 +9,9 @@ from typing import Any
 
 from loop.folder import RunFolder
 from loop.measurement import BenchmarkConfig
-from perf.fakes.policy import oracle
-from perf.fakes.world import SUBMIT, FakeWorld, fake_task
 from tasks.task import Task
+from tests.fakes.policy import oracle
+from tests.fakes.world import SUBMIT, FakeWorld, fake_task
 from webagent.action import Action, format_action
 from webagent.action.actions import Click
 from webagent.errors import WorldError
