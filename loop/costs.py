@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from loop.flat import Important
 from tasks.task import Json
 from webagent.errors import UsageError
 from webagent.models.spending import (
@@ -31,7 +32,7 @@ _SPENT_ON_JUDGING = "judging:spent"
 class Caps:
     """Limits at which a run stops."""
 
-    max_cost: float | None = None
+    max_cost: Important[float | None] = None
     """Maximum money spent on models, over all sessions; the run then stops."""
     max_tokens_total: int | None = None
     """Maximum tokens, input and output, over all sessions."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.oracles import OraclePolicy
+from loop.flat import Important
 from loop.own_code import load_own_policy
 from webagent.agent.actor import builtin_policy, check_place, language_model
 from webagent.agent.asking import Asking
@@ -212,10 +213,10 @@ class NamedPolicy:
 class ModelChoice:
     """An in-process model, or one behind an endpoint."""
 
-    policy: str = "endpoint"
+    policy: Important[str] = "endpoint"
     """The model: `local:FOLDER` (or a hub name) for in-process weights, or `endpoint`
     (OPENAI_BASE_URL)."""
-    model: str = ""
+    model: Important[str] = ""
     """Name of the model at its endpoint; `anthropic/NAME`, `ollama/NAME` and similar names also
     select the provider (docs/models.md)."""
     endpoint: Path | None = None

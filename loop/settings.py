@@ -8,6 +8,7 @@ from typing import Literal
 from tyro.conf import OmitArgPrefixes
 
 from loop.executors import ExecutorName
+from loop.flat import Important
 from loop.judging.specification import parse_evaluator
 from loop.measurement.settings import (
     BenchmarkConfig,
@@ -31,7 +32,7 @@ from webagent.training.language.config import TrainConfig
 class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSettings):
     """Improve an agent on its own experience and compare it with control arms."""
 
-    preset: str = ""
+    preset: Important[str] = ""
     """Preset: `demo` for the small run of scripts/demo; `webevolver`, `pae`, `webrl`, `dreamgym`,
     `go-browse`, `early-experience` for published recipes (docs/presets.md)."""
     held_out: float | None = None
@@ -68,7 +69,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     violations: float | None = None
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
     run stops. Default: count only. Needs --guard."""
-    arms: tuple[str, ...] = ("none", "control", "self")
+    arms: Important[tuple[str, ...]] = ("none", "control", "self")
     """Arms to run, or `all`: none control self uniform map imagined lookahead rerank best_of_k
     both judged checked."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
@@ -100,7 +101,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Number of repeats of the whole run, with different seeds and demonstrations."""
     seed: int = 0
     """Number of the first repeat."""
-    demonstrations: int = 3
+    demonstrations: Important[int] = 3
     """Demonstrations per task, from the built-in scripted solutions; tasks without a solution get
     none."""
     demonstrated: Path | None = None
@@ -112,9 +113,9 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     memory: Literal["on", "off"] = "on"
     """`on`: memory repeats what was demonstrated or judged a success on similar pages, and the
     network acts where memory knows nothing similar; `off`: the network alone."""
-    rounds: int = 3
+    rounds: Important[int] = 3
     """Number of rounds of the loop."""
-    steps: int = 1600
+    steps: Important[int] = 1600
     """Maximum number of real browser steps per round."""
     wave: int = 32
     """Tasks played between two updates of the memory; 0 updates it only at the end of a round."""
@@ -137,7 +138,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     explore: Literal["fixed", "monitored"] = "fixed"
     """`monitored` scales --temperature and --random-share by the rounds so far: down after one that
     hardly succeeded, up after one whose solutions were all alike."""
-    judge: str = "checks"
+    judge: Important[str] = "checks"
     """Judge whose verdicts decide task sampling and training data: the tasks' own `checks`, or any
     evaluator of `webagent judge --with`, such as `judge:evidence`, `reward:FOLDER` or
     `cascade(reward:FOLDER, judge)`."""
@@ -190,7 +191,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     executor: ExecutorName = "process"
     """Where browsers run: `process` on this machine, in the processes of the arms; `ray` on a
     cluster, one arm after another (docs/howto/cluster.md)."""
-    workers: int = 2
+    workers: Important[int] = 2
     """Parallel processes, each with one thread and one browser. Only one is used if a model is paid
     for or a cap is set, so that caps hold. With `--executor ray`: browsers on the cluster."""
 

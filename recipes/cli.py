@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from loop.console.output import (
     facts_as_json,
     keep_stdout_for_json,
 )
-from recipes.commands import COMMANDS, GROUPS, load
+from recipes.commands import COMMANDS, GROUPS
 
 if TYPE_CHECKING:
     from webagent.errors import WebAgentError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "main", "usage"]
 
 JSON = "--json"
+HELP = ("-h", "--help", "--help-all")
 _BROKEN_PIPE = 141
 """Exit status if the reader of the output has exited, 128 + SIGPIPE."""
 
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(rest: Sequence[str], as_json: bool) -> int:
     """Print the help or the version, or run the command; return the exit status."""
-    if not rest or rest[0] in ("-h", "--help", "help"):
+    if not rest or rest[0] in (*HELP, "help"):
         print(usage())
         return Status.DONE if rest else Status.USAGE
     if rest[0] == "--version":
@@ -72,16 +73,16 @@ def usage() -> str:
         ]
     lines += [
         "",
-        "`webagent <command> --help` lists its settings, with examples. `--json` prints a single",
-        "JSON document, for programs. WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done,",
-        "1 failed, 2 wrong command line, 3 something is missing, 4 a cap was reached,",
-        "130 interrupted.",
+        "`webagent <command> --help` shows the settings that matter most, with examples, and",
+        "`--help-all` all of them. `--json` prints a single JSON document, for programs.",
+        "WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done, 1 failed, 2 wrong command line,",
+        "3 something is missing, 4 a cap was reached, 130 interrupted.",
     ]
     return "\n".join(lines)
 
 
 def _asks_for_help(words: Sequence[str]) -> bool:
-    return any(word in ("-h", "--help") for word in words)
+    return any(word in HELP for word in words)
 
 
 def _answer(name: str, arguments: Sequence[str]) -> int:
@@ -117,12 +118,10 @@ def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     words = command.line(arguments)
     if not _asks_for_help(arguments):
         return command.load()(words)
-    from recipes.settings import resolve  # the settings alone: what the command does imports more
+    from recipes.help import format_help  # what the command does would import more
 
-    with suppress(SystemExit):
-        presets = load(command.presets) if command.presets else {}
-        resolve(load(command.settings), name, words, presets)
-    print("\n".join(["examples:", *(f"  {line}" for line in command.examples)]))
+    words = [word for word in words if word not in HELP]
+    print(format_help(command, words, is_full="--help-all" in arguments))
     return None
 
 

@@ -108,7 +108,7 @@ def candidates(words: Sequence[str]) -> list[str]:
         else:
             first = [each for each in options if each.is_positional or each.name == command.leads]
             values = [word for option in first for word in values_of(command, option)]
-    return _starting(current, [*values, *flags, "--help", "--json", "--config"])
+    return _starting(current, [*values, *flags, "--help", "--help-all", "--json", "--config"])
 
 
 def _starting(current: str, words: Sequence[str]) -> list[str]:

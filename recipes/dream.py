@@ -16,6 +16,7 @@ from loop.console.output import CommandResult, Status
 from loop.console.progress import show_jobs
 from loop.costs import format_spending
 from loop.dreams import imagine, measure_run
+from loop.flat import Important
 from loop.folder import RunFolder, read_origin
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
@@ -54,11 +55,11 @@ class DreamConfig:
     stored in the run, marked as imagined.
     """
 
-    run: Positional[Path] = Path()
+    run: Important[Positional[Path]] = Path()
     """The run folder. Default: the current folder."""
-    count: int = 200
+    count: Important[int] = 200
     """Maximum number of imagined episodes; 0 only trains the models."""
-    horizon: int = 5
+    horizon: Important[int] = 5
     """Maximum number of steps per imagined episode."""
     weights: Path | None = None
     """Folder with `world`, `reward` and `policy`, as saved by `webagent improve` in
@@ -78,7 +79,7 @@ class DreamConfig:
     trusted: float = 0.9
     """Minimum precision of these predictions on held-out real episodes; below it, nothing is
     imagined."""
-    serve: bool = False
+    serve: Important[bool] = False
     """Instead of imagining episodes, serve the site as memory predicts it to a browser on this
     machine, from the first page of an episode, until Ctrl-C."""
     start: str = ""
@@ -86,14 +87,14 @@ class DreamConfig:
     episode."""
     port: int = 7788
     """With --serve: port to listen on."""
-    measure: Path | None = None
+    measure: Important[Path | None] = None
     """Instead of imagining episodes, evaluate memory and its baselines on the run's episodes on
     test seeds, after learning from all others, and write the figures into this JSON file as rows of
     benchmark, model, figure, value, low, high. Rows of other benchmarks are kept, and those of
     other models that were measured on the same steps."""
     benchmark: str = ""
     """Name of the benchmark in that file. Default: the name of the run folder."""
-    world: str = "map"
+    world: Important[str] = "map"
     """With --measure: a model to evaluate in addition to memory, alone and behind it: `builtin`,
     the run's newest network; `local:FOLDER`, weights of `webagent train --role world`;
     `endpoint`."""

@@ -1,7 +1,7 @@
 """The viewer's forms for commands, with the settings, help texts and defaults of the command
 line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -11,12 +11,7 @@ from recipes.commands import COMMANDS, Command, load
 from recipes.completion import FILES, values_of
 from recipes.settings import Option, options_of, resolve
 
-_FIRST: Mapping[str, tuple[str, ...]] = {
-    "run": ("task", "url", "model", "policy", "headed", "max-steps", "guard"),
-    "benchmark": ("benchmark", "tasks", "seeds", "split", "policy", "model", "judge"),
-    "improve": ("preset", "benchmark", "tasks", "policy", "model", "arms", "rounds"),
-}
-"""Commands that can be started from the page, with the settings shown first."""
+_STARTABLE = ("run", "benchmark", "improve")
 _ELSEWHERE = frozenset(("name", "runs", "resume", "preview"))
 """Settings that identify the run; the page asks for the name and sets the others."""
 
@@ -26,15 +21,15 @@ def startable_commands() -> list[StartableCommand]:
 
     Raises `SetupError` if those are invalid.
     """
-    return [_make_startable(COMMANDS[name], first) for name, first in _FIRST.items()]
+    return [_make_startable(COMMANDS[name]) for name in _STARTABLE]
 
 
-def _make_startable(command: Command, first: Sequence[str]) -> StartableCommand:
+def _make_startable(command: Command) -> StartableCommand:
     config = load(command.settings)
     base = _resolve(command, [])
     options = [each for each in options_of(config, base=base) if each.name not in _ELSEWHERE]
-    options.sort(key=lambda each: first.index(each.name) if each.name in first else len(first))
-    settings = tuple(_describe(command, each, each.name in first) for each in options)
+    options.sort(key=lambda each: not each.is_important)
+    settings = tuple(_describe(command, each) for each in options)
     return StartableCommand(command.name, command.summary, settings, partial(_resolve, command))
 
 
@@ -43,7 +38,7 @@ def _resolve(command: Command, words: Sequence[str]) -> Any:
     return resolve(load(command.settings), command.name, words, presets)
 
 
-def _describe(command: Command, option: Option, is_first: bool) -> FormSetting:
+def _describe(command: Command, option: Option) -> FormSetting:
     """Return the form field of a setting."""
     kind: Literal["text", "switch", "choice", "words"] = "text"
     if option.type is bool:
@@ -64,7 +59,7 @@ def _describe(command: Command, option: Option, is_first: bool) -> FormSetting:
         _write(option.default),
         tuple(named),
         option.is_positional,
-        is_first,
+        option.is_important,
     )
 
 

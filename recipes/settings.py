@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from loop.flat import hints_of, laid_upon
+from loop.flat import IMPORTANT, hints_of, laid_upon
 from webagent.errors import SetupError, UsageError, unknown_name
 from webagent.files import read_toml
 
@@ -34,6 +34,7 @@ REPLACED = {
     "skill-composition": "leave it out; folders of several adapters are no longer played",
     "train.withdraw-hints": "leave it out: prompts are trained on as they were sampled",
     "train.tensorboard": "give --train.track tensorboard",
+    "vision": "give --images",
 }
 """Settings that are gone, and what to do instead."""
 
@@ -52,44 +53,50 @@ def resolve(
     (by any of the three ways above); the field's default.
 
     Raises `UsageError` for a wrong flag, an unknown name or a value of the wrong type, and
-    `SetupError` for an unreadable file; exits with status 0 after `--help`, as command lines do.
+    `SetupError` for an unreadable file.
     """
     import tyro
 
+    base, flags = lay_out(config, command, argv, presets or {})
+    complaint = io.StringIO()
+    try:
+        with redirect_stderr(complaint):
+            return tyro.cli(config, args=flags, default=base, config=(tyro.conf.AvoidSubcommands,))
+    except SystemExit:
+        raise _wrong(config, command, flags, complaint.getvalue()) from None
+
+
+def lay_out(
+    config: type[Config], command: str, argv: Sequence[str], presets: Mapping[str, Config]
+) -> tuple[Config, list[str]]:
+    """Return the settings of all places but the command line, and the flags to lay upon them.
+
+    Raises `SetupError` and `UsageError` as `resolve`.
+    """
     file, flags = _take_option(argv, "--config")
     layers = _read_file(config, command, file) | _read_environment(config, command)
-    base = _base(config, flags, layers, presets or {})
-    said = io.StringIO()
-    sources = (
-        f"Settings can also come from the environment ({_variable(command, '')}<FIELD>) or from a "
-        f"table [{command}] in webagent.toml or in the file named by --config FILE. With --json "
-        "a single JSON document is printed, for programs."
-    )
-    try:
-        with redirect_stderr(said):
-            return tyro.cli(
-                config,
-                prog=f"webagent {command}",
-                description=f"{(config.__doc__ or '').strip()}\n\n{sources}",
-                args=flags,
-                default=laid_upon(base, layers),
-                config=(tyro.conf.AvoidSubcommands,),
-            )
-    except SystemExit as ended:
-        if not ended.code:
-            raise
-        raise _wrong(config, command, flags, said.getvalue()) from None
+    base = config()
+    if presets:
+        name = _take_option(flags, "--preset")[0] or layers.get("preset") or base.preset  # type: ignore[attr-defined]
+        if name and name not in presets:
+            raise unknown_name("preset", name, presets)
+        base = presets[name] if name else base
+    return laid_upon(base, layers), flags
 
 
-def _wrong(config: type[Config], command: str, flags: Sequence[str], said: str) -> UsageError:
+def _wrong(config: type[Config], command: str, flags: Sequence[str], complaint: str) -> UsageError:
     """Return the error for an invalid command line: the unknown flag, else tyro's first message."""
-    inside = [line.strip("│| ") for line in said.splitlines() if line[:1] in ("│", "|")]
+    inside = [line.strip("│| ") for line in complaint.splitlines() if line[:1] in ("│", "|")]
     first = next((line for line in inside if line), "the command line cannot be read")
-    if unknown := _unknown(config, [word.partition("=")[0] for word in flags]):
-        if gone := _replaced(unknown.lstrip("-"), unknown):
+    known = [flag for option in options_of(config) for flag in option.flags]
+    given = [word.partition("=")[0] for word in flags if word.startswith("-")]
+    for flag in given:
+        if re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", flag) or flag.replace("_", "-") in known:
+            continue
+        if gone := _replaced(flag.lstrip("-"), flag):
             return gone
-        found = str(unknown_name(f"flag of webagent {command}", unknown, _flags(config)))
-        return UsageError(f"{found}; webagent {command} --help lists all")
+        found = str(unknown_name(f"flag of webagent {command}", flag, known))
+        return UsageError(f"{found}; webagent {command} --help-all lists all")
     return UsageError(f"{first}; see webagent {command} --help")
 
 
@@ -97,21 +104,6 @@ def _replaced(name: str, source: str) -> UsageError | None:
     """Return the error that says what has replaced a setting; None for one that never was."""
     instead = REPLACED.get(name.replace("_", "-"))
     return UsageError(f"{source} is gone; {instead}") if instead else None
-
-
-def _unknown(config: type[Config], given: Sequence[str]) -> str:
-    """Return the first unknown flag, or an empty text."""
-    known = set(_flags(config))
-    flags = [
-        word
-        for word in given
-        if word.startswith("-") and not re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word)
-    ]
-    return next((word for word in flags if word.replace("_", "-") not in known), "")
-
-
-def _flags(config: type[Any]) -> list[str]:
-    return [flag for option in options_of(config) for flag in option.flags]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +116,10 @@ class Option:
     default: Any
     doc: str
     is_positional: bool = False
+    is_important: bool = False
+    """Whether the short help shows it."""
+    group: str = ""
+    """Title of the settings that it belongs to; empty for the command's own."""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -134,9 +130,10 @@ class Option:
 
 
 def options_of(
-    config: type[Any], prefix: str = "", *, base: object | None = None
+    config: type[Any], prefix: str = "", *, base: object | None = None, group: str = ""
 ) -> Iterator[Option]:
-    """Yield every setting of a dataclass, including those of nested dataclasses.
+    """Yield every setting of a dataclass, including those of nested dataclasses, whose title is
+    the first sentence of their field's docstring.
 
     The defaults are taken from `base`, where given.
     """
@@ -149,18 +146,20 @@ def options_of(
         kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         named = [mark.name for mark in marks if getattr(mark, "name", None)]
         name = f"{prefix}{[*named, field.name][0]}".replace("_", "-")
+        doc = docs.get(field.name, "")
         if is_dataclass(kind):
             assert isinstance(kind, type)
             inside = getattr(base, field.name) if base is not None else None
             below = prefix if OmitArgPrefixes in marks else f"{name}."
-            yield from options_of(kind, below, base=inside)
+            title = re.split(r"[.:;,](?:\s|$)", doc)[0]
+            yield from options_of(kind, below, base=inside, group=title)
         elif not any(is_dataclass(each) for each in get_args(kind)):  # no line can make one
             make = field.default_factory
             default = field.default if make is MISSING else make()
             if base is not None:
                 default = getattr(base, field.name)
             is_positional = get_args(Positional[str])[1] in marks
-            yield Option(name, kind, default, docs.get(field.name, ""), is_positional)
+            yield Option(name, kind, default, doc, is_positional, IMPORTANT in marks, group)
 
 
 def _docs_of(config: type[Any]) -> dict[str, str]:
@@ -174,23 +173,6 @@ def _docs_of(config: type[Any]) -> dict[str, str]:
                 case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(doc))):
                     docs[name] = " ".join(doc.split())
     return docs
-
-
-def _base(
-    config: type[Config],
-    flags: Sequence[str],
-    layers: Mapping[str, Any],
-    presets: Mapping[str, Config],
-) -> Config:
-    """Return the named preset, else the defaults."""
-    if not presets:
-        return config()
-    name = _take_option(flags, "--preset")[0] or layers.get("preset") or config().preset  # type: ignore[attr-defined]
-    if not name:
-        return config()
-    if name not in presets:
-        raise unknown_name("preset", name, presets)
-    return presets[name]
 
 
 def _take_option(argv: Sequence[str], option: str) -> tuple[str, list[str]]:
@@ -217,7 +199,7 @@ def _read_file(config: type[Config], command: str, name: str) -> dict[str, Any]:
 
 def _read_environment(config: type[Config], command: str) -> dict[str, Any]:
     """Return the command's environment variables, checked; lists are split at spaces and commas."""
-    prefix = _variable(command, "")
+    prefix = variable(command, "")
     found = {
         name.removeprefix(prefix).lower(): text
         for name, text in os.environ.items()
@@ -233,7 +215,7 @@ def _read_environment(config: type[Config], command: str) -> dict[str, Any]:
     return _checked(config, values, f"the environment ({prefix}...)")
 
 
-def _variable(command: str, field: str) -> str:
+def variable(command: str, field: str) -> str:
     return f"WEBAGENT_{command}_{field}".upper().replace("-", "_")
 
 

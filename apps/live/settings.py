@@ -12,6 +12,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.escalation import EscalationChoice
+from loop.flat import Important
 from loop.own_code import load_own, load_own_policy
 from loop.policies import ModelChoice
 from loop.restating import RestateChoice
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
 class RunConfig:
     """Let an agent do a task, and watch it: webagent run "task" --url … --model NAME"""
 
-    task: Positional[str] = ""
+    task: Important[Positional[str]] = ""
     """The task, in one sentence."""
-    url: str = ""
+    url: Important[str] = ""
     """URL where the task starts."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The policy that acts; `model:FOLDER` (built-in weights) and `python:FILE.py:NAME` (your own
@@ -54,12 +55,12 @@ class RunConfig:
     """A model that puts the task in words that the policy's memory knows."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model to consult before acting."""
-    headed: bool = False
+    headed: Important[bool] = False
     """Show the browser's window, in which you can take over."""
-    guard: Path | None = None
+    guard: Important[Path | None] = None
     """File with the limits enforced on the agent (docs/guard.md); rules with `ask` request your
     approval in the terminal."""
-    login: str = ""
+    login: Important[str] = ""
     """Name of a login saved by `webagent login` to start with."""
     logins: Path | None = None
     """Folder with additional logins."""
@@ -85,11 +86,11 @@ class RunConfig:
     """Folder for downloaded files. Default: `downloads` in the run folder."""
     schema: Path | None = None
     """File with a JSON Schema that the answer must match."""
-    max_steps: int = 30
+    max_steps: Important[int] = 30
     """Maximum number of actions of the agent; yours do not count."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Further limits at which the run stops; minutes during which you act do not count."""
-    vision: bool = False
+    vision: Important[bool] = False
     """Show the model screenshots in addition to the page's text."""
     observation: str = "text"
     """Form in which the model sees pages, as in `webagent benchmark`."""
@@ -101,11 +102,11 @@ class RunConfig:
     """Maximum tokens in a reply of the model."""
     screenshots: bool = True
     """Store a screenshot of every page."""
-    gif: Path | None = None
+    gif: Important[Path | None] = None
     """File for an animated recording of the run."""
     trace: bool = False
     """Store a Playwright trace in the run folder's `trace`."""
-    name: str = ""
+    name: Important[str] = ""
     """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
     """Folder in which run folders are created."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from loop.flat import Important
 from webagent.action import ACTIONS, ESSENTIAL
 from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import UsageError, unknown_name
@@ -17,17 +18,17 @@ OFFERED = tuple(name for name in ESSENTIAL if name not in FINAL)
 class McpConfig:
     """Give assistants a browser over the Model Context Protocol (docs/mcp.md)."""
 
-    http: int | None = None
+    http: Important[int | None] = None
     """Port to listen on, 0 for any free one. Default: standard input and output instead of HTTP."""
     host: str = "127.0.0.1"
     """Address to listen on. Addresses other than this machine's need --allowed-hosts."""
     allowed_hosts: tuple[str, ...] = ()
     """Host names by which clients may call the server, such as `browser.example:8931`, in addition
     to this machine's."""
-    guard: Path | None = None
+    guard: Important[Path | None] = None
     """File with the limits enforced in every session (docs/guard.md). Default: the public web is
     allowed; this machine, its files, private networks, downloads and uploads are blocked."""
-    allow: tuple[str, ...] = ()
+    allow: Important[tuple[str, ...]] = ()
     """Additional sites to allow, such as `http://localhost:3000`."""
     actions: tuple[str, ...] = OFFERED
     """Actions offered as tools."""
@@ -35,33 +36,33 @@ class McpConfig:
     """Maximum estimated tokens of a page in a reply. A call may request another number."""
     screenshots: bool = True
     """Offer a tool for screenshots; never if the guard has secrets, as images cannot be masked."""
-    max_sessions: int = 8
+    max_sessions: Important[int] = 8
     """Maximum number of open sessions."""
     idle_minutes: float = 15.0
     """Minutes without a call after which a session is closed, as is a browser without sessions."""
     step_timeout: float = 60.0
     """Maximum seconds per action."""
-    store: Path | None = None
+    store: Important[Path | None] = None
     """Run folder that stores every session as an episode; created if it does not exist."""
-    images: bool = False
+    images: Important[bool] = False
     """Store a screenshot with every step."""
     profiles: str = ""
     """TOML file whose table [sites.<site>] describes how the browser presents itself
     (docs/sites.md)."""
     site: str = ""
     """Name of the table in --profiles."""
-    headed: bool = False
+    headed: Important[bool] = False
     """Show the browser's window."""
-    model: str = ""
+    model: Important[str] = ""
     """Model that performs whole tasks: the name of a model behind OPENAI_BASE_URL, `local:FOLDER`
     or `model:FOLDER`. Without it and without --endpoint, no tool for tasks is offered."""
     endpoint: Path | None = None
     """File whose table [endpoint] describes the model's server (docs/models.md)."""
     vision: bool = False
     """Show that model screenshots."""
-    max_steps: int = 30
+    max_steps: Important[int] = 30
     """Maximum number of actions per task."""
-    max_cost: float | None = None
+    max_cost: Important[float | None] = None
     """Maximum money per task."""
     max_tokens_total: int | None = None
     """Maximum tokens per task, input and output."""

@@ -13,6 +13,7 @@ from tyro.conf import Positional
 
 from benchmarks.catalogue import BENCHMARKS, Options
 from benchmarks.sites.hosting import Hosting
+from loop.flat import Important
 from loop.measurement.scoring import HEADLINE, has_checks
 from loop.measurement.selection import list_page_folders
 from loop.proposers.verification import EpisodePlayer, PlannedPlay
@@ -36,24 +37,24 @@ from webagent.store import Store
 class ReplayConfig:
     """Replay stored episodes without a model, or write one as a Playwright script."""
 
-    run: Positional[Path] = Path()
+    run: Important[Positional[Path]] = Path()
     """The run folder."""
-    episodes: Positional[tuple[str, ...]] = ()
+    episodes: Important[Positional[tuple[str, ...]]] = ()
     """Ids of episodes, or their first characters. Default: all that were played in a real
     browser."""
-    url: str = ""
+    url: Important[str] = ""
     """URL to start at instead of the recorded one; other URLs of the same site are adapted."""
-    seed: int | None = None
+    seed: Important[int | None] = None
     """Seed on which to play the task; values in its goal replace the recorded ones."""
-    values: tuple[str, ...] = ()
+    values: Important[tuple[str, ...]] = ()
     """Replacement values, such as `username=ada`: by the field they were typed into, or by the
     recorded value, such as `"blue mug=red mug"`."""
     strict: bool = False
     """Only act on elements found with a confidence of at least 0.9, and only accept the recorded
     effect."""
-    headed: bool = False
+    headed: Important[bool] = False
     """Show the browser's window."""
-    guard: Path | None = None
+    guard: Important[Path | None] = None
     """File with the limits enforced in every episode, and the secrets to type (docs/guard.md)."""
     profiles: str = ""
     """TOML file whose table [sites.<site>] describes how the browser presents itself
@@ -66,10 +67,10 @@ class ReplayConfig:
     """TOML files that describe additional sites."""
     concurrency: int = 1
     """Episodes played in parallel."""
-    to_script: Path | None = None
+    to_script: Important[Path | None] = None
     """File for a Python script for Playwright, written from the one episode instead of replaying
     it."""
-    name: str = ""
+    name: Important[str] = ""
     """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
     """Where run folders are made."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from loop.flat import Important
 from loop.measurement.settings import (
     BenchmarkConfig,
     JudgeModelSettings,
@@ -21,7 +22,7 @@ _SHORTEST_TOKEN = 16
 class ServeConfig(JudgeModelSettings, TaskSettings):
     """Serve tasks to trainers and evaluators over OpenEnv's protocol (docs/howto/serve.md)."""
 
-    split: str = "train"
+    split: Important[str] = "train"
     """Seeds to use if a client names none: `train`, `development` or `test`."""
     har: Path | None = None
     """HAR recording of a site's traffic that answers requests instead of the network."""
@@ -30,18 +31,18 @@ class ServeConfig(JudgeModelSettings, TaskSettings):
     `accessibility`, `html` or `markdown`."""
     max_tokens: int = 2000
     """Maximum estimated tokens of a page."""
-    images: bool = False
+    images: Important[bool] = False
     """Add a screenshot to every observation; a client may also request one."""
-    judge: str = "rules"
+    judge: Important[str] = "rules"
     """Judge that scores an episode at its end: `rules`, the tasks' own checks, or any evaluator of
     `webagent judge --with`. Tasks without checks need one."""
-    port: int = 8000
+    port: Important[int] = 8000
     """Port to listen on; 0 for any free one."""
-    host: str = "127.0.0.1"
+    host: Important[str] = "127.0.0.1"
     """Address to listen on. Addresses other than this machine's need --token-file."""
-    token_file: Path | None = None
+    token_file: Important[Path | None] = None
     """File with the token that clients must send, at least 16 characters."""
-    max_sessions: int = 16
+    max_sessions: Important[int] = 16
     """Maximum number of open sessions; further requests get an error."""
     lease_minutes: float = 15.0
     """Minutes without a request after which a session is closed."""

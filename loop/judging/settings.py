@@ -8,6 +8,7 @@ from tyro.conf import OmitArgPrefixes, Positional, arg
 
 from evaluators.labels import TRUTH_RULES
 from loop.costs import Caps
+from loop.flat import Important
 from loop.policies import ModelChoice, NamedPolicy
 from webagent.errors import UsageError, unknown_name
 
@@ -16,14 +17,14 @@ from webagent.errors import UsageError, unknown_name
 class JudgeConfig:
     """Score the episodes of a run with evaluators, and compare them with human labels."""
 
-    run: Positional[Path] = Path()
+    run: Important[Positional[Path]] = Path()
     """The run folder. Default: the current folder."""
-    evaluators: Annotated[tuple[str, ...], arg(name="with")] = ()
+    evaluators: Important[Annotated[tuple[str, ...], arg(name="with")]] = ()
     """Evaluators: `rules`, `judge:VARIANT`, `reward:FOLDER`, `chance:FOLDER`, `vote(A, B)`,
     `cascade(A, B)`, `cascade[2](A, B, C)`, `unsure[0.2,0.8](A)` (docs/judging/votes.md), and
     `python:FILE.py:NAME` for your own. Episodes already scored by an evaluator are not scored
     again."""
-    against: Path | None = None
+    against: Important[Path | None] = None
     """Labels to compare the evaluators with: a CSV file, AgentRewardBench's annotations, or a
     labelled run folder. Without --with, all stored scores are compared."""
     annotators: str = "majority"
@@ -35,7 +36,7 @@ class JudgeConfig:
     """Ignore labels of episodes that the run does not contain."""
     arms: tuple[str, ...] = ()
     """Only episodes of these arms."""
-    phases: tuple[str, ...] = ()
+    phases: Important[tuple[str, ...]] = ()
     """Only episodes of these phases, such as `evaluate`."""
     imagined: bool = False
     """Include imagined episodes."""
@@ -52,15 +53,15 @@ class JudgeConfig:
     """Seconds after which an evaluator, or a member of a vote or cascade, abstains."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Limits at which judging this run stops. Minutes count for this session only."""
-    adversarial: bool = False
+    adversarial: Important[bool] = False
     """Test the evaluators on the built-in adversarial episodes and honest controls instead of the
     run's episodes (docs/judging/adversarial.md)."""
     steps: bool = False
     """Have --model judge every step, too, as `webagent train --steps witness` reads it
     (docs/judging/steps.md)."""
-    freeze: bool = False
+    freeze: Important[bool] = False
     """Fix the evaluators by their content hash in the run's frozen.json before they score."""
-    verify: bool = False
+    verify: Important[bool] = False
     """First check that the frozen judges are unchanged; without --with, use them."""
     induce: Path | None = None
     """CSV file of people's open feedback (columns episode, feedback) from which metrics are

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from loop.flat import Important
 from loop.measurement.settings import BenchmarkConfig, PlaySettings, check, shared
 from webagent.errors import UsageError
 
@@ -14,13 +15,13 @@ PHASE = "collect"
 class CollectConfig(PlaySettings):
     """Play a policy on tasks and store the episodes as training data, without an evaluation."""
 
-    split: str = "train"
+    split: Important[str] = "train"
     """Seeds to use: `train` or `development`; those of `test` are reserved for evaluation."""
-    seeds: int = 10
+    seeds: Important[int] = 10
     """Seeds per task; repeats if the task is the same for every seed."""
     first_seed: int = 0
     """Number of the first seed in the split; another value plays seeds not seen before."""
-    temperature: float = 1.0
+    temperature: Important[float] = 1.0
     """Sampling temperature of the model."""
     site_memory: Path | None = None
     """Folder with a file SITE.md for each site of what is known there, shown to the language model
@@ -30,7 +31,7 @@ class CollectConfig(PlaySettings):
     judge: str = "rules"
     """Judge whose verdicts are stored with the episodes: `rules`, or any evaluator that queries no
     model; use `webagent judge` afterwards for the others."""
-    count: int | None = None
+    count: Important[int | None] = None
     """Maximum number of episodes."""
     steps: int | None = None
     """Maximum number of real browser steps, over all sessions of the run."""

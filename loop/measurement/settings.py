@@ -11,6 +11,7 @@ from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.escalation import EscalationChoice
 from loop.executors import ExecutorName, check_workers
+from loop.flat import Important
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.policies import PLAIN, ModelChoice, NamedPolicy
 from loop.restating import RestateChoice
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 class TaskSettings:
     """Settings of the commands that play tasks of a benchmark."""
 
-    benchmark: str = "miniwob"
+    benchmark: Important[str] = "miniwob"
     """Benchmark that provides the tasks: `own` for tasks from your own file, `proposed` for tasks
     from `webagent propose`. `webagent benchmark`, `collect` and `serve` also accept its name as
     their first argument."""
-    tasks: tuple[str, ...] = ()
+    tasks: Important[tuple[str, ...]] = ()
     """Names of tasks or task groups, such as `twenty` for twenty common tasks of MiniWoB++; `all`
     for every task. Default: `twenty` if the benchmark has that group, else all."""
     files: Path | None = None
@@ -94,7 +95,7 @@ class RunSettings:
     """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
     """Folder in which run folders are created."""
-    resume: Path | None = None
+    resume: Important[Path | None] = None
     """Folder of a run to resume; its own settings are used, except for caps given again."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Limits at which the run stops, over all its sessions."""
@@ -102,7 +103,7 @@ class RunSettings:
     """Browser contexts per worker."""
     executor: ExecutorName = "process"
     """Where browsers run: `process` on this machine, `ray` on a cluster (docs/howto/cluster.md)."""
-    workers: int = 1
+    workers: Important[int] = 1
     """Parallel browsers, each in its own process, or on the cluster."""
 
 
@@ -128,9 +129,9 @@ class PlaySettings(RunSettings, TaskSettings):
     """World model that the policy consults before acting."""
     searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
     """Search before acting."""
-    images: bool = False
+    images: Important[bool] = False
     """Show the language model screenshots, and the images of a goal, in addition to the text."""
-    preview: bool = False
+    preview: Important[bool] = False
     """Print what would be played, without playing it."""
 
 
@@ -143,12 +144,12 @@ def shared(config: "DataclassInstance", *bases: type[Any]) -> dict[str, Any]:
 class BenchmarkConfig(JudgeModelSettings, PromptSettings, PlaySettings):
     """Evaluate one policy on held-out seeds."""
 
-    seeds: int | None = None
+    seeds: Important[int | None] = None
     """Seeds per task. Default: 10, or 1 if the task is the same for every seed; larger values are
     then repeats."""
     first_seed: int = 0
     """Number of the first seed in the split; another value evaluates on seeds not seen before."""
-    split: str = "test"
+    split: Important[str] = "test"
     """Seeds to use: `test`, `development` or `train`."""
     corrected: bool = False
     """Use corrected rules instead of the published ones, where they exist."""
@@ -156,7 +157,7 @@ class BenchmarkConfig(JudgeModelSettings, PromptSettings, PlaySettings):
     """HAR recording of a site's traffic that answers requests instead of the network."""
     temperature: float = 0.0
     """Sampling temperature of the language model."""
-    judge: str = "rules"
+    judge: Important[str] = "rules"
     """Judge that scores the episodes: `rules`, the tasks' own checks, or any evaluator of `webagent
     judge --with`, such as `judge:webvoyager` or `cascade(rules, judge:evidence)`. Tasks without
     checks need one."""

@@ -7,6 +7,7 @@ from typing import Any
 from tyro.conf import OmitArgPrefixes
 
 from loop.costs import Caps, check_cost_cap, load_prices
+from loop.flat import Important
 from loop.folder import RunFolder
 from loop.judging.specification import parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
@@ -24,17 +25,17 @@ NOBODY = "nobody"
 class ProposeConfig:
     """Propose new tasks for a site, filter them, and prove them by solving them."""
 
-    site: str = ""
+    site: Important[str] = ""
     """The site: one that webagent starts, such as `fossil`; the URL of a live one; or a TOML file
     that describes a site."""
-    source: tuple[str, ...] = ("pages",)
+    source: Important[tuple[str, ...]] = ("pages",)
     """Sources of tasks: `pages`, `demonstrations`, `exploration`, `curiosity`, `manual`,
     `failures`."""
-    count: int = 20
+    count: Important[int] = 20
     """Maximum number of proposals per source."""
-    run: tuple[Path, ...] = ()
+    run: Important[tuple[Path, ...]] = ()
     """Folders of the runs whose episodes serve as demonstrations and failures."""
-    manual: tuple[str, ...] = ()
+    manual: Important[tuple[str, ...]] = ()
     """Manuals and help pages: files (Markdown, HTML, text) or URLs."""
     pages: int = 8
     """Pages visited for the source `pages`; with 0 the model only gets the site's name."""
@@ -61,7 +62,7 @@ class ProposeConfig:
     """Text similarity, 0 to 1, from which a task counts as a duplicate of an existing one."""
     known: tuple[Path, ...] = ()
     """Files of earlier proposals that new ones must not repeat."""
-    solver: str = NOBODY
+    solver: Important[str] = NOBODY
     """Who must solve a proposal before it is accepted: `oracle`, `model:FOLDER`, `local:FOLDER`,
     `endpoint`, `python:FILE.py:NAME`, or `nobody`, which accepts only proposals that come with a
     solution."""
@@ -69,7 +70,7 @@ class ProposeConfig:
     """Name of the solver's model at the endpoint."""
     tries: int = 3
     """Maximum number of attempts of the solver."""
-    judge: str = ""
+    judge: Important[str] = ""
     """Judge for solutions of tasks without checks, such as `judge:evidence`
     (docs/judging/votes.md)."""
     explore_steps: int = 300
@@ -87,13 +88,13 @@ class ProposeConfig:
     """Seed of every random choice: the same settings send the same requests."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Limits at which it stops. Minutes count for this session only."""
-    name: str = ""
+    name: Important[str] = ""
     """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")
     """Folder in which run folders are created."""
-    resume: Path | None = None
+    resume: Important[Path | None] = None
     """Folder of a run of `webagent propose` to resume; its own settings are used."""
-    preview: bool = False
+    preview: Important[bool] = False
     """Print what would be requested, without requesting it."""
 
     @property

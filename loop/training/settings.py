@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from tyro.conf import OmitArgPrefixes
 
+from loop.flat import Important
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, UsageError
 from webagent.models.fresh import ModelShape
@@ -25,7 +26,7 @@ JUDGED = (("policy", "sft"), ("policy", "grpo"), ("policy", "gspo"))
 class WeightSettings:
     """How the weights of a language model are trained."""
 
-    objective: Objective = "sft"
+    objective: Important[Objective] = "sft"
     """Training objective. `sft` imitates successes. `dpo` uses pairs of a success and a failure
     with the same task and seed, `kto` uses both unpaired. `webrl`, `grpo` and `gspo` follow
     advantages and need episodes sampled by a model. World and reward models use `sft`."""
@@ -46,7 +47,7 @@ class WeightSettings:
     world_modelling: bool = False
     """With `sft`: also learn what the actions of all episodes changed, failures included (implicit
     world modelling, arXiv 2510.08558)."""
-    lora: int = 0
+    lora: Important[int] = 0
     """Rank of a LoRA adapter to train instead of the weights; 0 trains the weights."""
 
     def check(self) -> None:
@@ -68,22 +69,22 @@ class WeightSettings:
 class TrainSettings:
     """Train a language or vision-language model on stored episodes."""
 
-    runs: tuple[Path, ...] = ()
+    runs: Important[tuple[Path, ...]] = ()
     """Folders of the runs to learn from."""
     replay: tuple[Path, ...] = ()
     """Folders of earlier runs whose steps are trained on again if the model's perplexity on them is
     neither very low nor very high (WebRL)."""
     perplexity: tuple[float, float] = (1 / 0.95, 1 / 0.5)
     """Minimum and maximum perplexity of a replayed reply; the defaults are WebRL's bounds."""
-    model: str = ""
+    model: Important[str] = ""
     """Folder or hub name of the initial model. Default: a small model created from scratch, with a
     tokenizer trained on the runs' prompts and actions."""
-    adapter: Path | None = None
+    adapter: Important[Path | None] = None
     """Folder of a LoRA adapter to continue training."""
-    out: Path = Path("trained")
+    out: Important[Path] = Path("trained")
     """Folder for checkpoints, metrics and, under `model`, the trained weights. An interrupted
     training resumes when it is started again with the same folder."""
-    role: Role = "policy"
+    role: Important[Role] = "policy"
     """What the model becomes: a policy, a world model, or a reward model that predicts whether an
     episode succeeded."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)

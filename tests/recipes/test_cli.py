@@ -12,6 +12,7 @@ import pytest
 from loop.console.output import CommandResult, Status, Stopped, emit, is_for_program
 from recipes import cli
 from recipes.commands import Command, load
+from recipes.help import SHORT, select_important
 from recipes.settings import options_of
 from webagent.errors import SetupError, StoreError, unknown_name
 
@@ -87,18 +88,41 @@ def test_every_setting_of_every_command_is_explained() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS))
-def test_the_flags_of_a_command_are_those_in_its_help(
+def test_the_flags_of_a_command_are_those_in_its_full_help(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    assert cli.main([name, "--help"]) == 0
-    said = set(re.findall(r"--[a-z][\w.-]+", capsys.readouterr().out))
+    assert cli.main([name, "--help-all"]) == 0
+    shown = set(re.findall(r"--[a-z][\w.-]+", capsys.readouterr().out))
     options = list(options_of(load(cli.COMMANDS[name].settings)))
     flags = {flag for option in options for flag in option.flags}
     mentioned = re.findall(r"--[a-z][\w.-]+", " ".join(option.doc for option in options))
     examples = re.findall(r"--[a-z][\w.-]+", " ".join(cli.COMMANDS[name].examples))
-    assert flags <= said
-    assert said <= {*flags, *mentioned, *examples, "--help", "--config", "--json"}
+    assert all(shown & set(option.flags) for option in options if option.flags)
+    assert shown <= {*flags, *mentioned, *examples, "--config", "--json"}
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
+def test_help_shows_the_settings_that_matter_and_how_to_see_the_rest(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = list(options_of(load(cli.COMMANDS[name].settings)))
+    assert cli.main([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    shown = re.findall(r"^  (--[a-z]\S*)", text, re.MULTILINE)
+    assert min(len(options), 3) <= len(select_important(options)) <= SHORT
+    assert len(shown) <= SHORT
+    assert text.endswith(f"webagent {name} --help-all\n") == (len(options) > SHORT)
+
+
+def test_every_group_of_settings_has_a_title() -> None:
+    titles = {
+        option.group or f"{name}: {option.name} has no title"
+        for name, command in cli.COMMANDS.items()
+        for option in options_of(load(command.settings))
+        if option.group or "." in option.name
+    }
+    assert [title for title in titles if len(title) > 70 or " " not in title] == []
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from tyro.conf import OmitArgPrefixes
 
+from loop.flat import flat, nested
+from recipes import cli
+from recipes.commands import COMMANDS, Command
 from recipes.settings import resolve
 from webagent.errors import SetupError, UsageError
 
@@ -141,14 +144,18 @@ def test_a_wrong_flag_is_a_wrong_command_line_and_named(argv: tuple[str], expect
         read(*argv)
 
 
-def test_help_shows_the_field_docs_and_the_other_places(
-    capsys: pytest.CaptureFixture[str],
+def test_help_shows_the_field_docs_and_what_the_other_places_hold(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SystemExit) as exit_info:
-        read("--help")
+    made = Command(
+        "loop", "", "around", f"{__name__}:Settings", "", (), presets=f"{__name__}:PRESETS"
+    )
+    monkeypatch.setitem(COMMANDS, "loop", made)
+    (folder / "webagent.toml").write_text("[loop]\nrounds = 11\n")
+    assert cli.main(["loop", "--preset", "demo", "--help"]) == 0
     text = capsys.readouterr().out
-    assert exit_info.value.code == 0
-    assert "How often to go round" in text
+    assert "How often to go round. (default: 11)" in text
+    assert "How fast to learn. (default: 0.1)" in text
     assert "WEBAGENT_LOOP_" in text
     assert "--config" in text
 
@@ -173,6 +180,16 @@ class Driving:
     """Where."""
 
 
+@dataclass(frozen=True)
+class Journey:
+    """Settings of a recipe whose group holds another."""
+
+    driving: OmitArgPrefixes[Driving] = field(default_factory=Driving)
+    """The way there."""
+    days: int = 1
+    """How long."""
+
+
 def drive(*argv: str) -> Driving:
     return resolve(Driving, "drive", argv)
 
@@ -186,6 +203,18 @@ def test_shared_settings_are_named_as_a_recipe_s_own_in_every_place(
     monkeypatch.setenv("WEBAGENT_DRIVE_GEAR", "3")
     assert drive("--place", "there") == Driving(Speed(3, Path("l.toml")), "there")
     assert drive("--gear", "5").speed == Speed(5, Path("l.toml"))
+
+
+def test_groups_within_groups_are_read_and_written_by_their_names(folder: Path) -> None:
+    (folder / "webagent.toml").write_text("[travel]\ngear = 2\ndays = 3\n")
+    found = resolve(Journey, "travel", ["--place", "there"])
+    assert found == Journey(Driving(Speed(2), "there"), 3)
+    assert flat(found) == {"gear": 2, "limit": None, "place": "there", "days": 3}
+    speed = {"gear": 2, "limit": None}
+    assert nested(Journey, flat(found)) == {
+        "driving": {"speed": speed, "place": "there"},
+        "days": 3,
+    }
 
 
 def test_the_field_that_holds_shared_settings_is_no_name_of_a_setting(folder: Path) -> None:
