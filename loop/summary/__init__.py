@@ -1,6 +1,6 @@
 """A run in numbers: success by arm, round and task, with intervals, costs and origin."""
 
-from loop.summary.format import format_comparison, format_headline, format_markdown, print_summary
+from loop.summary.format import format_comparison, format_headline, print_summary
 from loop.summary.measure import summarize
 from loop.summary.schema import (
     ArmComparison,
@@ -9,7 +9,6 @@ from loop.summary.schema import (
     RunMeta,
     Summary,
     read_summary,
-    read_summary_file,
     write_summary,
 )
 
@@ -21,10 +20,8 @@ __all__ = [
     "Summary",
     "format_comparison",
     "format_headline",
-    "format_markdown",
     "print_summary",
     "read_summary",
-    "read_summary_file",
     "summarize",
     "write_summary",
 ]

@@ -296,7 +296,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         ]
         title = f"{summary['benchmark']}: success on {name_seeds(summary)} seeds"
         console.print(build_table(title, head, rows, bold=2))
-        head, rows = _list_tasks(summary, "task", "success")
+        head, rows = _list_tasks(summary)
         console.print(build_table("success by task at the last round, %", head, rows, has_sum=True))
     _print_sentences(console, _list_claims(summary))
     believed, beliefs = "what was believed, and what is true", "the judge beside who measures"
@@ -348,21 +348,19 @@ Lines: TypeAlias = tuple[Sequence[str], list[Sequence[str]]]
 """The head of a table and its rows."""
 
 
-def _list_rounds(summary: Summary, *repeats: str) -> Lines:
-    """Return a row for each arm and round; `repeats` is the head of a column by repeat, if any."""
+def _list_rounds(summary: Summary) -> Lines:
+    """Return a row for each arm and round."""
     rule, columns = find_lenient_rule(summary), find_step_columns(summary)
     lenient = (f"{rule} %",) if rule else ()
-    head = ("arm", "round", "success %", "95 %", *repeats, *lenient, "episodes", *columns.values())
+    head = ("arm", "round", "success %", "95 %", *lenient, "episodes", *columns.values())
     rows: list[Sequence[str]] = []
     for arm in summary["arms"]:
         for row in arm["rounds"]:
-            by_repeat = ", ".join(format_hundredths(one["success"]) for one in row["by_repeat"])
             cells = (
                 arm["name"],
                 str(row["round"]),
                 format_hundredths(row["success"]),
                 format_interval(row),
-                *[by_repeat] * len(repeats),
                 *format_lenient(row, rule),
                 *format_costs(row, columns),
             )
@@ -370,10 +368,9 @@ def _list_rounds(summary: Summary, *repeats: str) -> Lines:
     return head, rows
 
 
-def _list_tasks(summary: Summary, first: str, alone: str) -> Lines:
+def _list_tasks(summary: Summary) -> Lines:
     """Return a row for each task at the last round, one of those without demonstrations where some
-    had none, and one of all; a single arm, whose column is called `alone`, has its interval and the
-    lenient rule beside its rate."""
+    had none, and one of all; a single arm has its interval and the lenient rule beside its rate."""
     arms, rule = summary["arms"], find_lenient_rule(summary)
     is_alone = len(arms) == 1
 
@@ -384,53 +381,16 @@ def _list_tasks(summary: Summary, first: str, alone: str) -> Lines:
                 yield from (format_interval(rate), *format_lenient(rate, rule))
                 yield f"{rate['episodes']:,}"
 
-    names = (alone, "95 %", *[rule] * bool(rule), "n") if is_alone else [a["name"] for a in arms]
+    names = [arm["name"] for arm in arms]
+    if is_alone:
+        names = ["success", "95 %", *[rule] * bool(rule), "n"]
     by_task = {task: [arm["by_task"].get(task) for arm in arms] for task in summary["tasks"]}
     rows = [(task, *format_cells(rates)) for task, rates in by_task.items() if any(rates)]
     withheld = [arm.get("withheld") for arm in arms]
     if any(withheld):
         rows.append((UNTAUGHT, *format_cells(withheld)))
-    return (first, *names), [*rows, ("all", *format_cells([arm["rounds"][-1] for arm in arms]))]
+    return ("task", *names), [*rows, ("all", *format_cells([arm["rounds"][-1] for arm in arms]))]
 
 
 UNTAUGHT = "without demonstrations"
 """Names the row of the tasks that had none."""
-
-
-def format_markdown(summary: Summary, title: str) -> str:
-    """Return a section: what was found, how to find it again, arms by round, and tasks by arm."""
-    repeats = f"{summary['repeats']} repeat{'s' * (summary['repeats'] != 1)}"
-    versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
-    origin = (
-        f"`{summary['command']}` at commit {', gone on with at '.join(format_sources(summary))}; "
-        f"{len(summary['tasks'])} tasks, {len(summary['seeds'])} {name_seeds(summary)} seeds "
-        f"each, {repeats}; {versions}."
-    )
-    parts = [f"## {title}", format_headline(summary), origin]
-    parts.append(_table_as_markdown(*_list_rounds(summary, "by repeat %")))
-    parts.append(_list_as_markdown(_list_claims(summary)))
-    if drift := summary.get("drift"):
-        parts.append(_table_as_markdown(DRIFT_HEAD, [format_drift(row) for row in drift]))
-    if beliefs := summary.get("beliefs"):
-        parts.append(_table_as_markdown(BELIEF_HEAD, [format_belief(row) for row in beliefs]))
-    parts.append(_list_as_markdown(_list_notes(summary)))
-    if baselines := summary.get("baselines"):
-        rows = [format_baseline(row) for row in baselines]
-        parts.append(_table_as_markdown(BASELINE_HEAD, rows))
-    if spent := summary.get("spent"):
-        stopped = [f"stopped before its end: {spent['stopped']}"] if spent["stopped"] else []
-        parts.append(_table_as_markdown(SPENT_HEAD, format_spending_rows(spent)))
-        parts.append(_list_as_markdown([*format_models(spent), *stopped]))
-    if arms := summary["arms"]:
-        head, by_task = _list_tasks(summary, "task, success %", arms[0]["name"])
-        parts.append(_table_as_markdown(head, by_task[:-1]))
-    return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _list_as_markdown(sentences: Iterable[str]) -> str:
-    return "\n".join(f"- {sentence}" for sentence in sentences)
-
-
-def _table_as_markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    rules = ["---", *(["---:"] * (len(head) - 1))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rules, *rows))

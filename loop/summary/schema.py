@@ -394,17 +394,13 @@ def write_summary(summary: Summary, folder: Path) -> Path:
 
 
 def read_summary(folder: Path) -> Summary:
-    """Return the summary of a run folder. Raises `StoreError` when there is none."""
-    if not (folder / FILE).is_file():
+    """Return the summary of a run folder. Raises `StoreError` when it has none that can be read."""
+    path = folder / FILE
+    if not path.is_file():
         raise StoreError(
             f"{folder} holds no summary: `benchmark` and `improve` write one at their end; webagent"
             f" view {folder} shows what there is"
         )
-    return read_summary_file(folder / FILE)
-
-
-def read_summary_file(path: Path) -> Summary:
-    """Return a summary wherever it was put. Raises `StoreError` when it is none."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

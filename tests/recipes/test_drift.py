@@ -9,7 +9,7 @@ import pytest
 from apps.report.page import format_page
 from loop.console.screen import Console
 from loop.folder import read_origin
-from loop.summary import RunMeta, format_markdown, print_summary, summarize
+from loop.summary import RunMeta, print_summary, summarize
 from loop.summary.schema import DriftRow
 from tests.fakes.run import JUDGE, TASKS, episode
 from webagent.records import Provenance, Score
@@ -80,9 +80,9 @@ def test_a_run_whose_arms_see_the_checks_has_no_such_table(tmp_path: Path) -> No
         assert "drift" not in summarize(store, META)
 
 
-def test_the_table_stands_on_the_terminal_in_markdown_and_in_the_report(run: Store) -> None:
+def test_the_table_stands_on_the_terminal_and_in_the_report(run: Store) -> None:
     summary, out = summarize(run, META), StringIO()
     print_summary(summary, Console(file=out, width=140))
-    for text in (out.getvalue(), format_markdown(summary, "Run"), format_page(summary)):
+    for text in (out.getvalue(), format_page(summary)):
         assert "believed − true" in text
         assert "+25.0" in text
