@@ -7,8 +7,9 @@ from typing import TypeAlias
 
 from loop.arms import Arm
 from loop.costs import check_cost_cap, load_prices, open_ledger, read_stop_reason, run_within_caps
-from loop.executors import BrowserSetup, open_executor
+from loop.executors.executor import BrowserSetup, open_executor
 from loop.folder import RunFolder
+from loop.jobs import Say
 from loop.judges import open_judges
 from loop.learners.choice import make_learner
 from loop.learners.state import Learner
@@ -17,7 +18,6 @@ from loop.measurement.worlds import load_guard
 from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.task_split import load_suite, read_split
-from loop.workers import Say
 from webagent.errors import WebAgentError
 from webagent.models.spending import Ledger
 from webagent.store import Store

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from benchmarks.rules import checks_hold
 from loop.arms import Arm
-from loop.executors import OpenWorlds
+from loop.executors.worker import OpenWorlds
 from loop.folder import RunFolder, read_monitors
+from loop.jobs import Say
 from loop.judges import Judges
 from loop.judging.scoring import OUTAGE
 from loop.measurement.settings import contestant
 from loop.settings import ImproveConfig
 from loop.task_split import TaskSplit, join_proposals, load_suite, read_split
-from loop.workers import Say
 from tasks.curriculum import scale_exploration
 from tasks.suite import Suite
 from tasks.task import Json, Task

@@ -7,7 +7,7 @@ from typing import Literal
 
 from tyro.conf import OmitArgPrefixes
 
-from loop.executors import ExecutorName
+from loop.executors.executor import ExecutorName
 from loop.flat import Important
 from loop.judging.specification import parse_evaluator
 from loop.measurement.settings import (

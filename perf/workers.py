@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import OraclePolicy
-from loop.executors import BrowserSetup, ExecutorName, open_executor
+from loop.executors.executor import BrowserSetup, ExecutorName, open_executor
 from tasks.task import Task
 from webagent.records import Decision, Observation, Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes

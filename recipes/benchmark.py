@@ -8,7 +8,7 @@ from apps.report import write_report
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.escalation import describe_escalation
-from loop.executors import format_executor
+from loop.executors.executor import format_executor
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
 from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measurement

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
 from loop.escalation import describe_escalation
-from loop.executors import format_executor
+from loop.executors.executor import format_executor
 from loop.folder import RunFolder
 from loop.measurement.collecting import PHASE, CollectConfig
 from loop.measurement.measurement import CostRecorder, Measurement

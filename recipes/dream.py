@@ -18,12 +18,12 @@ from loop.costs import format_spending
 from loop.dreams import imagine, measure_run
 from loop.flat import Important
 from loop.folder import RunFolder, read_origin
+from loop.jobs import JobProgress
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
 from loop.session import HEADLINE, Session
 from loop.settings import ImproveConfig
 from loop.stages import learn_world
-from loop.workers import JobProgress
 from loop.worlds import WorldChoice, check_world
 from recipes.settings import resolve
 from tasks.suite import split_of

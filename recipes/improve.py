@@ -15,9 +15,10 @@ from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
 from loop.costs import note_stop, read_stop_reason
 from loop.dreams import imagine
-from loop.executors import check_workers, format_executor
+from loop.executors.executor import check_workers, format_executor
 from loop.folder import RunFolder, read_judge_id, read_warnings
 from loop.job import CapReached, check_caps, done_key, name_job, run_job
+from loop.jobs import Job, JobError, Say, run_jobs
 from loop.judges import check_judges
 from loop.learned_judge import retrain_judge
 from loop.learners import Learner
@@ -49,7 +50,6 @@ from loop.task_split import (
     split_tasks,
     write_split,
 )
-from loop.workers import Job, JobError, Say, run_jobs
 from loop.worlds import check_world
 from recipes.settings import resolve
 from webagent.browser import find_chromium

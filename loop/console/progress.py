@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Never, Self, TypeVar
 
 from loop.console.output import progress_console
 from loop.console.screen import Console
-from loop.workers import JobProgress
+from loop.jobs import JobProgress
 from webagent.records import Trajectory
 from webagent.rollout import INTERRUPTED
 

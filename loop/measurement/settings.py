@@ -10,7 +10,7 @@ from tyro.conf import OmitArgPrefixes
 from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.escalation import EscalationChoice
-from loop.executors import ExecutorName, check_workers
+from loop.executors.executor import ExecutorName, check_workers
 from loop.flat import Important
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.policies import PLAIN, ModelChoice, NamedPolicy

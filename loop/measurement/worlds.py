@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from benchmarks.sites.hosting import Hosting
-from loop.executors import BrowserSetup, OpenWorlds, open_executor
+from loop.executors.executor import BrowserSetup, open_executor
+from loop.executors.worker import OpenWorlds
 from loop.measurement.selection import TaskSelection, list_page_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
 from loop.searching import find_unsearchable

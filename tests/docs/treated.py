@@ -212,7 +212,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --policy endpoint --model NAME --site-memory site-memory"
         " --entries rules reflections examples --trials 20",
     ),
-    "a cluster; tests/loop/test_ray_workers.py has one of three nodes": (
+    "a cluster; tests/loop/executors/test_cluster.py has one of three nodes": (
         "webagent benchmark fossil --executor ray --workers 16",
         "webagent improve --executor ray --workers 16",
     ),

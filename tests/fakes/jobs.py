@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from loop.workers import Say
+from loop.jobs import Say
 from webagent.errors import WorldError
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from loop.executors import KeepPicture, OpenWorlds
+from loop.executors.worker import KeepPicture, OpenWorlds
 from tasks.task import Task
 from tests.fakes.world import FakeWorld
 from webagent.errors import SetupError

@@ -8,7 +8,7 @@ import pytest
 from loop.console import progress
 from loop.console.progress import count_episodes, count_items, show_jobs, track
 from loop.console.screen import Console
-from loop.workers import JobProgress
+from loop.jobs import JobProgress
 from tests.fakes.run import episode
 from webagent.records import Provenance
 

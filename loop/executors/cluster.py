@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from loop.executors import (
+from loop.executors.worker import (
     Start,
     Worker,
     WorkerLostError,
@@ -45,15 +45,15 @@ class RayWorker:
         try:
             reply: WorkerReply = await self._actor.answer.remote(world, verb, *given)
         except RayError as error:
-            said = re.sub(r"\x1b\[\d+m", "", str(error))
-            missing = re.search(r"No module named '(\w+)'", said)
-            if missing and (place := re.search(r"ip=([\w.:]+)", said)):
+            message = re.sub(r"\x1b\[\d+m", "", str(error))
+            missing = re.search(r"No module named '(\w+)'", message)
+            if missing and (place := re.search(r"ip=([\w.:]+)", message)):
                 failure = (
                     f"the node {place[1]} has no module {missing[1]!r}; install"
                     f" {describe_versions()} for the Python that runs Ray there"
                 )
             else:
-                failure = said.partition(". ")[0].strip().splitlines()[0]
+                failure = message.partition(". ")[0].strip().splitlines()[0]
             raise WorkerLostError(failure) from error
         return reply
 

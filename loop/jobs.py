@@ -107,11 +107,11 @@ def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, 
     """Run the job in its process: pass on its progress, then its error or an empty text."""
     threading.Thread(target=end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    last_said = [0.0]
+    last_report = [0.0]
 
     def say(stage: str, done: float, note: str) -> None:
-        if time.monotonic() - last_said[0] > 0.25 or done in (0.0, 1.0):
-            last_said[0] = time.monotonic()
+        if time.monotonic() - last_report[0] > 0.25 or done in (0.0, 1.0):
+            last_report[0] = time.monotonic()
             connection.send(JobProgress(name, stage, done, note))
 
     failure = "a defect; its traceback is above"

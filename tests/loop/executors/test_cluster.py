@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from loop.executors import open_executor
+from loop.executors.executor import open_executor
 from recipes import cli
 from tests.fakes.worlds import FakeSetup
-from tests.loop.test_executors import assert_a_kill_costs_nothing, play
+from tests.loop.executors.test_executor import assert_a_kill_costs_nothing, play
 from tests.recipes.test_improve import TINY, finished, played
 from webagent.errors import SetupError
 

@@ -10,14 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from loop.executors import (
-    ExecutorName,
-    WorkerPool,
-    WorkerReply,
-    WorldHost,
-    check_workers,
-    open_executor,
-)
+from loop.executors.executor import ExecutorName, check_workers, open_executor
+from loop.executors.pool import WorkerPool
+from loop.executors.worker import WorkerReply, WorldHost
 from tests.fakes.policy import ScriptedPolicy
 from tests.fakes.world import fake_plan
 from tests.fakes.worlds import PICTURE, FakeSetup

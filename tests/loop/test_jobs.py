@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loop.workers import Job, JobError, JobProgress, run_jobs
+from loop.jobs import Job, JobError, JobProgress, run_jobs
 from tests.fakes.jobs import note
 
 

@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from loop.executors import WorkerLostError, WorkerReply, WorldHost, WorldSetup
-from loop.workers import end_with_parent, stop_processes
+from loop.executors.worker import WorkerLostError, WorkerReply, WorldHost, WorldSetup
+from loop.jobs import end_with_parent, stop_processes
 
 _ENDING_SECONDS = 10.0
 """That a process is given to close what it holds."""
@@ -71,9 +71,9 @@ class ProcessWorker:
                 if not waiting.done():
                     waiting.set_exception(WorkerLostError("its process ended"))
             return
-        asked = self._waiting.get(number)
-        if asked is not None and not asked.done():
-            asked.set_result(reply)
+        reply_to = self._waiting.get(number)
+        if reply_to is not None and not reply_to.done():
+            reply_to.set_result(reply)
 
 
 def _hold_worlds(connection: Connection, setup: WorldSetup) -> None:

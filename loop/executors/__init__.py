@@ -1,0 +1,1 @@
+"""Where the worlds of a run are opened."""
