@@ -60,10 +60,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Who must solve a proposal, within three attempts, before it becomes a training task: the
     current `policy`, the `proposer`'s model, or `nobody` if --judge names a judge. Proposals from
     exploration come with their solution."""
-    reword: int = 0
-    """Other wordings asked of the proposer's model for each kind of demonstrated goal, so that the
-    built-in policy's memory knows the same wish put otherwise; 0 for none. What it replied is in
-    `rewordings.jsonl` in the run folder."""
     explore_steps: int = 100
     """Real steps per exploration, in addition to those of the round."""
     violations: float | None = None
@@ -233,7 +229,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
         """Return the models behind endpoints, by the names their servers use."""
         judge = judging(self.played).served if self.judges_ask else ""
         is_served = self.judge_policy == "endpoint"
-        proposer = self.proposing.paid if self.proposer_asks or self.reword else ""
+        proposer = self.proposing.paid if self.proposer_asks else ""
         others = (judge if is_served else "", proposer, self.ahead.paid)
         return tuple(filter(None, (self.asked.paid, *others)))
 
@@ -241,7 +237,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     def is_metered(self) -> bool:
         """Return whether spending is recorded or limited, in which case only one job runs at a
         time."""
-        asks = self.judges_ask or self.proposer_asks or self.reword > 0 or self.ahead.asks_a_model
+        asks = self.judges_ask or self.proposer_asks or self.ahead.asks_a_model
         return asks or self.learner == "endpoint" or str(self.caps) != "no cap"
 
     @property

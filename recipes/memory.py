@@ -1,6 +1,5 @@
 """`webagent memory`: what a run remembers, and why memory would act as it does."""
 
-import asyncio
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,20 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tyro.conf import OmitArgPrefixes, Positional
+from tyro.conf import Positional
 
 from loop.console.output import CommandResult
-from loop.costs import format_spending, load_prices
-from loop.policies import ModelChoice
-from loop.rewording import REWORDINGS, reword_goals
 from recipes.settings import resolve
 from recipes.show import find_episode
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError
 from webagent.memory import Memory, MemoryMismatch, scene_of
 from webagent.memory.explain import explain
-from webagent.memory.rewordings import Rewordings
-from webagent.models.spending import Ledger, MeteredModel
 from webagent.policy.remembering import MEMORY, remember_judged
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -50,11 +44,6 @@ class MemoryConfig:
     out: Path | None = None
     """New folder for --onto, with the weights and the memory beside them; play it as
     model:OUT/policy."""
-    reword: int = 0
-    """With --rebuild: other wordings asked of a model for each kind of demonstrated goal that
-    `rewordings.jsonl` in the run folder lacks. What is in that file is always used; it may be
-    written by hand."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +79,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resolve(MemoryConfig, "memory", argv)
     if (config.onto is None) != (config.out is None) or (config.onto and config.rebuild):
         raise UsageError("--onto WEIGHTS and --out FOLDER go together, and without --rebuild")
-    if config.reword < 0 or (config.reword and not config.rebuild):
-        raise UsageError(f"--reword {config.reword} is a number of wordings and needs --rebuild")
     with Store.look(config.run) as store:
         episode = find_episode(store, config.episode) if config.episode else None
         if episode is not None and not episode.steps:
@@ -101,7 +88,7 @@ def main(argv: Sequence[str]) -> CommandResult:
             memory = _build_on(store, folder, config)
             print(f"{len(memory.episodes)} episodes are remembered: {folder}")
     steps = list(_explained(memory, episode, config.step)) if episode else []
-    cases = [*memory.index.steps, *memory.avoided.steps]
+    cases = [*memory.index.cases, *memory.avoided.cases]
     shown = Remembered(
         folder=str(folder),
         version=memory.version,
@@ -178,10 +165,6 @@ def _build_on(store: Store, folder: Path, config: MemoryConfig) -> Memory:
         shutil.copytree(weights, folder.parent / weights.name)
     scores = store.scores()
     episodes = [t for t in store.trajectories() if _is_training(t, split_of)]
-    goals = [t.goal for t in episodes if t.provenance.phase == "demonstrate"]
-    if config.reword or (config.run / REWORDINGS).exists():
-        memory.rewordings, told = asyncio.run(_reword(config, goals))
-        print(told)
     judged: list[tuple[Trajectory, float | None]] = []
     for episode in episodes:
         values = [s.value for s in scores.get(episode.id, ()) if s.name == SUCCESS]
@@ -200,22 +183,6 @@ def _build_on(store: Store, folder: Path, config: MemoryConfig) -> Memory:
         memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
     memory.save(folder)
     return memory
-
-
-async def _reword(config: MemoryConfig, goals: Sequence[str]) -> tuple[Rewordings, str]:
-    """Other wordings of the goals, asked for what is not in the run's file."""
-    file = config.run / REWORDINGS
-    if not config.reword:
-        found = Rewordings.read(file)
-        return found, f"{len(found)} other wordings of goals: {file}"
-    ledger, named = Ledger(prices=load_prices(None)), config.asked.contestant()
-    named.check()
-    model = MeteredModel(named.language_model(), ledger, "reword")
-    try:
-        found, told = await reword_goals(model, goals, config.reword, file)
-    finally:
-        await model.close()
-    return found, f"{told}; {format_spending(ledger) or 'no model was asked'}"
 
 
 def _is_training(episode: Trajectory, split_of: Any) -> bool:

@@ -33,6 +33,7 @@ REPLACED = {
     "skill-rows": "leave it out: one adapter is trained for all episodes",
     "skill-composition": "leave it out; folders of several adapters are no longer played",
     "train.withdraw-hints": "leave it out: prompts are trained on as they were sampled",
+    "reword": "give --restate MODEL to webagent benchmark, run or collect",
     "train.tensorboard": "give --train.track tensorboard",
     "vision": "give --images",
 }

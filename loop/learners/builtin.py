@@ -8,13 +8,10 @@ import numpy as np
 
 from loop.folder import TRAINING
 from loop.learners.state import ArmState, Purpose
-from loop.rewording import REWORDINGS, reword_goals
 from loop.session import SHARED, Progress, Session
 from webagent.memory import Memory, MemoryMismatch
-from webagent.memory.rewordings import Rewordings
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.models.spending import MeteredModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.policy.remembering import MEMORY, is_example, remember_judged
@@ -138,28 +135,12 @@ class BuiltinLearner:
             except MemoryMismatch as error:
                 session.say("memory", 1.0, f"built again: {error}")
         self.memory = self.memory or Memory()
-        if session.config.reword and not self.memory.rewordings:
-            self.memory.rewordings = await self._reword(state)
         train_memory(self.memory, state, 1000 * session.repeat + round)
         if not self.memory.has_prior and not all(map(self.memory.has_examples, session.names)):
             # Demonstrations alone: own successes would teach what exploring happened to find.
             self.memory.learn_prior(state.demonstrations, 1000 * session.repeat + round)
         session.folder.save(self.memory, *key)
         session.say("memory", 1.0, f"{len(self.memory)} steps remembered")
-
-    async def _reword(self, state: ArmState) -> Rewordings:
-        """The demonstrated goals in other words, asked for or read from the run's folder."""
-        session = self._session
-        named = session.config.proposing.contestant()
-        goals = [trajectory.goal for trajectory in state.demonstrations]
-        file = session.folder.path / REWORDINGS
-        model = MeteredModel(named.language_model(), session.ledger, "reword")
-        try:
-            found, told = await reword_goals(model, goals, session.config.reword, file)
-        finally:
-            await model.close()
-        session.say("rewording", 1.0, told)
-        return found
 
 
 def train_memory(memory: Memory, state: ArmState, seed: int) -> None:

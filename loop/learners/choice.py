@@ -47,7 +47,6 @@ def check_learner(config: ImproveConfig) -> None:
             f" {config.evaluate_every}: at least 1 of each is needed"
         )
     config.taught.check(config.asked.policy)
-    check_rewording(config)
     check_async_rounds(config)
     if kind == "builtin":
         if config.site_memory is not None:
@@ -78,23 +77,6 @@ def check_learner(config: ImproveConfig) -> None:
             f"--arms {' '.join(odd)}: with --policy {config.asked.policy} there are none, control,"
             " self, uniform, judged and checked"
         )
-
-
-def check_rewording(config: ImproveConfig) -> None:
-    """Find what is wrong with the settings of rewording. Raises `SetupError`."""
-    if not config.reword:
-        return
-    if config.reword < 0 or config.learner != "builtin" or config.memory == "off":
-        raise UsageError(
-            f"--reword {config.reword} is a number of wordings for the memory of --policy builtin;"
-            " leave it out"
-        )
-    if not config.proposing.is_named:
-        raise UsageError(
-            f"--reword {config.reword} asks a model; name it with --proposer-model, or give"
-            " --proposer-policy local:FOLDER"
-        )
-    config.proposing.contestant().check()
 
 
 def check_async_rounds(config: ImproveConfig) -> None:

@@ -142,8 +142,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --preset demo",
         "webagent improve --benchmark miniwob --tasks twenty --arms none self uniform",
         "webagent improve --curriculum uniform",
-        "webagent improve --benchmark oscar --tasks all --demonstrations 3 --reword 4"
-        " --proposer-model NAME --name reworded",
         "webagent improve --withhold 0.5 --repeats 3",
         "webagent improve --arms none judged checked",
         "webagent improve --arms none self lookahead rerank --world map --candidates 5 --margin 3",
@@ -283,7 +281,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent dream runs/oscar --serve",
     ),
     "a run of minutes; tests/recipes/test_memory.py explains one": (
-        "webagent memory runs/demo --rebuild --reword 4 --model NAME",
         "webagent memory runs/demo",
         "webagent memory runs/demo 7ab5e0219cfb --step 3",
         "webagent memory runs/found --onto runs/NAME/weights/none-0/0/policy"

@@ -41,12 +41,12 @@ def orders(first: int, names: tuple[str, ...] = tuple(ORDERS)) -> tuple[Node, ..
     return tuple(nodes)
 
 
-def look_up(name: str, order: str, first: int) -> Trajectory:
+def look_up(name: str, order: str, first: int, goal: str = "") -> Trajectory:
     """Looking up what an order came to."""
     start = (link(first, "Account"), link(first + 1, "Help"))
     return episode(
         name,
-        f'What did my order "{order}" come to?',
+        goal or f'What did my order "{order}" come to?',
         (start, Click(first)),
         (orders(first + 10), Answer(ORDERS[order][0])),
     )

@@ -15,7 +15,6 @@ from webagent.memory.pages import Page
 from webagent.memory.scene import Scene, mark_of
 from webagent.memory.scorer import UNTAUGHT
 from webagent.memory.usage import Usage, content_words, key_of
-from webagent.memory.wording import concepts
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Node
 
@@ -38,9 +37,8 @@ _FORM = 4
 """Fields from which a page is a form to be filled in."""
 _LONGEST = 40
 """Letters of a text beyond which it is no answer."""
-_STEM, _SAME_STEM, _SAME_CONCEPT = 4, 0.8, 0.6
-"""Letters that words of one stem share; what such a word, and an everyday word for the same, count
-beside the very word."""
+_STEM, _SAME_STEM = 4, 0.8
+"""Letters that words of one stem share, and what such a word counts beside the very word."""
 _AMOUNTS = frozenset(("many", "much", "number", "amount", "total", "sum", "count", "often"))
 Features = dict[str, float]
 
@@ -65,21 +63,17 @@ def _goal_words(goal: Goal) -> tuple[str, ...]:
 
 @lru_cache(65536)
 def match_words(name: str, words: tuple[str, ...]) -> float:
-    """Return which share of a name's words stands among these, other forms and everyday words for
-    the same counting less."""
+    """Return which share of a name's words stands among these, other forms counting less."""
     own = [word for word in content_words(name) if word.isalpha()]
     if not own or len(own) > 8:
         return 0.0
     stems = {word[:_STEM] for word in words if len(word) >= _STEM}
-    meant = {concept for word in words for concept in concepts(word)}
     total = 0.0
     for word in own:
         if word in words:
             total += 1.0
         elif len(word) >= _STEM and word[:_STEM] in stems:
             total += _SAME_STEM
-        elif meant.intersection(concepts(word)):
-            total += _SAME_CONCEPT
     return total / len(own)
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from webagent.memory.wording import concepts
-
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
 _ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\w)@\w+)"
@@ -21,19 +19,17 @@ _PROSE = (
 _CAPITAL = r"(?!I\b)(?![\w-]*\d)[A-Z](?:[^\W_]|['’-](?!s\b)(?=\w))*"
 _FURTHER = rf"(?: (?:{_CAPITAL}|of|the(?= [A-Z])))"
 _NAME = rf"(?P<name>(?<=[a-z0-9,;:>=+-] ){_CAPITAL}{_FURTHER}*(?<! of))"
-_FIRST = rf"(?:^|(?<=[.?!] ))(?P<first>{_CAPITAL}(?:{_FURTHER}+(?<! of)|(?=:| [-=–—]|['’]s\b)))"
-"""A name with which a sentence begins: of several words, or set off from the rest."""
+_FULL = rf"{_CAPITAL} {_CAPITAL}{_FURTHER}*(?<! of)"
+_FIRST = (
+    rf"(?:^|(?<=[.?!] ))(?P<first>(?:{_FULL}|{_CAPITAL})"
+    r"""(?=:(?! ["“])| =| [-–—][ >])"""
+    rf"|{_FULL}(?= (?:is|was|has|had|does|did|can|will|would)\b)|{_CAPITAL}(?=['’]s\b))"
+)
+"""A name with which a sentence begins: one that is set off from the rest, that is its subject, or
+that owns something. Of other words with capitals the first may be a verb, and a single one before a
+quoted value is its label."""
 _LONGER = r"(?<!\w){}((?: [a-z][a-z'’-]*){{1,3}})"
 """A name, to be filled in, and up to three words after it."""
-_OPENERS = frozenset(
-    {
-        *("after", "all", "among", "before", "both", "click", "dear", "drag", "drop", "during"),
-        *("each", "every", "hello", "hey", "hi", "hover", "inside", "into", "maybe", "now"),
-        *("once", "only", "please", "press", "scroll", "since", "some", "swipe", "tap", "thanks"),
-        *("today", "under", "until", "when", "where", "whatever", "while", "whoever", "within"),
-    }
-)
-"""Words that begin sentences and no names, besides function words and everyday words."""
 _MONTH = (
     r"(?P<month>(?:January|February|March|April|May|June|July|August|September|October|November"
     r"|December) \d{4})"
@@ -91,7 +87,7 @@ class Goal:
 @lru_cache(16384)
 def weigh_keys(goal: Goal) -> Mapping[str, float]:
     """Return what a goal is compared by, each with what it counts: words of its template, their
-    stems, everyday words for the same, pairs of words, and how many values of which kind there are.
+    stems, pairs of words, and how many values of which kind there are.
 
     Pairs and words that any sentence may have count less: they say how something is put, not what
     is wanted. The weights were chosen on goals of two sites, each wording asked for by the others.
@@ -124,11 +120,11 @@ def weigh_words(text: str) -> Mapping[str, float]:
 
 
 def _weigh_word(word: str) -> dict[str, float]:
-    """A word, its stem and everyday words for the same."""
+    """A word and its stem."""
     found = {word: 0.1 if word in FUNCTION_WORDS else 1.0}
     if len(word) >= _STEM:
         found[f"{word[:_STEM]}~"] = 1.0
-    return found | dict.fromkeys(concepts(word), 1.0)
+    return found
 
 
 @lru_cache(4096)
@@ -185,14 +181,14 @@ def with_names(goal: Goal, names: tuple[tuple[int, str], ...]) -> Goal:
 
 
 def _find_values(text: str) -> list[re.Match[str]]:
-    """The values in a text. A sentence that begins with an everyday word does not begin with a
-    name, but one may follow."""
+    """Return the values in a text. A sentence that begins with a function word does not begin with
+    a name, but one may follow."""
     found, at = [], 0
     while match := _SLOT.search(text, at):
         at = match.end()
         if match["first"]:
             word = re.split(r"[\s'’-]", match["first"])[0].lower()
-            if word in FUNCTION_WORDS or word in _OPENERS or concepts(word):
+            if word in FUNCTION_WORDS:
                 at = match.start() + len(word)
                 continue
         if match.group().strip():

@@ -97,15 +97,8 @@ class Index:
     _known_totals: Array | None = None
     _episode: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
     _task: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
-    _twin: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
-    """The first case of the same step, whose goal was put otherwise."""
-    _first: dict[tuple[str, int], int] = field(default_factory=dict)
-    """The first case of each step."""
-
-    @property
-    def steps(self) -> list[Case]:
-        """The first case of each step; the others have the same goal in other words."""
-        return [self.cases[i] for i in self._first.values()]
+    _steps: dict[tuple[str, int], Case] = field(default_factory=dict)
+    """Cases by episode and step."""
 
     def add(self, case: Case) -> None:
         """Put a case in."""
@@ -123,7 +116,7 @@ class Index:
         if number == len(self._members):
             self._members.append([])
         self._members[number].append(len(self.cases))
-        self._twin.append(self._first.setdefault((case.episode, case.step), len(self.cases)))
+        self._steps[case.episode, case.step] = case
         self.cases.append(case)
         self._template.append(number)
         self._past.append(_suffix(case.past))
@@ -163,8 +156,6 @@ class Index:
         rough += 1.0 * (self._place.values == stable_hash(view["place"]))
         rough -= 0.1 * np.abs(self._step.values - len(view["past"]))
         rough[of_task | (self._episode.values == left_out)] = -np.inf
-        if len(self._first) < len(self.cases):
-            rough[_find_worse_twins(rough, self._twin.values)] = -np.inf
         few = min(_ROUGH, len(rough))
         picks = np.argpartition(-rough, few - 1)[:few]
         found = []
@@ -179,8 +170,7 @@ class Index:
 
     def next_of(self, case: Case) -> Case | None:
         """Return the step that followed a case in its episode."""
-        place = self._first.get((case.episode, case.step + 1))
-        return self.cases[place] if place is not None else None
+        return self._steps.get((case.episode, case.step + 1))
 
     def siblings(self, goal: Goal, count: int, without: str = "") -> list[Case]:
         """Return cases of whatever step of the goals most like this one, none of a goal that shares
@@ -189,15 +179,13 @@ class Index:
             return []
         likeness = self.goal_likeness(goal)
         found: list[Case] = []
-        seen: set[int] = set()
         for number in np.argsort(-likeness, kind="stable"):
             if likeness[number] < _AKIN:
                 break
             for i in self._members[number]:
-                case, twin = self.cases[i], int(self._twin.values[i])
-                if twin in seen or without in (case.episode, case.task):
+                case = self.cases[i]
+                if without in (case.episode, case.task):
                     continue
-                seen.add(twin)
                 found.append(case)
                 if len(found) == count:
                     return found
@@ -249,15 +237,6 @@ class Index:
                 totals[places] += weight * (_ALONE if len(places) == 1 else 1.0)
             self._known_totals = totals
         return self._known_totals
-
-
-def _find_worse_twins(scores: Array, twins: NDArray[Any]) -> NDArray[Any]:
-    """Which cases are not the best of their step; of equal ones the first is."""
-    scores = scores - 1e-9 * np.arange(len(scores))
-    best = np.full(len(scores), -np.inf)
-    np.maximum.at(best, twins, scores)
-    worse: NDArray[Any] = scores < best[twins]
-    return worse
 
 
 def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:

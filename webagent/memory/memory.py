@@ -29,14 +29,13 @@ from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_o
 from webagent.memory.failures import LEAST_BLAME, discount
 from webagent.memory.goals import read_goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
-from webagent.memory.rewordings import Rewordings, reword_episode
 from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
 from webagent.memory.tries import FailedTries, key_of_action
 from webagent.memory.usage import Usage
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 8
+VERSION = 9
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 RECALLED = 10
 """Cases that an action is chosen from."""
@@ -85,12 +84,10 @@ class Memory:
     """What was tried in vain at tasks without a success."""
     failed: Counter[str] = field(default_factory=Counter)
     """Own failures by task since its latest own success."""
-    rewordings: Rewordings = field(default_factory=Rewordings)
-    """Other wordings of goals; what is remembered from now on is remembered in all of them."""
     _usage: Usage = field(default_factory=Usage)
 
     def __len__(self) -> int:
-        return len(self.index.steps) + len(self.avoided.steps)
+        return len(self.index.cases) + len(self.avoided.cases)
 
     def remember(
         self,
@@ -116,10 +113,6 @@ class Memory:
             return 1
         for case in cases:
             self.index.add(case)
-        for goal in self.rewordings.reword(trajectory.goal):
-            for case in cases_of(reword_episode(trajectory, goal), weight, source):
-                if case.step not in without:
-                    self.index.add(case)
         return len(cases)
 
     def avoid(self, trajectory: Trajectory, blame: Sequence[float]) -> int:
@@ -149,12 +142,8 @@ class Memory:
         return task in self._usage.tasks
 
     def examples(self) -> list[tuple[str, str]]:
-        """Return the tasks that are remembered with each goal that they had, rewordings left out:
-        of an episode's cases those in its own words come first."""
-        firsts: dict[str, tuple[str, str]] = {}
-        for case in self.index.cases:
-            firsts.setdefault(case.episode, (case.task, case.goal.text))
-        return list(dict.fromkeys(firsts.values()))
+        """Return the tasks that are remembered with each goal that they had."""
+        return list(dict.fromkeys((case.task, case.goal.text) for case in self.index.cases))
 
     def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
         """Keep what was tried in vain at a task without examples, each step with how likely it was
@@ -283,7 +272,7 @@ class Memory:
         order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_LESSONS]
         lessons = [steps[int(i)] for i in order]
         # Weights under which cases of the right kind of step get the most of the recall.
-        known = {(case.episode, case.step): case for case in self.index.steps}
+        known = {(case.episode, case.step): case for case in self.index.cases}
         groups: list[tuple[Array, Array]] = []
         for trajectory, i in lessons:
             own = known.get((trajectory.id, i))
@@ -340,7 +329,6 @@ class Memory:
         digest = hashlib.blake2b(digest_size=6)
         for episode, weight in self.episodes.items():
             digest.update(f"{episode} {weight:g};".encode())
-        digest.update(repr(sorted(self.rewordings.by_template.items())).encode())
         digest.update(self.relevance.tobytes())
         for name, scorer in sorted(self.scorers.items()):
             digest.update(f"{name} {sorted(scorer.weights.items())}".encode())
@@ -355,7 +343,6 @@ class Memory:
             "episodes": self.episodes,
             "tries": self.tries.tries,
             "failed": self.failed,
-            "rewordings": list(self.rewordings.by_template.items()),
             "relevance": dict(zip(FEATURES, self.relevance.tolist(), strict=True)),
             "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
         }
@@ -383,9 +370,6 @@ class Memory:
             memory.failed.update(about.get("failed", {}))
             memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
             memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
-            memory.rewordings.by_template = {
-                tuple(template): tuple(others) for template, others in about.get("rewordings", [])
-            }
             for task, tried in about.get("tries", {}).items():
                 for each in tried:
                     memory.tries.add(task, tuple((int(key), float(p)) for key, p in each))

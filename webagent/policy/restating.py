@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field
 
 from webagent.errors import UsageError
 from webagent.memory.goals import compare_goals, read_goal
-from webagent.memory.rewordings import reword_episode
 from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read, read_form
@@ -123,7 +122,11 @@ def _put(
 ) -> tuple[Trajectory, Observation]:
     if goal == observation.goal:
         return trajectory, observation
-    return reword_episode(trajectory, goal), replace(observation, goal=goal)
+    steps = tuple(
+        replace(step, observation=replace(step.observation, goal=goal)) for step in trajectory.steps
+    )
+    task = replace(trajectory.task, goal=goal)
+    return replace(trajectory, task=task, goal=goal, steps=steps), replace(observation, goal=goal)
 
 
 def _note(decision: Decision, trajectory: Trajectory, goal: str, asked: str) -> Decision:

@@ -11,7 +11,9 @@ from webagent.records import Node, Observation
     ("goal", "values"),
     [
         ("Blue Teapot: how many are left?", ["Blue Teapot"]),
-        ("Leave it. Mary Stone's bill is paid.", ["Mary Stone"]),
+        ("Leave it. Mary Stone has paid.", ["Mary Stone"]),
+        ("Anna's bill is paid.", ["Anna"]),
+        ('Open Mary Stone\'s bill. Status: "Paid"', ["Mary Stone", "Paid"]),
         ("Oslo = my home", ["Oslo"]),
         ("My home -> Oslo", ["Oslo"]),
         ("Delete Blue Teapot", ["Blue Teapot"]),

@@ -154,7 +154,7 @@ def test_successes_and_judged_failures_are_remembered() -> None:
     good, bad, unknown = (replace(look_up(n, "10056", 1), id=n) for n in ("g", "b", "u"))
     over = replace(bad, ending=Ending.TASK_OVER)
     assert remember_judged(memory, [(good, 1.0), (over, 0.0), (unknown, None)]) == 4
-    assert [case.source for case in memory.index.steps] == ["success", "success"]
+    assert [case.source for case in memory.index.cases] == ["success", "success"]
     assert [case.source for case in memory.avoided.cases] == ["failure", "failure"]
     assert memory.episodes == {"g": 1.0, "b": -1.0}
 

@@ -8,7 +8,6 @@ from tests.webagent.policy.test_remembering import at
 from webagent.action.actions import Answer
 from webagent.errors import ModelError, UsageError
 from webagent.memory import Memory
-from webagent.memory.rewordings import reword_episode
 from webagent.models.canned import CannedModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.policy import ScriptedPolicy, play_actions
@@ -29,7 +28,7 @@ def taught() -> BuiltinPolicy:
 
 
 async def test_a_goal_in_other_words_is_done_as_the_one_that_is_meant() -> None:
-    asked = reword_episode(look_up("new", "10050", 70), OTHER)
+    asked = look_up("new", "10050", 70, OTHER)
     policy, model = taught(), CannedModel([RIGHT])
     restating = put_in_front(policy, model)
     first = await restating.act(at(asked, 0), asked.steps[0].observation)
