@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from webagent.errors import unknown_name
+from webagent.errors import UsageError, unknown_name
 
 Lessons = Literal["nothing", "demonstrations", "experience"]
 Acting = Literal["policy", "lookahead", "rerank", "best_of_k"]
 Draws = Literal["curriculum", "uniform"]
-Belief = Literal["checks", "own", "own and frozen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +21,6 @@ class Arm:
     dreams: bool = False
     """Whether imagined episodes join the policy's training set."""
     acts_by: Acting = "policy"
-    believes: Belief = "checks"
-    """Judge of its own episodes: the tasks' checks, a learned judge that it trains on its own
-    verdicts, or that judge where a frozen one agrees."""
     draws: Draws = "curriculum"
     """How its tasks are sampled: by the curriculum, or every task equally often."""
     weights_of: str = ""
@@ -40,11 +36,9 @@ _ALL = (
     Arm("self", "self-improvement on judged real experience"),
     Arm("imagined", "self-improvement with imagined successes added", dreams=True),
     Arm("lookahead", "`self` asking the world model", acts_by="lookahead", weights_of="self"),
-    Arm("rerank", "`self` asking the reward model", acts_by="rerank", weights_of="self"),
+    Arm("rerank", "`self` asking a judge", acts_by="rerank", weights_of="self"),
     Arm("best_of_k", "`self` voting with itself", acts_by="best_of_k", weights_of="self"),
     Arm("both", "`imagined` asking its world model", acts_by="lookahead", weights_of="imagined"),
-    Arm("judged", "`self` with a learned judge in place of the checks", believes="own"),
-    Arm("checked", "`judged` held to a frozen judge", believes="own and frozen"),
     Arm("uniform", "`self` without a curriculum: every task as often", draws="uniform"),
     Arm(
         "map",
@@ -56,18 +50,20 @@ _ALL = (
 )
 
 ARMS = {arm.name: arm for arm in _ALL}
+REMOVED = ("judged", "checked")
+"""Arms of earlier versions that gained nothing."""
 
 
 def arms_of(asked: Iterable[str]) -> list[str]:
     """Return the named arms and those they need, in the order of the table. Raises `SetupError`."""
     names = set(ARMS) if "all" in asked else set(asked)
     for name in names:
+        if name in REMOVED:
+            raise UsageError(
+                f"the arm {name!r} was removed, as it gained nothing (docs/results); a run that has"
+                " it can be viewed and merged, but not resumed"
+            )
         if name not in ARMS:
             raise unknown_name("arm", name, [*ARMS, "all"])
     needed = {ARMS[name].weights_of for name in names} - {""}
     return [name for name in ARMS if name in names | needed | {"none"}]
-
-
-def has_learned_judge(asked: Iterable[str]) -> bool:
-    """Return whether any of these arms has a learned judge instead of the checks."""
-    return any(ARMS[name].believes != "checks" for name in arms_of(asked))

@@ -1,4 +1,4 @@
-"""Imagined episodes from real pages, used only if two models predict success."""
+"""Imagined episodes from real pages, used only if the world model predicts success."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,17 +30,15 @@ from worldmodel.transitions import Transition, transitions
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:
-    """Imagine episodes from real pages whose task failed, and keep those that both models score as
-    a success.
+    """Imagine episodes from real pages whose task failed, and keep those in which the world model
+    predicts a success.
 
     Nothing is imagined if the world model's predictions of success are too often wrong on held-out
     episodes.
     """
     state.dreams = []
-    world, reward = state.world, state.reward
-    if world is None or reward is None:
-        return
-    if _measure_belief(session, state, world, round) < session.config.trusted:
+    world = state.world
+    if world is None or _measure_belief(session, state, world, round) < session.config.trusted:
         return
     solved = {start_key(t.task) for t in state.experience if state.succeeded(t)}
     starts = {
@@ -61,9 +59,7 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     episodes = await collect(
         plan, policy, open_dream, concurrency=32, recorder=session.store, on_episode=tell
     )
-    believed = [t for t in episodes if _is_believed(t, session.config.belief)]
-    chances = reward.probabilities(believed)
-    state.dreams = [t for t, chance in zip(believed, chances, strict=True) if chance >= 0.5]
+    state.dreams = [t for t in episodes if _is_believed(t, session.config.belief)]
 
 
 def _measure_belief(session: Session, state: ArmState, world: WorldModel, round: int) -> float:

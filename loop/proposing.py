@@ -96,7 +96,7 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
             run = ProposalRun(asked, folder, store, borrowed)
             await run.work()
         lines = run.lines[: asked.count]  # an exploration finds what it finds
-        records += map(_take_untried, lines) if session.has_named_judge else lines
+        records += map(_take_untried, lines) if session.judges.believed is not None else lines
         unreadable, steps = unreadable + len(run.problems), steps + run.steps
     refusals = [record.proposal.refusals for record in records]
     return {

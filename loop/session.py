@@ -60,11 +60,6 @@ class Session:
     """Tasks proposed in this arm before its rounds, by name."""
 
     @property
-    def believes(self) -> bool:
-        """Return whether the arm has a learned judge instead of the checks."""
-        return self.arm.believes != "checks"
-
-    @property
     def split(self) -> TaskSplit:
         """Return which tasks are for training and which for evaluation."""
         return read_split(self.folder, self.config)
@@ -78,11 +73,6 @@ class Session:
     def suite(self) -> Suite:
         """Return the suite of the tasks."""
         return join_proposals(load_suite(self.config), self.proposed)
-
-    @property
-    def has_named_judge(self) -> bool:
-        """Return whether a judge other than the checks selects the training data."""
-        return self.believes or self.judges.believed is not None
 
     @property
     def exploration(self) -> tuple[float, float]:

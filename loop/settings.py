@@ -67,7 +67,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     run stops. Default: count only. Needs --guard."""
     arms: Important[tuple[str, ...]] = ("none", "control", "self")
     """Arms to run, or `all`: none control self uniform map imagined lookahead rerank best_of_k
-    both judged checked."""
+    both. `rerank` needs --lookahead-by."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
     """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
     whose weights are trained, `endpoint` with --model for one that learns through its prompt."""
@@ -121,8 +121,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Prompt and target tokens of the policy's training per round, also in the control arm."""
     world_tokens: int = 400_000
     """Prompt and target tokens of the world model's training per round."""
-    reward_tokens: int = 150_000
-    """Prompt and target tokens of the reward model's training per round."""
     learning_rate: float = 2e-3
     """Peak learning rate of the initial training; later rounds continue from the weights at half of
     it."""
@@ -146,13 +144,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     pictures: int = 1000
     """Maximum number of screenshots of evaluated episodes stored for viewing, per arm and repeat; 0
     for none."""
-    hide_checks: tuple[str, ...] = ()
-    """Tasks whose checks are hidden from the loop; the learned reward model judges them instead."""
-    labels: int = 200
-    """Episodes with a ground-truth label on which arms with a learned judge train their first
-    judge."""
-    judge_tokens: int = 400_000
-    """Prompt and target tokens of the learned judge's training, initially and in every round."""
     dreams: int = 200
     """Maximum number of imagined episodes per round, in arms that use them."""
     horizon: int = 5

@@ -11,11 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.oracles import ORACLES, OraclePolicy
-from evaluators.reward.builtin import RewardModel
-from loop.arms import has_learned_judge
 from loop.folder import LEARNING, read_judge_id
-from loop.judging.specification import judge_by_chance
-from loop.learned_judge import judge_episode, record_verdicts, train_first_judge
 from loop.learners import ArmState, Learner, RemembersAtOnce
 from loop.sampling import write_draws
 from loop.session import HEADLINE, SHARED, Progress, Session, play_episodes, score_episodes
@@ -34,7 +30,7 @@ from webagent.training.rows import grow_vocabulary
 from webagent.training.tracking import Trackers
 from worldmodel.accuracy import is_held_back
 from worldmodel.layers import LayeredWorld
-from worldmodel.lookahead import Direct, Gate, Reranked, Vote
+from worldmodel.lookahead import Gate, Reranked, Vote
 from worldmodel.map import read_rules
 from worldmodel.network import NetworkWorld
 from worldmodel.recall import RememberedWorld
@@ -46,11 +42,6 @@ async def begin(session: Session, learner: Learner) -> ArmState:
     state = ArmState(learner)
     await demonstrate(session, state)
     await learner.learn(state, SHARED, 0)
-    state.hidden = frozenset(session.config.hide_checks)
-    if state.hidden:
-        learn_world(session, state, 0)
-    if session.believes or (session.arm.name == SHARED and has_learned_judge(session.config.arms)):
-        await train_first_judge(session, state)
     return state
 
 
@@ -134,9 +125,6 @@ async def recall(session: Session, learner: Learner, round: int) -> ArmState:
     state = ArmState(learner)
     await demonstrate(session, state)
     state.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
-    state.hidden = frozenset(session.config.hide_checks)
-    if session.folder.has_weights(arm, repeat, round, "reward"):
-        state.reward = RewardModel(session.folder.load(arm, repeat, round, "reward"))
     await judge(session, state, state.experience)
     await learner.learn(state, first or arm, 0 if first else round)
     if session.folder.has_weights(arm, repeat, round, "world"):
@@ -184,52 +172,35 @@ async def practise(
 async def judge(
     session: Session, state: ArmState, episodes: Sequence[Trajectory]
 ) -> list[float | None]:
-    """Return the verdict that the loop uses for each episode: its checks, or a learned judge's
-    where the checks are hidden. The ground truth is stored next to it either way, and returned."""
+    """Store the verdict that the loop uses for each episode: its checks', or the named judge's.
+    The ground truth is stored next to it either way, and returned."""
     truth = await score_episodes(session, episodes)
-    named = truth
+    verdicts = truth
     if session.judges.believed is not None and episodes:
-        arm = f"{episodes[0].provenance.arm}:{session.repeat}"
-        named = await session.judges.believed.believe(episodes, arm, episodes[0].provenance.round)
-    for trajectory, value in zip(episodes, named, strict=True):
-        if session.believes:
-            value = await judge_episode(session, state, trajectory)
-        elif trajectory.task.name in state.hidden:
-            if state.reward is None:
-                value = None
-            else:
-                said = await state.reward.evaluator()(trajectory)
-                session.store.score(trajectory.id, replace(said, name="judged"))
-                value = said.value
-        state.success[trajectory.id] = value
+        place = episodes[0].provenance
+        arm = f"{place.arm}:{session.repeat}"
+        verdicts = await session.judges.believed.believe(episodes, arm, place.round)
+    state.success |= {t.id: value for t, value in zip(episodes, verdicts, strict=True)}
     return truth
 
 
 def learn_world(session: Session, state: ArmState, round: int) -> None:
-    """Train the world model and the reward model on everything real so far; if imagined episodes or
-    --world need no network, the world model is the memory."""
-    parts = [("world", session.config.world_tokens), ("reward", session.config.reward_tokens)]
+    """Train the world model on everything real so far; if imagined episodes or --world need no
+    network, it is the memory."""
     if not session.arm.dreams and session.config.ahead.kind != "builtin":
         state.world = remember_real(state, session.folder.path)
-        parts = parts[1:]
-    for part, tokens in parts:
-        key = (session.arm.name, session.repeat, round, part)
-        if session.folder.has_weights(*key):
-            model = session.folder.load(*key)
-        else:
-            has_old = round > 0 and session.folder.has_weights(*key[:2], round - 1, part)
-            seed = 7 * session.repeat + (part == "reward")
-            old = session.folder.load(*key[:2], round - 1, part) if has_old else None
-            model = old or BuiltinModel.create(seed)
-            config = session.fit_config(tokens, round if has_old else 0)
-            progress = session.progress(f"{part} model")
-            train = train_world if part == "world" else train_reward
-            train(state, model, config, progress)
-            session.folder.save(model, *key)
-        if part == "world":
-            state.world = build_world(state, model, session.folder.path)
-        else:
-            state.reward = RewardModel(model)
+        return
+    key = (session.arm.name, session.repeat, round, "world")
+    if session.folder.has_weights(*key):
+        model = session.folder.load(*key)
+    else:
+        has_old = round > 0 and session.folder.has_weights(*key[:2], round - 1, "world")
+        old = session.folder.load(*key[:2], round - 1, "world") if has_old else None
+        model = old or BuiltinModel.create(7 * session.repeat)
+        config = session.fit_config(session.config.world_tokens, round if has_old else 0)
+        train_world(state, model, config, session.progress("world model"))
+        session.folder.save(model, *key)
+    state.world = build_world(state, model, session.folder.path)
 
 
 def build_world(state: ArmState, model: BuiltinModel, run: Path) -> LayeredWorld:
@@ -257,20 +228,6 @@ def train_world(
     fit(model.network, rows, config, progress)
 
 
-def train_reward(
-    state: ArmState, model: BuiltinModel, config: FitConfig, progress: Progress
-) -> None:
-    """Train to predict success on episodes with a known outcome."""
-    demonstrated = len(state.demonstrations)
-    episodes = [
-        episode
-        for place, episode in enumerate(_trained_on(state))
-        if place < demonstrated or episode.task.name not in state.hidden
-    ]
-    grow_vocabulary(model.vocabulary, episodes)
-    fit(model.network, RewardModel(model).rows(episodes, state.success), config, progress)
-
-
 def _trained_on(state: ArmState) -> list[Trajectory]:
     """Return all real episodes except those held out to validate the world model."""
     return state.demonstrations + [t for t in state.experience if not is_held_back(t)]
@@ -291,7 +248,7 @@ def record_learning(session: Session, state: ArmState, round: int) -> None:
         reasons = Counter(s.reason for each in said for s in each if s.evaluator == judge)
         silent = reasons.most_common(1)[0][0] if reasons else "its model failed"
     noted: dict[str, Json] = {
-        "judge": f"{session.arm.believes} judge" if session.believes else judge,
+        "judge": judge,
         "collected": len(values),
         "played": sum(
             t.provenance.round == round and t.task.name in session.proposed
@@ -324,7 +281,7 @@ def find_violations(trajectory: Trajectory) -> list[dict[str, Json]]:
     return [each for each in found if isinstance(each, dict) and each.get("where") == "action"]
 
 
-def describe_drift(session: Session, round: int) -> str:
+def describe_violations(session: Session, round: int) -> str:
     """Return why the run is to stop after a round, as its agent tried too often what the guard
     refuses; empty where it did not."""
     bound = session.config.violations
@@ -353,8 +310,6 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
     async with _open_acting(session, state) as policy:
         episodes = await play_episodes(session, plan, policy, f"measure {round}")
     await score_episodes(session, episodes)
-    for trajectory in episodes:
-        await record_verdicts(session, state, trajectory)
 
 
 @asynccontextmanager
@@ -366,9 +321,6 @@ async def _open_acting(session: Session, state: ArmState) -> AsyncIterator[Polic
     if acts_by == "best_of_k":
         vote = Vote(state.learner.policy("vote"), choice.candidates)
         yield Reranked(plain, vote, acts_by, gate)
-    elif acts_by == "rerank" and not choice.lookahead_by:
-        assert state.reward is not None, "learn_world makes it"
-        yield Reranked(plain, Direct(judge_by_chance(state.reward)), acts_by, gate)
     elif acts_by in ("rerank", "lookahead"):
         images, imagines = session.store.images.get, acts_by == "lookahead"
         async with open_lookahead(choice, images, state.world, imagines=imagines) as ahead:

@@ -164,15 +164,6 @@ _TABLE = (
         ),
     ),
     Command(
-        "train-judge",
-        "train a reward model on labelled episodes and evaluate it",
-        "judging",
-        settings="loop.training.settings:TrainJudgeSettings",
-        facts="loop.training.judge:JudgeTrainingReport",
-        leads="runs",
-        examples=("webagent train-judge runs/NAME --out judge",),
-    ),
-    Command(
         "attribute",
         "find out why episodes failed, and what to fix first",
         "judging",

@@ -62,12 +62,10 @@ class DreamConfig:
     horizon: Important[int] = 5
     """Maximum number of steps per imagined episode."""
     weights: Path | None = None
-    """Folder with `world`, `reward` and `policy`, as saved by `webagent improve` in
+    """Folder with `world` and `policy`, as saved by `webagent improve` in
     RUN/weights/ARM-REPEAT/ROUND. Default: train them now on the run's episodes."""
     world_tokens: int = 400_000
     """Prompt and target tokens of the world model's training, if it is trained."""
-    reward_tokens: int = 150_000
-    """Prompt and target tokens of the reward model's training."""
     policy_tokens: int = 300_000
     """Prompt and target tokens of the policy's training, on successes."""
     temperature: float = 1.2
@@ -137,7 +135,6 @@ class DreamConfig:
             memory="off",
             base_tokens=self.policy_tokens,
             world_tokens=self.world_tokens,
-            reward_tokens=self.reward_tokens,
             temperature=self.temperature,
             random_share=self.random_share,
             belief=self.belief,
@@ -159,7 +156,7 @@ class Dreamt:
     """Imagined ones in the run, of this seed."""
     steps: int
     believed: int
-    """Of these, how many both the world model and the reward model take for successes."""
+    """Of these, how many the world model predicts to succeed."""
     precision: float
     """How often such beliefs were right on real episodes held back from the training."""
     checked: int
@@ -205,7 +202,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         state = _state(config, session)
         place = session.folder.weights(NAME, config.seed, 0, "world").parent
         if config.weights is not None:
-            for part in ("world", "reward", "policy"):
+            for part in ("world", "policy"):
                 given = BuiltinModel.load(config.weights / part)
                 session.folder.save(given, NAME, config.seed, 0, part)
         learn_world(session, state, 0)

@@ -20,7 +20,6 @@ from loop.folder import RunFolder, read_judge_id, read_warnings
 from loop.job import CapReached, check_caps, done_key, name_job, run_job
 from loop.jobs import Job, JobError, Say, run_jobs
 from loop.judges import check_judges
-from loop.learned_judge import retrain_judge
 from loop.learners import Learner
 from loop.learners.choice import check_learner
 from loop.measurement.selection import TaskSelection
@@ -33,7 +32,7 @@ from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.stages import (
     begin,
-    describe_drift,
+    describe_violations,
     evaluate,
     learn_world,
     practise,
@@ -72,15 +71,12 @@ async def improve(session: Session, learner: Learner) -> None:
                 drawn = sample_tasks(session, state, number)
                 episodes, truth = await practise(session, state, drawn, number)
                 record_monitor(session, state, episodes, truth, number)
-            if arm.believes != "checks":
-                retrain_judge(session, state, number)
-            if arm.dreams or session.config.hide_checks:
-                learn_world(session, state, number)
             if arm.dreams:
+                learn_world(session, state, number)
                 await imagine(session, state, number)
             await learner.learn(state, arm.name, number)
             record_learning(session, state, number)
-            if reason := describe_drift(session, number):
+            if reason := describe_violations(session, number):
                 note_stop(session.store, reason)
                 raise CapReached(reason)
             if session.config.is_measured(number):
@@ -217,6 +213,11 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
             f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
             " for the run's own, or name another"
         )
+    if "rerank" in arms_of(config.arms) and not config.ahead.lookahead_by:
+        raise UsageError(
+            "--arms rerank asks a judge about each candidate; name it with --lookahead-by, such as"
+            " judge:evidence or reward:FOLDER"
+        )
     check_world(config.ahead, remembers=True)
     check_caps(config)
     if config.violations is not None and (config.guard is None or not 0 <= config.violations <= 1):
@@ -248,6 +249,10 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
             f"{path} was begun when tasks were drawn by another curriculum, so that its rounds"
             " cannot be drawn again as they were; begin anew with another --name:"
             f" {shlex.join(settings['command'])}"
+        )
+    if settings["config"].get("hide_checks"):
+        raise StoreError(
+            f"{path} hides checks from the loop, which this version cannot; begin anew"
         )
     folder.note_origin()
     config = folder.config(ImproveConfig)

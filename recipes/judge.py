@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
 from loop.console.output import CommandResult, Status, run_until_stopped
-from loop.costs import (
-    load_prices,
-)
+from loop.costs import load_prices
 from loop.judging.run import JudgingRun
 from loop.judging.settings import JudgeConfig
 from recipes.settings import resolve
@@ -27,8 +25,6 @@ class Judgements(TypedDict):
     """With `--adversarial`: the pass rates of each evaluator."""
     steps: NotRequired[dict[str, Any]]
     """With `--steps`: how many episodes and steps were judged, and by what."""
-    behaviours: NotRequired[dict[str, Any]]
-    """With `--induce`: the metrics derived from the feedback."""
     evaluators: NotRequired[dict[str, Any]]
     """With `--against`, like all that follow: agreement of each evaluator with the labels."""
     compared: NotRequired[list[dict[str, Any]]]

@@ -36,6 +36,11 @@ REPLACED = {
     "reword": "give --restate MODEL to webagent benchmark, run or collect",
     "train.tensorboard": "give --train.track tensorboard",
     "vision": "give --images",
+    "hide-checks": "name a judge for these tasks' episodes with --judge",
+    "labels": "name a judge with --judge, such as reward:FOLDER of webagent train --role reward",
+    "judge-tokens": "name a judge with --judge; its own training is webagent train --role reward",
+    "reward-tokens": "leave it out: the world model alone predicts success",
+    "induce": "compare evaluators with labels: webagent judge RUN --with ... --against labels.csv",
 }
 """Settings that are gone, and what to do instead."""
 

@@ -10,7 +10,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluators.frozen import read_frozen, refuse_frozen
 from loop.console.output import CommandResult
+from loop.judging.specification import FILE as FROZEN
 from loop.training.lessons import Experience, build_units, load_experience
 from loop.training.settings import MODEL, TrainSettings
 from recipes.settings import resolve
@@ -63,6 +65,8 @@ def main(argv: Sequence[str]) -> CommandResult:
     """
     settings = resolve(TrainSettings, "train", argv)
     settings.check()
+    records = [run / FROZEN for run in settings.runs if (run / FROZEN).exists()]
+    refuse_frozen(settings.out / MODEL, [judge for file in records for judge in read_frozen(file)])
     if _is_first():
         return _train_and_save(settings)
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):

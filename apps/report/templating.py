@@ -12,12 +12,10 @@ from loop.summary import ArmComparison, EpisodeRate, Summary, format_comparison
 from loop.summary.format import (
     BASELINE_HEAD,
     BELIEF_HEAD,
-    DRIFT_HEAD,
     find_lenient_rule,
     find_step_columns,
     format_baseline,
     format_belief,
-    format_drift,
     format_points,
     name_seeds,
 )
@@ -46,14 +44,12 @@ def make_environment(*folders: Path) -> Environment:
         "format_baseline": format_baseline,
         "format_counts": format_counts,
         "format_belief": format_belief,
-        "format_drift": format_drift,
         "format_task_counts": format_task_counts,
     }
     made.globals |= {
         "BASELINE_HEAD": BASELINE_HEAD,
         "COLUMNS": COLUMNS,
         "BELIEF_HEAD": BELIEF_HEAD,
-        "DRIFT_HEAD": DRIFT_HEAD,
         "colour_class": colour_class,
         "draw_chart": draw_chart,
         "find_lenient_rule": find_lenient_rule,

@@ -1,25 +1,15 @@
-"""One run being judged: evaluators checked, frozen and asked, metrics made of feedback."""
+"""One run being judged: evaluators checked, frozen and asked, and compared with labels."""
 
-import asyncio
 import json
 import shlex
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
-from evaluators.behaviours.feedback import Feedback, Grounded, ground, read_feedback, split_remarks
-from evaluators.behaviours.induce import (
-    SIZES,
-    InducedMetrics,
-    format_json,
-    format_markdown,
-    induce_by_model,
-    induce_by_words,
-)
 from evaluators.combine import EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
@@ -37,7 +27,6 @@ from loop.judging.agreement import (
     agreement_as_json,
     as_plain,
     assign_letters,
-    format_share,
     match_labels,
     measure_agreement,
     print_agreement,
@@ -59,7 +48,7 @@ from loop.judging.specification import (
     verify_judges,
 )
 from loop.judging.steps import JudgedSteps, StepJudging, format_judged_steps
-from webagent.errors import ModelError, SetupError, StoreError, UsageError
+from webagent.errors import SetupError, StoreError
 from webagent.files import write_whole
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, Prices
@@ -68,67 +57,6 @@ from webagent.store import Store
 from webagent.store.store import EpisodeSummary
 
 _WIDTH = 170
-ASKED_SIZES = (4, 6, 8, 10, 12)
-"""Numbers of metrics that a model is asked to make; each costs a request of its own, and more to
-measure."""
-
-
-async def induce_metrics(
-    store: Store, entries: Sequence[EpisodeSummary], config: JudgeConfig, model: Model | None
-) -> InducedMetrics:
-    """The metrics, with what could not be grounded among the problems.
-
-    Raises `SetupError` for feedback on episodes that the run has not, `ModelError` when the model
-    gives nothing that can be used.
-    """
-    feedback = _read_known_feedback(config, {entry.id for entry in entries})
-    if model is None or not config.asks_to_induce:
-        aspects = [aspect for one in feedback for aspect in split_remarks(one)]
-        return induce_by_words(aspects, config.metrics or SIZES)
-    loaded = {one.episode: store.load(one.episode) for one in feedback}
-    episodes = {name: episode for name, episode in loaded.items() if episode is not None}
-    gate = asyncio.Semaphore(config.concurrency)
-
-    async def one(each: Feedback) -> Grounded:
-        async with gate:
-            return await ground(model, episodes[each.episode], each)
-
-    grounded = list(await asyncio.gather(*map(one, feedback)))
-    aspects = [aspect for one in grounded for aspect in one.aspects]
-    problems = tuple(f"{one.feedback.episode}: {one.problem}" for one in grounded if one.problem)
-    if not aspects:
-        raise ModelError(f"no feedback could be grounded: {'; '.join(problems[:3])}")
-    found = await induce_by_model(model, aspects, episodes, config.metrics or ASKED_SIZES)
-    return replace(found, problems=(*problems, *found.problems))
-
-
-def format_metrics(found: InducedMetrics) -> str:
-    """The metrics in a few lines."""
-    best = found.tried[found.size]
-    lines = [
-        f"{found.size} metrics: coverage {format_share(best.coverage)} %, redundancy"
-        f" {format_share(best.redundancy)} %"
-    ]
-    for metric in found.metrics:
-        good, bad = (
-            sum(aspect.is_positive is sign for aspect in metric.aspects) for sign in (True, False)
-        )
-        lines.append(f"  {metric.name} ({good} good, {bad} bad): {metric.definition}")
-    lines += [f"  left out: {problem}" for problem in found.problems]
-    return "\n".join(lines)
-
-
-def _read_known_feedback(config: JudgeConfig, episodes: set[str]) -> list[Feedback]:
-    if config.induce is None:
-        raise UsageError("no feedback is named; give it with --induce")
-    feedback = read_feedback(config.induce)
-    unknown = [one.episode for one in feedback if one.episode not in episodes]
-    if unknown and not config.ignore_unknown:
-        raise SetupError(
-            f"{len(unknown)} of {len(feedback)} rows of {config.induce} are of episodes that this"
-            f" run has not: {', '.join(map(repr, unknown[:3]))} (--ignore-unknown leaves them out)"
-        )
-    return [one for one in feedback if one.episode in episodes]
 
 
 @dataclass(slots=True)
@@ -140,7 +68,6 @@ class JudgingRun:
     prices: Prices
     asked: list[FunctionEvaluator] = field(default_factory=list)
     tallies: dict[str, EvaluatorTally] = field(default_factory=dict)
-    induced: InducedMetrics | None = None
     standings: list[AdversarialResult] = field(default_factory=list)
     """How the evaluators stood the lies, where they were tried on them."""
     steps: JudgedSteps | None = None
@@ -168,8 +95,7 @@ class JudgingRun:
     async def _work(
         self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
     ) -> None:
-        """Score, then make metrics of feedback; what is left undone when it is cancelled is kept
-        in mind."""
+        """Score episodes, then steps; what is left undone when it is cancelled is kept in mind."""
         self.left_undone = "not begun"
         if specs and self.config.adversarial:
             evaluators = {name_evaluator(e): e for e in map(making.evaluator, specs)}
@@ -182,9 +108,6 @@ class JudgingRun:
             await self._score(specs, making, ledger)
         if self.config.steps and making.model is not None:
             await self._judge_steps(making.model, making, ledger)
-        if self.config.induce is not None:
-            entries = self.entries()
-            self.induced = await induce_metrics(self.store, entries, self.config, making.model)
         self.left_undone = ""
 
     async def _score(
@@ -269,12 +192,6 @@ class JudgingRun:
             report |= self._hold(self.config.against, console, called)
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
             print(f"numbers: {target}")
-        if self.induced is not None:
-            report["behaviours"] = format_json(self.induced)
-            self._write("behaviours.json", json.dumps(report["behaviours"], indent=1) + "\n")
-            page = self._write("behaviours.md", format_markdown(self.induced))
-            print(format_metrics(self.induced))
-            print(f"metrics: {page}")
         return report
 
     def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
@@ -306,7 +223,7 @@ class JudgingRun:
     ) -> AsyncIterator[EvaluatorBuilder]:
         """What evaluators are made with; the model is there only where a judge asks one."""
         asked = None
-        if self.config.asks or any(spec.asks_a_model for spec in specs):
+        if self.config.steps or any(spec.asks_a_model for spec in specs):
             asked = self.config.contestant
             check_cost_cap(self.config.caps, self.config.asked.paid, self.prices)
         images = self.store.images.get if self.config.images else None

@@ -63,25 +63,18 @@ class JudgeConfig:
     """Fix the evaluators by their content hash in the run's frozen.json before they score."""
     verify: Important[bool] = False
     """First check that the frozen judges are unchanged; without --with, use them."""
-    induce: Path | None = None
-    """CSV file of people's open feedback (columns episode, feedback) from which metrics are
-    derived: by --model if one is named, else by words (docs/judging/agreement.md)."""
-    metrics: tuple[int, ...] = ()
-    """Numbers of metrics to try. Default: 2 to 15 by words; 4, 6, 8, 10 and 12 by a model."""
     out: Path | None = None
-    """Folder for agreement.json, adversarial.json and behaviours.json. Default: the run folder."""
+    """Folder for agreement.json and adversarial.json. Default: the run folder."""
 
     def check(self) -> None:
         """Check that the settings are consistent. Raises `SetupError`."""
-        if not (self.evaluators or self.against or self.verify or self.induce or self.steps):
+        if not (self.evaluators or self.against or self.verify or self.steps):
             raise UsageError(
-                "nothing to do: name evaluators with --with, labels with --against, feedback with"
-                " --induce, or --verify, or --steps"
+                "nothing to do: name evaluators with --with, labels with --against, or give"
+                " --verify or --steps"
             )
         if self.steps and not self.asked.is_named:
             raise UsageError("--steps asks a model about every step: name it with --model")
-        if any(size < 1 for size in self.metrics):
-            raise UsageError(f"--metrics {' '.join(map(str, self.metrics))}: must be at least 1")
         if self.adversarial and not self.evaluators:
             raise UsageError("--adversarial tests the evaluators of --with; none are given")
         if self.freeze and not self.evaluators:
@@ -94,16 +87,6 @@ class JudgeConfig:
                 " above zero"
             )
         self.caps.check()
-
-    @property
-    def asks_to_induce(self) -> bool:
-        """Return whether a model derives the metrics."""
-        return self.induce is not None and self.asked.is_named
-
-    @property
-    def asks(self) -> bool:
-        """Return whether a model is asked for more than verdicts."""
-        return self.asks_to_induce or self.steps
 
     @property
     def contestant(self) -> NamedPolicy:

@@ -17,11 +17,10 @@ from webagent.agent.actor import language_model
 from webagent.errors import SetupError, UsageError
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel
-from webagent.models.weight_notes import check_role
+from webagent.models.weight_notes import check_role, read_role
 from webagent.records import Trajectory
 
 if TYPE_CHECKING:
-    from evaluators.reward.builtin import RewardModel
     from evaluators.reward.language import LanguageReward
     from loop.policies import NamedPolicy
 
@@ -208,31 +207,29 @@ def _parse_combined(
     return spec, text
 
 
-def _load_reward(folder: Path) -> "RewardModel | LanguageReward":
-    """The learned reward model in a folder, built-in or a language model."""
+def _load_reward(folder: Path) -> "LanguageReward":
+    """Return the reward model in a folder, with its calibration where it has one."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; name one that reward weights were saved to")
-    roles = ("reward", "judge")
-    check_role(folder, roles, f"reward:{folder}")
-    if (folder / "tokenizer_config.json").is_file():
-        from evaluators.reward.language import LanguageReward
-
-        return LanguageReward(language_model(str(folder), roles))
-    from evaluators.reward.builtin import RewardModel
-
-    return RewardModel.load(folder)
-
-
-def judge_by_chance(model: "RewardModel | LanguageReward") -> FunctionEvaluator:
-    """Return its probability as it is, so that calibration can be told and `unsure` has a range."""
-
+    if read_role(folder) == "judge":
+        raise UsageError(
+            f"{folder} holds a judge of built-in size, which this version does not have; train a"
+            " language model with webagent train RUN --role reward"
+        )
+    check_role(folder, ["reward"], f"reward:{folder}")
+    from evaluators.reward.calibration import JudgeCalibration
     from evaluators.reward.language import LanguageReward
 
+    model = language_model(str(folder), ["reward"])
+    return LanguageReward(model, calibration=JudgeCalibration.load(folder))
+
+
+def judge_by_chance(model: "LanguageReward") -> FunctionEvaluator:
+    """Return its probability as it is, so that calibration can be measured and `unsure` has a
+    range."""
+
     async def judge(trajectory: Trajectory) -> Verdict:
-        if isinstance(model, LanguageReward):
-            chance = await model.probability(trajectory)
-        else:
-            chance = float(model.probabilities([trajectory])[0])
+        chance = await model.probability(trajectory)
         return Verdict(chance, f"P(success) = {chance:.3f}")
 
     return FunctionEvaluator(f"chance({model.evaluator().id})", "success", judge)

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from evaluators.reward.builtin import RewardModel
-from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
 from worldmodel.prediction import WorldModel
@@ -48,26 +46,15 @@ class ArmState:
 
     learner: Learner
     world: WorldModel | None = None
-    reward: RewardModel | None = None
-    judge: RewardModel | None = None
-    """The judge an arm trains on its own verdicts, where the checks are not to be seen."""
-    frozen: RewardModel | None = None
-    """The judge as it was before the first round; never trained."""
-    actor: BuiltinModel | None = None
-    """The policy as it was before the first round; judges ask how likely it finds what was done."""
     demonstrations: list[Trajectory] = field(default_factory=list)
     shown: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By task: how often a demonstrator tried it, and how often it succeeded."""
-    labelled: list[Trajectory] = field(default_factory=list)
-    """Real episodes whose true outcome the loop was told, for its first judge."""
     experience: list[Trajectory] = field(default_factory=list)
     """Real episodes collected so far, failures included."""
     dreams: list[Trajectory] = field(default_factory=list)
-    """Imagined episodes believed to be successes, of the latest round only."""
-    hidden: frozenset[str] = frozenset()
-    """Tasks whose checks the loop may not see."""
+    """Imagined episodes with a predicted success, of the latest round only."""
     success: dict[str, float | None] = field(default_factory=dict)
-    """What the loop's judge said, by episode id."""
+    """The verdicts of the loop's judge, by episode id."""
 
     def succeeded(self, trajectory: Trajectory) -> bool:
         """Whether the loop's judge passed it."""

@@ -1,4 +1,4 @@
-"""Arms compared beyond success: drift of learned judges, and steps to the same success."""
+"""Arms compared beyond success: judges beside who measures, and steps to the same success."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,59 +7,14 @@ from itertools import product
 from math import ceil, floor
 from statistics import fmean
 
-from evaluators.statistics import Outcomes, difference, wilson
+from evaluators.statistics import wilson
 from loop.arms import ARMS
-from loop.summary.schema import ArmRow, BeliefRow, DriftRow, Summary
+from loop.summary.schema import ArmRow, BeliefRow, Summary
 from webagent.records import Score
-from webagent.store import EpisodeSummary, Store
+from webagent.store import Store
 
 BELIEVED = "believed"
 """Name of the scores of a judge that is named in place of the checks."""
-OWN, FROZEN = "judged", "frozen"
-"""Names of the scores that an arm's own learned judge and the frozen one leave."""
-
-
-@dataclass(frozen=True, slots=True)
-class _JudgedEpisode:
-    """An episode with the truth and what was believed."""
-
-    entry: EpisodeSummary
-    true: float
-    believed: float
-    frozen: float
-
-
-def measure_drift(store: Store, judge: str) -> list[DriftRow]:
-    """Return a row for every arm and round that a learned judge saw. Raises `StoreError`."""
-    measured = _group_episodes(_read_judged(store, judge, "evaluate"))
-    collected = _group_episodes(_read_judged(store, judge, "collect"))
-    rows = []
-    for (arm, number), episodes in sorted(measured.items(), key=lambda item: _order(*item[0])):
-        kept = [one for one in collected.get((arm, number), ()) if one.believed >= 0.5]
-        gap = difference(
-            _outcomes_by_judge(episodes, "believed"), _outcomes_by_judge(episodes, "true")
-        )
-        wrong = sum(one.true < 0.5 for one in kept)
-        low, high = wilson(wrong, len(kept))
-        assert gap is not None
-        rows.append(
-            DriftRow(
-                arm=arm,
-                round=number,
-                episodes=len(episodes),
-                true=fmean(one.true for one in episodes),
-                believed=fmean(one.believed for one in episodes),
-                frozen=fmean(one.frozen for one in episodes),
-                gap=gap.value,
-                low=gap.low,
-                high=gap.high,
-                kept=len(kept),
-                wrong=wrong / len(kept) if kept else 0.0,
-                wrong_low=low,
-                wrong_high=high,
-            )
-        )
-    return rows
 
 
 def measure_beliefs(store: Store, judge: str) -> list[BeliefRow]:
@@ -118,39 +73,6 @@ def _belief_row(
         high=high,
         precision=sum(taken) / len(taken) if taken else None,
     )
-
-
-def _read_judged(store: Store, judge: str, phase: str) -> list[_JudgedEpisode]:
-    scores = store.scores(phase=phase)
-    found = []
-    for entry in store.entries(phase=phase):
-        values = {
-            score.name: score.value
-            for score in scores.get(entry.id, ())
-            if score.value is not None
-            and (score.name in (OWN, FROZEN) or score.evaluator.startswith(judge))
-        }
-        true, own, frozen = values.get("success"), values.get(OWN), values.get(FROZEN)
-        if true is None or own is None or frozen is None:
-            continue
-        both = entry.arm in ARMS and ARMS[entry.arm].believes == "own and frozen"
-        found.append(_JudgedEpisode(entry, true, min(own, frozen) if both else own, frozen))
-    return found
-
-
-def _outcomes_by_judge(episodes: Iterable[_JudgedEpisode], what: str) -> Outcomes:
-    return {
-        (one.entry.repeat, one.entry.task, one.entry.seed): getattr(one, what) for one in episodes
-    }
-
-
-def _group_episodes(
-    episodes: Iterable[_JudgedEpisode],
-) -> dict[tuple[str, int], list[_JudgedEpisode]]:
-    groups: dict[tuple[str, int], list[_JudgedEpisode]] = defaultdict(list)
-    for one in episodes:
-        groups[one.entry.arm, one.entry.round].append(one)
-    return groups
 
 
 def _order(arm: str, number: int) -> tuple[int, int]:

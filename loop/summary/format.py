@@ -14,7 +14,6 @@ from loop.summary.schema import (
     ArmRow,
     BaselineRow,
     BeliefRow,
-    DriftRow,
     EpisodeRate,
     MacroRow,
     ModelSpending,
@@ -141,31 +140,6 @@ def format_baseline(row: BaselineRow) -> tuple[str, ...]:
         f"{format_hundredths(row['low'])}–{format_hundredths(row['high'])}",
         f"{row['episodes']:,}",
         "–" if row["policy"] is None else format_hundredths(row["policy"]),
-    )
-
-
-DRIFT_HEAD = (
-    *("arm", "round", "true %", "believed %", "frozen judge %", "believed − true", "95 %"),
-    *("kept", "wrongly %", "95 %", "episodes"),
-)
-
-
-def format_drift(row: DriftRow) -> tuple[str, ...]:
-    """A line under `DRIFT_HEAD`."""
-    return (
-        row["arm"],
-        str(row["round"]),
-        format_hundredths(row["true"]),
-        format_hundredths(row["believed"]),
-        format_hundredths(row["frozen"]),
-        format_points(row["gap"], signed=True),
-        f"{format_points(row['low'])} to {format_points(row['high'])}",
-        f"{row['kept']:,}",
-        format_hundredths(row["wrong"]) if row["kept"] else "–",
-        f"{format_hundredths(row['wrong_low'])}–{format_hundredths(row['wrong_high'])}"
-        if row["kept"]
-        else "–",
-        f"{row['episodes']:,}",
     )
 
 
@@ -299,10 +273,12 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         head, rows = _list_tasks(summary)
         console.print(build_table("success by task at the last round, %", head, rows, has_sum=True))
     _print_sentences(console, _list_claims(summary))
-    believed, beliefs = "what was believed, and what is true", "the judge beside who measures"
     for title, names, lines in (
-        (believed, DRIFT_HEAD, map(format_drift, summary.get("drift", ()))),
-        (beliefs, BELIEF_HEAD, map(format_belief, summary.get("beliefs", ()))),
+        (
+            "the judge beside who measures",
+            BELIEF_HEAD,
+            map(format_belief, summary.get("beliefs", ())),
+        ),
         ("beside the policy", BASELINE_HEAD, map(format_baseline, summary.get("baselines", ()))),
     ):
         if listed := list(lines):

@@ -14,7 +14,6 @@ from loop.summary.comparisons import (
     compare_steps,
     format_efficiency,
     measure_beliefs,
-    measure_drift,
 )
 from loop.summary.context import add_context, summarize_spending, summarize_split
 from loop.summary.learning import summarize_learning
@@ -40,9 +39,6 @@ PAIRS = (
     ("self", BEFORE),
     ("self", "control"),
     ("self", "uniform"),
-    ("judged", BEFORE),
-    ("judged", "self"),
-    ("checked", "judged"),
     ("imagined", "self"),
     ("map", BEFORE),
     ("map", "self"),
@@ -99,8 +95,6 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
     )
     if meta.tasks_by_use is not None and meta.tasks_by_use.describe():
         summary["tasks_by_use"] = summarize_split(meta.tasks_by_use)
-    if drifted := measure_drift(store, meta.judge):
-        summary["drift"] = drifted
     if believed := measure_beliefs(store, meta.judge):
         summary["beliefs"] = believed
     if learning := summarize_learning(store):

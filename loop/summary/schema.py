@@ -113,32 +113,6 @@ class ArmComparison(TypedDict):
     """Pairs that were compared."""
 
 
-class DriftRow(TypedDict):
-    """An arm with a learned judge after a round, on the episodes it was measured with."""
-
-    arm: str
-    round: int
-    episodes: int
-    true: float
-    """Share that the tasks' checks pass."""
-    believed: float
-    """Share that the arm takes for successes."""
-    frozen: float
-    """Share that the judge from before the first round passes."""
-    gap: float
-    """Believed less true."""
-    low: float
-    """95 %, over repeats and tasks."""
-    high: float
-    kept: int
-    """Episodes of the round, collected to learn from, that were taken for successes."""
-    wrong: float
-    """Share of these that are none."""
-    wrong_low: float
-    """Wilson's 95 % interval."""
-    wrong_high: float
-
-
 class BeliefRow(TypedDict):
     """A round in which a judge was gone by in place of the checks."""
 
@@ -359,8 +333,6 @@ class Summary(TypedDict):
     were lost for good, `unscored` those the judge abstained on."""
     tasks_by_use: NotRequired[TaskSplitRow]
     """Where tasks were held out, or proposals practised."""
-    drift: NotRequired[list[DriftRow]]
-    """Where arms had a learned judge in place of the checks."""
     beliefs: NotRequired[list[BeliefRow]]
     """Where a judge was named in place of the checks."""
     learning: NotRequired[list[LearningRow]]

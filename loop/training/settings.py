@@ -1,4 +1,4 @@
-"""What is trained, on what, and how: policies from lessons, judges from episodes."""
+"""What is trained, on what, and how."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -147,59 +147,3 @@ class TrainSettings:
             )
         if self.adapter and not self.model:
             raise UsageError("--adapter goes on with an adapter of a model; name it with --model")
-
-
-@dataclass(frozen=True)
-class TrainJudgeSettings:
-    """Train a reward model of built-in size on episodes with known outcome."""
-
-    runs: tuple[Path, ...] = ()
-    """Folders of the runs to learn from."""
-    labels: Path | None = None
-    """JSON file that maps episode ids to 1 for a success and 0 for a failure, used instead of
-    scores."""
-    score: str = "success"
-    """Name of the stored score used as the label."""
-    out: Path = Path("judge")
-    """Folder for the weights, calibration.json and report.json. An interrupted training resumes
-    with the next member when it is started again with the same folder."""
-    hold_out: float = 0.2
-    """Share of the tasks held out from all members, 0 to 1, as whole families of variants."""
-    negatives: int = 2
-    """Failures generated from each success."""
-    acting_tokens: int = 600_000
-    """Tokens of successful actions on which each member is trained first, so that it knows what is
-    right."""
-    tokens: int = 1_200_000
-    """Tokens of judged episodes on which each member is trained afterwards, per round."""
-    rounds: int = 1
-    """Rounds of training on judged episodes, each with newly generated failures."""
-    members: int = 1
-    """Number of networks whose probabilities are averaged."""
-    target: float = 0.05
-    """False-positive rate on the calibration episodes for which the decision threshold is
-    chosen."""
-    learning_rate: float = 2e-3
-    """Peak learning rate of every member's training."""
-    seed: int = 0
-    """Seed of the weights, the generated failures and the order of episodes; each member derives
-    its own."""
-
-    def check(self) -> None:
-        """Check that the settings can be used. Raises `SetupError`."""
-        if not self.runs:
-            raise UsageError("train-judge needs the folder of at least one run: runs/NAME")
-        missing = [str(run) for run in self.runs if not run.is_dir()]
-        if missing:
-            raise SetupError(f"no run folder {', '.join(missing)}; give folders that hold a run")
-        if not 0 <= self.hold_out < 1 or not 0 < self.target < 1:
-            raise UsageError(
-                f"--hold-out {self.hold_out} and --target {self.target} are shares below 1"
-            )
-        if (
-            min(self.tokens, self.members, self.rounds) < 1
-            or min(self.negatives, self.acting_tokens) < 0
-        ):
-            raise UsageError(
-                "--tokens, --rounds and --members must be at least 1, the others not negative"
-            )

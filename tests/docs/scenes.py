@@ -71,19 +71,13 @@ def prices(place: Place) -> None:
 
 
 def labels(place: Place) -> None:
-    """What somebody says of the run's episodes, and in which words."""
+    """Somebody's labels of the run's episodes."""
     with Store.open(place.run) as store:
         names = sorted(store.ids("finished"))
     with (place.folder / "labels.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(("episode", "success"))
         rows.writerows((name, index % 2) for index, name in enumerate(names))
-    with (place.folder / "feedback.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(("episode", "feedback"))
-        for name in names:
-            rows.writerow((name, "It pressed the wrong button."))
-            rows.writerow((name, "It did not fill in the name and the password."))
 
 
 def example(name: str) -> Lay:

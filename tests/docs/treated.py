@@ -82,7 +82,6 @@ PLAYED: dict[str, Play] = {
         says=("precision",)
     ),
     "webagent attribute RUN": Play(says=("login-user",)),
-    "webagent judge runs/NAME --induce feedback.csv": Play(says=("behaviours",)),
     "webagent attribute runs/NAME": Play(says=("login-user",)),
     "webagent attribute runs/NAME --phase evaluate --json": Play(says=("{",)),
     "webagent attribute runs/NAME --model qwen --endpoint server.toml": Play(),
@@ -143,7 +142,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --benchmark miniwob --tasks twenty --arms none self uniform",
         "webagent improve --curriculum uniform",
         "webagent improve --withhold 0.5 --repeats 3",
-        "webagent improve --arms none judged checked",
         "webagent improve --arms none self lookahead rerank --world map --candidates 5 --margin 3",
         "webagent train --runs runs/demos --prompt brief --prompting.constrained"
         " --prompting.thought-tokens 0 --out tiny",
@@ -151,10 +149,10 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4"
         " --recomputed --entropy 0.01",
         "webagent improve --policy endpoint --model NAME --steps 200 --trials 20 --max-cost 10",
-        "webagent improve --judge reward:judge/judge",
+        "webagent improve --judge reward:trained/model",
         "webagent improve --benchmark own --files tasks.toml --judge judge:evidence"
         " --measured-by judge:webvoyager --judge-model NAME",
-        "webagent improve --judge cascade(reward:judge/judge, judge:evidence)"
+        "webagent improve --judge cascade(reward:trained/model, judge:evidence)"
         " --judge-model NAME --max-cost 5",
         "webagent improve --benchmark proposed --files docs/example/practice.jsonl"
         " --sites docs/example/sites.toml",
@@ -173,12 +171,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --preset dreamgym --benchmark fossil",
         "webagent improve --preset go-browse --policy local:FOLDER --benchmark fossil",
         "webagent improve --preset early-experience --policy local:FOLDER --benchmark fossil",
-        "webagent train-judge RUN --out judge",
-        "webagent train-judge runs/a runs/b --out judge",
-        "webagent train-judge runs/careless runs/demos --out judge --hold-out 0"
-        " --acting-tokens 500000 --tokens 1000000",
-        "webagent train-judge runs/careless runs/demos --hold-out 0.5 --members 2"
-        " --acting-tokens 700000 --tokens 800000",
+        "webagent train runs/NAME --role reward --model FOLDER --lora 16 --out trained",
         "webagent train --runs runs/NAME --steps rules",
         "webagent train runs/NAME --train.track wandb",
         "webagent improve --preset demo --train.track mlflow tensorboard",
@@ -244,9 +237,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --policy endpoint --model NAME --student builtin",
         "webagent benchmark --policy oracle --split train --seeds 60 --name demos",
         "webagent collect --seeds 60 --name demos",
-        "python perf/judge_episodes.py runs/careless --train 80 --development 24 --test 30"
-        " --tasks $(twenty names)",
-        "python perf/judge_episodes.py runs/careless --train 20 --development 6 --test 6",
         "webagent benchmark fossil --concurrency 8",
         "webagent collect miniwob --tasks all --workers 4",
         "webagent benchmark oscar --policy model:runs/NAME/weights/none-0/0/policy --seeds 2",
@@ -382,11 +372,12 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark fossil --policy model:runs/fossil/weights/none-0/0/policy"
         " --world local:tiny/model --world-run runs/fossil",
         "webagent judge runs/NAME --with rules reward:weights/reward --against labels.csv",
+        "webagent judge runs/NAME --with reward:trained/model chance:trained/model"
+        " --against labels.csv",
         "webagent judge runs/NAME --with cascade[2](rules, unsure[0.1,0.9](chance:weights/reward),"
         " judge) --model big-1 --max-cost 5 --concurrency 8",
     ),
     "a model that can really sort and write": (
-        "webagent judge runs/NAME --induce feedback.csv --model big-1",
         "webagent propose --site fossil --source pages manual --manual help.md --model MODEL",
         "webagent propose --site fossil --source failures demonstrations --run runs/RUN"
         " --model MODEL",

@@ -9,7 +9,6 @@ from typing import Any, cast
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict
-from evaluators.reward.builtin import RewardModel
 from loop.arms import ARMS
 from loop.costs import Caps, open_ledger, read_stop_reason, run_within_caps
 from loop.folder import RunFolder
@@ -21,10 +20,10 @@ from loop.settings import ImproveConfig
 from loop.stages import record_learning
 from loop.summary.comparisons import BELIEVED, measure_beliefs
 from loop.summary.learning import format_learning, summarize_learning
+from tests.fakes import tiny_models
 from tests.fakes.run import episode
 from webagent.action import Answer
 from webagent.errors import ModelError, SetupError
-from webagent.models.builtin.model import BuiltinModel
 from webagent.models.canned import CannedModel
 from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.models.weight_notes import write_role
@@ -131,7 +130,7 @@ async def test_a_judge_that_answers_garbage_decides_nothing_and_a_sentence_says_
     state = ArmState(cast(Any, None), experience=episodes)
     state.success = dict.fromkeys((each.id for each in episodes), None)
     session: Any = SimpleNamespace(store=store, arm=ARMS["self"], repeat=0, judges=Judges(believed))
-    session.proposed, session.believes = {}, False
+    session.proposed = {}
     record_learning(session, state, 1)
     (row,) = summarize_learning(store)
     said = format_learning(row)
@@ -162,7 +161,7 @@ async def test_a_judge_that_costs_more_than_the_cap_ends_the_run_and_what_it_sai
 
 async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> None:
     weights = tmp_path / "reward"
-    RewardModel(BuiltinModel.create(0)).save(weights)
+    tiny_models.causal(weights)
     config = ImproveConfig(measured_by=f"reward:{weights}")
     check_judges(config)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
@@ -170,7 +169,7 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
         async with open_judges(config, folder, store, Ledger()) as judges:
             assert judges.measuring is not None and judges.believed is None
         assert (folder.path / "frozen.json").is_file()
-        RewardModel(BuiltinModel.create(1)).save(weights)
+        (weights / "more.txt").write_text("other weights")
         with pytest.raises(SetupError, match="is not the frozen one"):
             async with open_judges(config, folder, store, Ledger()):
                 pass
@@ -181,8 +180,9 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
     [
         ({"judge": "jury"}, "'jury' is not an evaluator"),
         ({"judge": "judge:evidence"}, "asks a model; name it with --judge-model"),
-        ({"judge": "reward:{world}"}, "trained to be a world; expected a reward or a judge"),
+        ({"judge": "reward:{world}"}, "trained to be a world; expected a reward"),
         ({"judge": "reward:nowhere"}, "nowhere is not a folder"),
+        ({"judge": "reward:{judge}"}, "a judge of built-in size, which this version does not have"),
         ({"judge": "reward:{reward}", "measured_by": "reward:{reward}"}, "--measured-by"),
     ],
 )
@@ -190,9 +190,9 @@ def test_judges_that_cannot_be_are_named(
     tmp_path: Path, settings: dict[str, Any], complaint: str
 ) -> None:
     places = {}
-    for role in ("world", "reward"):
+    for role in ("world", "reward", "judge"):
         places[role] = tmp_path / role
-        RewardModel(BuiltinModel.create(0)).save(places[role])
+        tiny_models.causal(places[role])
         write_role(places[role], role)
     given = {name: text.format(**places) for name, text in settings.items()}
     with pytest.raises(SetupError, match=complaint):

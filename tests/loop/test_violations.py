@@ -12,7 +12,7 @@ from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.session import Session
 from loop.settings import ImproveConfig
-from loop.stages import describe_drift, record_learning
+from loop.stages import describe_violations, record_learning
 from loop.summary.learning import format_learning, summarize_learning
 from recipes import cli
 from tasks.task import Json
@@ -43,7 +43,7 @@ def test_refused_actions_are_told_by_round_and_stop_the_run_above_the_bound(
     with folder.store() as store:
         session = Session(config, folder, store, nothing, ARMS["self"], 0, nothing)
         record_learning(session, state, 2)
-        reason = describe_drift(session, 2)
+        reason = describe_violations(session, 2)
         [row] = summarize_learning(store)
     assert row["violations"] == {"other_sites": 2, "actions": 1}
     told = "the guard refused actions of the agent in 1 of them (other_sites 2, actions 1)"

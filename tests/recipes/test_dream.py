@@ -14,7 +14,7 @@ from tests.fakes.run import episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
 
-FEW = ("--world-tokens", "3000", "--reward-tokens", "3000", "--policy-tokens", "3000")
+FEW = ("--world-tokens", "3000", "--policy-tokens", "3000")
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.reward.builtin import RewardModel
 from recipes import cli
+from tests.fakes import tiny_models
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import finished, kill_at_random, played
 from webagent.agent.asking import Asking
-from webagent.models.builtin.model import BuiltinModel
 from webagent.models.fresh import ModelShape, create_model
 
 pytestmark = pytest.mark.browser
@@ -51,7 +50,7 @@ def weights(run: Path, arm: str, number: int) -> Path:
 @pytest.mark.timeout(900)
 def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) -> None:
     run, reward = base.parent / "run", base.parent / "reward"
-    RewardModel(BuiltinModel.create(0)).save(reward)
+    tiny_models.causal(reward)
     roles = ["--judge", f"reward:{reward}", "--arms", "none", "control", "self"]
     assert cli.main(improve(base, "run", *roles)) == 0
     summary = json.loads((run / "summary.json").read_text())

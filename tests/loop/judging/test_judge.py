@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.frozen import read_frozen, refuse_frozen
+from evaluators.reward.calibration import JudgeCalibration
 from evaluators.steps import load_judgements
 from loop.console.output import Status
 from loop.judging import specification
 from recipes import cli
 from tasks.task import TaskCheck
-from tests.fakes.lessons import untrained
+from tests.fakes import tiny_models
 from tests.fakes.run import episode
-from webagent.errors import SetupError
 from webagent.models import Message, Model
 from webagent.records import Provenance, Score, Trajectory
 from webagent.store import Store
@@ -265,24 +264,23 @@ def test_the_judge_that_looks_is_asked_and_abstains_where_its_reply_cannot_be_us
 def test_a_learned_judge_is_asked_for_its_chances_and_frozen_by_its_weights(
     run, labels, tmp_path, capsys
 ) -> None:
-    from webagent.models.builtin.model import BuiltinModel
-
-    weights = tmp_path / "reward"
-    untrained([]).save(weights)
+    weights = tiny_models.causal(tmp_path / "reward")
     asked = ["judge", str(run), "--with", f"reward:{weights}", f"unsure[0,1](chance:{weights})"]
     assert cli.main([*asked, "--freeze", "--against", str(labels), "--json"]) == 0
     found = json.loads((run / "agreement.json").read_text())["evaluators"]
-    [reward] = [each for name, each in found.items() if name.startswith("reward_model@")]
+    [reward] = [each for name, each in found.items() if name.startswith("language_reward[")]
     [unsure] = [each for name, each in found.items() if name.startswith("unsure_abstains[0,1]")]
     assert reward["coverage"]["value"] == 1.0 and unsure["coverage"]["value"] == 0.0
     assert cli.main(["judge", str(run), "--verify"]) == 0
 
-    BuiltinModel.create(7).save(weights)
+    JudgeCalibration(slope=2.0).save(weights)
     assert cli.main(["judge", str(run), "--verify"]) == 3
     assert "is not the frozen one" in capsys.readouterr().err
-    with pytest.raises(SetupError, match="never trained"):
-        untrained([]).save(weights)
-        refuse_frozen(weights, read_frozen(run / "frozen.json"))
+    (weights / "calibration.json").unlink()
+    (tmp_path / "out").mkdir()
+    weights.rename(tmp_path / "out" / "model")
+    assert cli.main(["train", str(run), "--role", "reward", "--out", str(tmp_path / "out")]) == 3
+    assert "never trained" in capsys.readouterr().err
 
 
 def test_labels_of_a_benchmark_find_its_episodes_by_task_and_agent(run, tmp_path, capsys) -> None:
@@ -320,58 +318,6 @@ def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> 
     monkeypatch.setattr(specification, "checks_hold", changed)
     assert cli.main(["judge", str(run), "--verify"]) == 3
     assert "is not the frozen one: expected 'vote(checks_hold@1" in capsys.readouterr().err
-
-
-FEEDBACK = Path(__file__).parents[2] / "evaluators" / "behaviours" / "feedback.csv"
-
-
-@pytest.fixture
-def commented(tmp_path: Path) -> Path:
-    """The feedback of known groups, on the episodes of the run."""
-    lines = FEEDBACK.read_text().replace("e12,", "e0,").replace("e13,", "e1,")
-    file = tmp_path / "feedback.csv"
-    file.write_text(lines)
-    return file
-
-
-def test_feedback_becomes_metrics_without_a_model(run, commented, capsys) -> None:
-    assert cli.main(["judge", str(run), "--induce", str(commented)]) == 0
-    told = capsys.readouterr().out
-    data = json.loads((run / "behaviours.json").read_text())
-    assert f"{data['size']} metrics: coverage" in told
-    assert data["adjusted_rand"] > 0.7
-    assert (run / "behaviours.md").read_text().startswith("# Metrics from people's feedback")
-
-
-def test_feedback_goes_to_a_model_where_one_is_named(
-    run, commented, chat_server, behave, monkeypatch, capsys
-) -> None:
-    rows = commented.read_text().splitlines()
-    commented.write_text("\n".join([rows[0], *rows[1:6]]) + "\n")
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    quote = {"behaviour": "b", "sign": "bad", "step": 1}
-    words = ("clicking the same", "The search query", "Declared", "disabled button", "typed")
-    replies = [json.dumps({"aspects": [{**quote, "feedback": word}]}) for word in words]
-    measure = {"name": "n", "definition": "d"}
-    kept = {"measures": [{**measure, "remarks": [1, 2]}]}
-    whole = {"measures": [{**measure, "remarks": [1, 2, 3, 4, 5]}]}
-    rating = {"ratings": [{"measure": 1, "rating": "bad"}]}
-    match = {"matches": [{"remark": n, "trait": 1} for n in (1, 2, 3)]}
-    replies += [json.dumps(each) for each in (kept, rating, match, whole)]
-    chat_server.will(*map(behave.reply, replies))
-
-    asked = ["--model", "m", "--metrics", "1", "--concurrency", "1"]
-    assert cli.main(["judge", str(run), "--induce", str(commented), *asked]) == 0
-    data = json.loads((run / "behaviours.json").read_text())
-    assert [len(metric["aspects"]) for metric in data["metrics"]] == [5]
-    assert data["tried"]["1"]["coverage"]["value"] == 1.0
-    assert len(chat_server.requests) == 9
-
-
-def test_feedback_on_other_episodes_is_named(run, commented, capsys) -> None:
-    commented.write_text(commented.read_text() + "e77,ada,bad,forms,odd\n")
-    assert cli.main(["judge", str(run), "--induce", str(commented)]) == 3
-    assert "1 of 43 rows" in capsys.readouterr().err
 
 
 def test_an_interrupted_session_keeps_what_was_judged_and_the_next_goes_on(
