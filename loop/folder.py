@@ -33,6 +33,14 @@ _PACKAGES = {
     "miniwob": "miniwob",
 }
 
+_REMOVED: dict[str, Any] = {
+    "search": "none",
+    "skill_composition": None,
+    "expert": "",
+    "expert_endpoint": None,
+}
+"""Settings that are gone with the value that turned them off; the rest of theirs is ignored."""
+
 
 class Origin(TypedDict):
     """The versions with which a run, or a part of it, was made."""
@@ -188,6 +196,12 @@ class RunFolder:
         from pydantic import TypeAdapter, ValidationError
 
         found = self.settings().get("config")
+        for name, off in _REMOVED.items():
+            if isinstance(found, dict) and found.get(name, off) != off:
+                raise StoreError(
+                    f"{self.path} was made with {name} = {found[name]!r}, which is removed; go on"
+                    " with the commit that its run.json names, or start a new run"
+                )
         try:
             given = nested(cls, found) if isinstance(found, dict) else found
             return TypeAdapter(cls).validate_python(given)

@@ -17,7 +17,6 @@ from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
 from loop.measurement.worlds import check_environment, check_memory
 from loop.restating import describe_restating
-from loop.searching import describe_search
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.worlds import describe_lookahead
 from recipes.settings import resolve
@@ -38,7 +37,6 @@ def main(argv: Sequence[str]) -> CommandResult:
         begun = replace(begun, executor=asked.executor, workers=asked.workers, server=server)
         config = replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
     check(config)
-    config.searched.check(config.ahead, measures=True)
     chosen = TaskSelection.of(config)
     if config.preview:
         facts = preview_benchmark(config, chosen)
@@ -54,8 +52,6 @@ def main(argv: Sequence[str]) -> CommandResult:
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
         said = describe_lookahead(config.ahead, store.trajectories(phase="evaluate"))
-        if config.searched.is_on:
-            said = describe_search(store.trajectories(phase="evaluate"))
         told = describe_escalation(store.trajectories(phase="evaluate"), config.escalated)
         put = describe_restating(store.trajectories(phase="evaluate"), config.restated)
     print_summary(summary)

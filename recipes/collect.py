@@ -16,7 +16,6 @@ from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import arm_of
 from loop.measurement.worlds import check_environment, check_memory
 from loop.restating import describe_restating
-from loop.searching import describe_search
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
 from recipes.settings import resolve
@@ -36,9 +35,7 @@ class Collected:
     planned: int = 0
     """Number of planned episodes."""
     steps: int = 0
-    """Of the episodes; those that a search took beside them are told in `search`."""
-    search: str = ""
-    """What searching took, where the policy searched."""
+    """Of the episodes."""
     expert: str = ""
     """What the expert took over, where there was one."""
     succeeded: int = 0
@@ -99,7 +96,6 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         attempts = len(store.ids("any", phase=PHASE))
         students = summarize_students(store)
         told = describe_escalation(store.trajectories(phase=PHASE), config.escalated)
-        searched = describe_search(store.trajectories(phase=PHASE) if config.searched.is_on else ())
         put = describe_restating(store.trajectories(phase=PHASE), config.restated)
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
@@ -107,7 +103,6 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         episodes=len(entries),
         planned=planned,
         steps=sum(entry.steps for entry in entries),
-        search=searched,
         expert=told,
         succeeded=sum(value is not None and value >= 0.5 for value in values),
         unscored=values.count(None),
@@ -122,7 +117,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
-    for said in filter(None, (found.search, found.expert, put)):
+    for said in filter(None, (found.expert, put)):
         print(said)
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")

@@ -137,9 +137,6 @@ class Step:
     """Wall time the world took for the action."""
 
 
-SEARCHED = "searched_steps"
-"""What a decision notes in `usage` of the real steps that a search took before it, replayed ones
-included."""
 RESTATED = "restated"
 """In the `usage` of an episode's first decision: whether its goal was put in other words."""
 

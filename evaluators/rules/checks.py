@@ -110,16 +110,6 @@ def run_each_check(trajectory: Trajectory) -> tuple[tuple[TaskCheck, Verdict], .
     return tuple(found)
 
 
-@evaluator("checks_share")
-def share_of_checks(trajectory: Trajectory) -> Verdict:
-    """Say how many of the checks for success hold: what guides a search that is told them."""
-    told = [said for check, said in run_each_check(trajectory) if check.score == "success"]
-    values = [0.0 if said.value is None else said.value for said in told]
-    if not values:
-        return Verdict(None, "the task has no check for 'success'; a judge must decide")
-    return Verdict(sum(values) / len(values), "; ".join(said.reason for said in told))
-
-
 async def _check(
     check: TaskCheck, evidence: Mapping[str, Json], goal: str, means: Means
 ) -> Verdict:

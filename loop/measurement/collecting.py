@@ -52,7 +52,6 @@ class CollectConfig(PlaySettings):
         for flag, value in (("--count", self.count), ("--steps", self.steps)):
             if value is not None and value < 1:
                 raise UsageError(f"{flag} {value} must be 1 or more")
-        self.searched.check(self.ahead, measures=False)
         check(self.played)
 
     def resumed(self, begun: "CollectConfig") -> "CollectConfig":

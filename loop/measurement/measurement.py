@@ -13,7 +13,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -26,7 +26,6 @@ from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
 from loop.measurement.worlds import WorldFactory, open_worlds
 from loop.policies import NamedPolicy
-from loop.searching import open_search
 from loop.student import BUILTIN, note_student
 from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from loop.worlds import open_lookahead
@@ -38,11 +37,10 @@ from webagent.policy.policy import (
     Policy,
     Script,
     ScriptedPolicy,
-    WrapPolicy,
     play_actions,
     replay_recording,
 )
-from webagent.records import SEARCHED, STUDENT, Ending, Observation, Provenance, Step, Trajectory
+from webagent.records import STUDENT, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout import PlannedEpisode, Recorder, collect, plan_episodes
 from webagent.store import Store
 
@@ -187,8 +185,7 @@ class CostRecorder:
             for name in ("input_tokens", "output_tokens")
             if name in decision.usage
         }
-        steps = 1 + decision.usage.get(SEARCHED, 0)
-        for name, value in {"steps": steps, **seconds, **tokens}.items():
+        for name, value in {"steps": 1, **seconds, **tokens}.items():
             self._sums[name] += value
 
     @classmethod
@@ -264,9 +261,7 @@ class Measurement:
         *,
         is_measured: bool,
     ) -> None:
-        played, searched = contestant(self.config), self.config.searched
-        if searched.in_site:
-            plan = [replace(entry, search_steps=searched.search_steps) for entry in plan]
+        played = contestant(self.config)
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
         with (
@@ -277,7 +272,9 @@ class Measurement:
                 played.ready(stage.images, metered) as policy,
                 self._open_restating() as restating,
                 self._open_expert(stage, played) as expert,
-                self._open_ahead(stage) as ahead,
+                open_lookahead(
+                    self.config.ahead, self.store.images.get, measured=self.config.split
+                ) as ahead,
             ):
                 policy = restating(policy)
                 if expert is not None:
@@ -313,18 +310,6 @@ class Measurement:
         metered = partial(MeteredModel, ledger=self.ledger, role="expert")
         async with choice.contestant(cheap).ready(stage.images, metered) as expert:
             yield expert
-
-    @asynccontextmanager
-    async def _open_ahead(self, stage: WorldFactory) -> AsyncIterator[WrapPolicy | None]:
-        """What thinks before the policy acts: search, look-ahead or nothing."""
-        searched, ahead, images = self.config.searched, self.config.ahead, self.store.images.get
-        load, split = contestant(self.config, knows=False).language_model, self.config.split
-        async with (
-            open_search(searched, ahead, stage.open_world, load, images, split)
-            if searched.is_on
-            else open_lookahead(ahead, images, measured=split)
-        ) as around:
-            yield around
 
     @contextmanager
     def _student(self, is_measured: bool) -> Iterator[tuple["Student | None", Learn]]:

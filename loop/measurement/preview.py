@@ -31,8 +31,7 @@ def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[st
     """What would be played and what it would take, each with its name."""
     plan = chosen.plan(arm_of(config))
     tasks = chosen.tasks(1)
-    searched = config.searched.search_steps if config.searched.in_site else 0
-    steps = sum(entry.task.max_steps + searched for entry in plan)
+    steps = sum(entry.task.max_steps for entry in plan)
     templates = {task.template or task.name for task in tasks}
     facts: dict[str, Any] = {
         "benchmark": chosen.suite.id,

@@ -15,7 +15,6 @@ from loop.flat import Important
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.policies import PLAIN, ModelChoice, NamedPolicy
 from loop.restating import RestateChoice
-from loop.searching import SearchChoice
 from loop.student import StudentChoice
 from loop.worlds import WorldChoice
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
@@ -127,8 +126,6 @@ class PlaySettings(RunSettings, TaskSettings):
     """A model that puts goals in words that the policy's memory knows."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model that the policy consults before acting."""
-    searched: OmitArgPrefixes[SearchChoice] = field(default_factory=SearchChoice)
-    """Search before acting."""
     images: Important[bool] = False
     """Show the language model screenshots, and the images of a goal, in addition to the text."""
     preview: Important[bool] = False
@@ -205,10 +202,6 @@ def check(config: BenchmarkConfig) -> None:
     config.escalated.check(contestant(config, knows=False))
     config.restated.check(config.asked.policy)
     config.ahead.check()
-    if config.searched.is_on and config.asked.policy == "oracle":
-        raise UsageError(
-            "--policy oracle knows the right actions, so a search is pointless; name another"
-        )
     if config.ahead.looks_ahead and config.asked.policy == "oracle":
         raise UsageError(
             "--policy oracle knows the right actions, so a world model is pointless; name another"
@@ -246,7 +239,7 @@ def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
     told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
     told += config.restated.label() + config.escalated.label()
-    told += config.searched.label() or config.ahead.label()
+    told += config.ahead.label()
     return contestant(config, knows=False).label(*told)
 
 

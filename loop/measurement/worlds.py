@@ -9,7 +9,6 @@ from loop.executors.executor import BrowserSetup, open_executor
 from loop.executors.worker import OpenWorlds
 from loop.measurement.selection import TaskSelection, list_page_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
-from loop.searching import find_unsearchable
 from loop.worlds import check_world
 from tasks.task import Task
 from webagent.browser.pictures import GoalPictures
@@ -98,9 +97,7 @@ async def open_worlds(
         pictures = GoalPictures(store.images, folders, config.har, _refuse_by_guard(guard))
         await pictures.fetch(chosen.tasks(1))
     tasks = tuple(chosen.tasks(1))
-    # An episode that is searched for holds a world beside its own.
-    at_once = config.concurrency * (2 if config.searched.in_site else 1)
-    setup = BrowserSetup(tasks, at_once, config.sites, config.logins, guard, config.har)
+    setup = BrowserSetup(tasks, config.concurrency, config.sites, config.logins, guard, config.har)
     async with open_executor(setup, config.executor, config.workers) as opening:
         yield WorldFactory(
             opening,
@@ -131,10 +128,6 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
     check_world(config.ahead)
     if sites := find_missing_sites(config, chosen):
         raise SetupError(sites)
-    if config.searched.in_site and config.har is None:
-        hosting = Hosting(files=config.sites)
-        if live := find_unsearchable(chosen.tasks(1), hosting.is_reset):
-            raise UsageError(live)
     if missing := find_missing_logins(config, chosen):
         raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
     if config.replay is not None:

@@ -305,15 +305,9 @@ READ: dict[str, tuple[str, ...]] = {
         " --images --name seen",
         "webagent grounding runs/seen --against runs/script",
         "webagent benchmark webshop --policy endpoint --model NAME --seeds 500",
-        "webagent collect oscar --policy model:runs/NAME/weights/none-0/0/policy"
-        " --search best-first --value rules --first-seed 50 --name found",
-        "webagent benchmark oscar --policy model:runs/found-remembered/policy",
         "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
         " --samples 4",
         "webagent collect --resume runs/NAME --count 2000",
-        "webagent collect fossil --policy model:runs/NAME/weights/none-0/0/policy"
-        " --search best-first --value rules",
-        "webagent improve --benchmark fossil --demonstrated runs/NAME",
         "webagent dream runs/NAME --count 200",
         "webagent dream runs/NAME --count 0",
         "webagent export runs/NAME --imagined --out FOLDER",

@@ -31,8 +31,6 @@ class PlannedEpisode:
 
     task: Task
     provenance: Provenance
-    search_steps: int = 0
-    """Real steps beside its own that a search in it may take, at most."""
 
 
 INTERRUPTED = "interrupted"

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from tasks.task import Task
 from webagent.policy.policy import Policy
-from webagent.records import SEARCHED, Ending, Trajectory
+from webagent.records import Ending, Trajectory
 from webagent.rollout.episode import (
     INTERRUPTED,
     NullRecorder,
@@ -84,13 +84,13 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     are closed as `world failed` and played again. So the same call, made again after a kill, goes
     on where the run stopped. `on_episode` sees loaded attempts, too.
 
-    `budget_steps` bounds the real steps of all attempts together, those of searches and earlier
-    ones included, and is never exceeded. Only attempts that a kill cut off, of this process or of
-    the worker that held the world, are not held against it, so that what is played is what would
-    have been undisturbed. An episode starts only when its full `max_steps`, with those its search
-    may take, still fit, and the first one that does not ends the collection, so no episode is cut
-    short. Near the limit episodes wait for the ones before them; which ones are played therefore
-    does not depend on timing. Several calls, each with a part of a plan, may share a `StepBudget`.
+    `budget_steps` bounds the real steps of all attempts together, earlier ones included, and is
+    never exceeded. Only attempts that a kill cut off, of this process or of the worker that held
+    the world, are not held against it, so that what is played is what would have been undisturbed.
+    An episode starts only when its full `max_steps` still fit, and the first one that does not ends
+    the collection, so no episode is cut short. Near the limit episodes wait for the ones before
+    them; which ones are played therefore does not depend on timing. Several calls, each with a part
+    of a plan, may share a `StepBudget`.
     """
     recorder = recorder or NullRecorder()
     show = on_episode or (lambda trajectory: None)
@@ -147,7 +147,7 @@ class _Entry:
     def real_steps(self) -> int:
         """Return the most steps one attempt can take on real pages."""
         planned = self.planned
-        return 0 if planned.provenance.imagined else planned.task.max_steps + planned.search_steps
+        return 0 if planned.provenance.imagined else planned.task.max_steps
 
     def note(self, trajectory: Trajectory) -> None:
         """Book one attempt; being cut off is nobody's failure."""
@@ -245,9 +245,7 @@ def _past(entry: _Entry, recorder: Recorder) -> Iterator[Trajectory]:
 
 
 def _real_steps(trajectory: Trajectory) -> int:
-    if trajectory.provenance.imagined:
-        return 0
-    return sum(1 + step.decision.usage.get(SEARCHED, 0) for step in trajectory.steps)
+    return 0 if trajectory.provenance.imagined else len(trajectory.steps)
 
 
 Request = TypeVar("Request")
