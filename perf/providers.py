@@ -1,6 +1,6 @@
 """What a user sees when a model's server misbehaves: `webagent run` against each, for real.
 
-    python perf/providers.py                   # prints the table of docs/failures.md
+    python perf/providers.py                   # prints the table of tests/webagent/models/failures.md
     python perf/providers.py --only gemini     # one provider
     python perf/providers.py --write           # writes the table into the page
 
@@ -23,7 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-PAGE = ROOT / "docs/failures.md"
+PAGE = ROOT / "tests/webagent/models/failures.md"
 BEGIN, END = "<!-- begin: perf/providers.py -->\n", "<!-- end -->\n"
 MODELS = {"openai": "m", "anthropic": "anthropic/m", "gemini": "gemini/m", "ollama": "ollama/m"}
 """By the server's shape. OpenAI's own address is left by `OPENAI_BASE_URL` alone, with which a name

@@ -323,6 +323,8 @@ READ: dict[str, tuple[str, ...]] = {
     "continuous integration runs it": ("scripts/docs",),
     "a model's provider; tests/recipes/test_init.py asks one": (
         "webagent doctor --model anthropic/NAME",
+        "webagent doctor --model NAME",
+        "webagent show RUN EPISODE --step 1 --raw",
     ),
     "published task files, live sites or sites that the reader hosts": (
         "webagent benchmark webarena --addresses sites.toml --logins logins --judge consulted"

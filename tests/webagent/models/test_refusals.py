@@ -1,4 +1,4 @@
-"""What is said where a provider's server fails: the sentences of docs/failures.md, told anew."""
+"""What is reported where a provider's server fails: the sentences of failures.md."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from webagent.models.endpoint.refusals import ServerRefusal
 from webagent.models.model import Message
 
 ASK = [Message("user", "Press the button.")]
-TABLE = Path(__file__).parents[3] / "docs/failures.md"
+TABLE = Path(__file__).with_name("failures.md")
 ROW = re.compile(r"^\| (\S+) \| ([^|]+) \| (\d+) \| (.*) \| (\d) \|$", re.M)
 READ_BY_THE_POLICY = ("unreadable", "empty")
 WITHOUT_A_SERVER = "no server"
