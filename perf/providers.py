@@ -1,6 +1,6 @@
 """What a user sees when a model's server misbehaves: `webagent run` against each, for real.
 
-    python perf/providers.py                   # prints the table of tests/webagent/models/failures.md
+    python perf/providers.py                   # prints tests/webagent/models/failures.md
     python perf/providers.py --only gemini     # one provider
     python perf/providers.py --write           # writes the table into the page
 
