@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from loop.policies import ModelChoice, NamedPolicy
 from webagent.errors import UsageError
@@ -23,9 +22,6 @@ class EscalationChoice:
     expert_endpoint: Path | None = None
     """File whose table [endpoint] describes the expert's server. Default: that of the policy's
     provider or of OPENAI_BASE_URL."""
-    expert_when: Literal["stuck", "milestones"] = "stuck"
-    """`milestones`: also at the beginning and whenever the plan worked on changes; needs
-    --prompting.plan."""
     expert_steps: int = 2
     """Actions of the expert before it hands back."""
     stalled: int = 3
@@ -40,7 +36,7 @@ class EscalationChoice:
     @property
     def settings(self) -> Escalation:
         """Return when it takes over. Raises `SetupError`."""
-        return Escalation(self.expert_when, self.stalled, self.expert_steps)
+        return Escalation(self.stalled, self.expert_steps)
 
     @property
     def _chosen(self) -> ModelChoice:
@@ -59,8 +55,7 @@ class EscalationChoice:
     def label(self) -> list[str]:
         """What is added to a policy's name in tables."""
         name = self.paid or self.expert.removeprefix("local:")
-        when = " at milestones" * (self.expert_when == "milestones")
-        return [f"expert={name}{when}"] * self.is_on
+        return [f"expert={name}"] * self.is_on
 
     def contestant(self, cheap: NamedPolicy) -> NamedPolicy:
         """Return the expert, asked as the cheap policy is, as far as it can be."""
@@ -78,12 +73,7 @@ class EscalationChoice:
             raise UsageError(
                 "--policy oracle knows what is right, and --expert has nothing to take over"
             )
-        settings = self.settings
-        if settings.when == "milestones" and not cheap.asking.prompting.plan:
-            raise UsageError(
-                "--expert-when milestones goes by the plan that the policy keeps; give"
-                " --prompting.plan, too"
-            )
+        _ = self.settings
         self.contestant(cheap).check()
 
 

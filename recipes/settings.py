@@ -41,6 +41,9 @@ REPLACED = {
     "nodes": "leave it out: the tree search left the command (examples/tree_search.py)",
     "branch": "leave it out: the tree search left the command (examples/tree_search.py)",
     "value": "leave it out: the tree search left the command (examples/tree_search.py)",
+    "prompting.plan": "leave it out: a thought is free to hold a plan",
+    "prompting.critique": "leave it out: an action is done as it was chosen",
+    "expert-when": "leave it out: the expert acts where the policy is stuck",
     "train.tensorboard": "give --train.track tensorboard",
     "vision": "give --images",
     "hide-checks": "name a judge for these tasks' episodes with --judge",
@@ -124,7 +127,7 @@ class Option:
     """One setting of a command, as it is typed."""
 
     name: str
-    """Without leading dashes: `max-cost`, `prompting.plan`."""
+    """Without leading dashes: `max-cost`, `prompting.form`."""
     type: Any
     default: Any
     doc: str

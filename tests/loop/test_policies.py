@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        (("--policy", "oracle", "--prompting.plan"), "--policy oracle is not prompted"),
+        (("--policy", "oracle", "--prompting.pages", "1"), "--policy oracle is not prompted"),
         ((*ASKED, "--prompting.screenshots", "3"), "m looks at no images"),
         ((*ASKED, "--prompting.constrained"), "does not hold its replies to a constraint"),
         ((*ASKED, "--prompting.pages", "-1"), "pages is -1; expected at least 0"),
@@ -64,10 +64,10 @@ def test_a_broken_file_of_a_site_and_one_of_another_site_are_named(
 def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "webagent.toml").write_text("[benchmark.prompting]\nplan = true\npages = 2\n")
+    (folder / "webagent.toml").write_text("[benchmark.prompting]\nloops = 'say'\npages = 2\n")
     assert cli.main(["benchmark", *ASKED, "--preview"]) == 0
-    assert "m +pages=2 +plan" in capsys.readouterr().out
-    config = BenchmarkConfig(prompting=Prompting(plan=True, loops="end"))
+    assert "m +pages=2 +loops=say" in capsys.readouterr().out
+    config = BenchmarkConfig(prompting=Prompting(pages=2, loops="end"))
     RunFolder.create(folder / "r", config, ["webagent", "benchmark"])
     assert RunFolder.open(folder / "r").config(BenchmarkConfig) == config
 
@@ -92,10 +92,8 @@ async def test_an_episode_is_played_with_everything_switched_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    chat_server.will(behave.reply('Thought: look\nPlan: branch(0, "try")\nAction: click(8)'))
-    switches = Prompting(
-        form="conversation", plan=True, critique=True, loops="end", pages=2, replay=2
-    )
+    chat_server.will(behave.reply("Thought: look\nAction: click(8)"))
+    switches = Prompting(form="conversation", loops="end", pages=2, replay=2)
     shown = episode(Provenance(), "enter-text", seed_of("train", 1), True)
     file = add_example(new_file("any"), shown, InductionSettings())
     known = SiteMemory({"any": file})
@@ -104,12 +102,10 @@ async def test_an_episode_is_played_with_everything_switched_on(
     async with asked.ready(None) as policy:
         played = await run_episode(fake_task(seed_of("test", 0)), policy, FakeWorld())
 
-    assert [step.decision.usage["requests"] for step in played.steps] == [2]
+    assert [step.decision.usage["requests"] for step in played.steps] == [1]
     assert played.last is not None and played.last.over
     sent = json.dumps(chat_server.requests[0]["messages"])
-    assert "Tasks like yours" in sent and "Your plans" in sent
-    assert len(chat_server.requests) == 2
-    assert "review it" in chat_server.requests[1]["messages"][-1]["content"]
+    assert "Tasks like yours" in sent
 
 
 @pytest.mark.browser

@@ -92,7 +92,6 @@ def test_collected_and_live_tasks_have_an_expert_too(
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--expert-when", "milestones"], "goes by the plan that the policy keeps"),
         (["--stalled", "0"], "both must be at least 1"),
         (["--expert", "local:nowhere/model"], "there is no such folder"),
         (["--policy", "oracle"], "has nothing to take over"),

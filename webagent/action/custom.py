@@ -41,7 +41,9 @@ def custom_action(function: Function) -> Function:
         if get_origin(hint) is list and get_args(hint) == (str,):
             hint = tuple[str, ...]
         is_named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        if not is_named or not _is_typed(hint):
+        choices = get_args(hint) if get_origin(hint) is Literal else (None,)
+        is_choice = all(isinstance(one, str) for one in choices)
+        if not is_named or not (is_choice or hint in (str, int, float, bool, tuple[str, ...])):
             raise UsageError(
                 f"{name}: {parameter} is no parameter that a model can give; expected a name with"
                 " one of the types str, int, float, bool, Literal of texts, list[str]"
@@ -108,11 +110,6 @@ def _unknown_function(name: str, parameters: tuple[str, ...]) -> Any:
     cls = make_dataclass(name, parameters, bases=(CustomAction,), frozen=True, slots=True)
     ACTION_NAMES[cls] = name
     return cls
-
-
-def _is_typed(hint: Any) -> bool:
-    is_choice = get_origin(hint) is Literal and all(isinstance(one, str) for one in get_args(hint))
-    return is_choice or hint in (str, int, float, bool, tuple[str, ...])
 
 
 _FUNCTIONS: dict[type, Callable[..., Any]] = {}

@@ -367,7 +367,11 @@ class Agent:
             if held.student is not None and held.student.learn(episode, None):
                 held.student.keep()
             if self.keep_login and episode.last is not None:
-                await self._save_login(page, task.start_url)
+                from webagent.browser.sessions.login import Login, LoginStore
+
+                storage = await page.tabs().context.storage_state(indexed_db=True)
+                known = Login(self.login, task.start_url, cast(Any, storage), time.time())
+                LoginStore.default().save(known)
             is_booked = held.actor.model is not None or ledger.entries
             cost = Cost.of(ledger) if is_booked else Cost.of_steps(episode)
             value, misfit = (structured.value, structured.misfit) if structured else (None, "")
@@ -378,12 +382,6 @@ class Agent:
                 if left is not None:
                     await left.close()
         return result
-
-    async def _save_login(self, page: "BrowserWorld", url: str) -> None:
-        from webagent.browser.sessions.login import Login, LoginStore
-
-        storage = await page.tabs().context.storage_state(indexed_db=True)
-        LoginStore.default().save(Login(self.login, url, cast(Any, storage), time.time()))
 
     async def _open_page(self, held: AgentResources, images: ImageStore) -> "BrowserWorld":
         variant = default_asking(held.actor.manner).variant
@@ -417,19 +415,19 @@ class Agent:
             ]
             before = "\n".join(said[-_REMEMBERED:])
             goal += f"\n\nThis goes on from earlier tasks on this page:\n{before}"
+        is_missing = False
+        if self.keep_login:
+            from webagent.browser.sessions.login import LoginStore
+
+            is_missing = self.login not in LoginStore.default().sites()
         return Task(
             id=f"live/{words[:_NAMED].strip('-') or 'task'}@1",
             start_url=url,
             goal=goal,
             max_steps=self.max_steps,
             clock="real",
-            login="" if self.keep_login and not self._has_login() else self.login,
+            login="" if is_missing else self.login,
         )
-
-    def _has_login(self) -> bool:
-        from webagent.browser.sessions.login import LoginStore
-
-        return self.login in LoginStore.default().sites()
 
     def _manner(self) -> ModelOptions:
         return ModelOptions(

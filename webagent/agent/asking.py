@@ -103,6 +103,13 @@ class Asking:
 def _read(text: str | bytes, where: str) -> Asking:
     from pydantic import TypeAdapter, ValidationError
 
+    prompting = json.loads(text).get("prompting", {})
+    gone = [name for name in ("plan", "critique") if prompting.get(name)]
+    if gone or prompting.get("thoughts") == "notes":
+        raise SetupError(
+            f"{where}: these weights were prompted with {', '.join(gone) or 'notes'}, which this"
+            " version no longer has; use the version that trained them, or delete the setting"
+        )
     try:
         return TypeAdapter(Asking).validate_json(text)
     except ValidationError as error:

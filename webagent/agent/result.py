@@ -63,13 +63,19 @@ class Cost:
         spent = list(ledger.entries.values())
         money = ledger.money()
         prices = [price for name in ledger.model_names if (price := ledger.prices.of(name))]
+        unknown = "" if money is not None else "no model was asked"
+        for entry in ledger.entries.values() if money is None else ():
+            reason = ledger.prices.why_untold(entry.model)
+            if reason or entry.uncounted:
+                unknown = reason or "the server does not say how many tokens a request took"
+                break
         return cls(
             requests=sum(each.requests for each in spent),
             input_tokens=sum(each.input_tokens for each in spent),
             output_tokens=sum(each.output_tokens for each in spent),
             money=money,
             currency=" ".join(sorted({price.currency for price in prices})) if prices else "",
-            unknown="" if money is not None else _why_unknown(ledger),
+            unknown=unknown,
         )
 
     @classmethod
@@ -199,12 +205,3 @@ class Result:
 
     def _last_action(self) -> object:
         return self.steps[-1].decision.action if self.steps else None
-
-
-def _why_unknown(ledger: Ledger) -> str:
-    for entry in ledger.entries.values():
-        if reason := ledger.prices.why_untold(entry.model):
-            return reason
-        if entry.uncounted:
-            return "the server does not say how many tokens a request took"
-    return "no model was asked"

@@ -157,7 +157,13 @@ class BrowserProcess:
             except (psutil.Error, OSError, ValueError, WebSocketException) as error:
                 raise SetupError(f"{chromium.path} ended as it started: {error}") from error
             undo.pop_all()
-        engine._limit_renderers(page_megabytes)
+        # Renderers inherit the limit on private memory from the zygotes.
+        for process in engine.family() if hasattr(psutil, "RLIMIT_DATA") else ():
+            try:
+                if "--type=zygote" in process.cmdline():
+                    process.rlimit(psutil.RLIMIT_DATA, (page_megabytes * _MEGABYTE,) * 2)
+            except (psutil.Error, OSError, ValueError) as error:
+                logger.warning("a page's memory is not limited: %s", error)
         return engine
 
     @classmethod
@@ -233,17 +239,6 @@ class BrowserProcess:
         if profile is None:
             raise ValueError("it names no profile")
         return profile
-
-    def _limit_renderers(self, megabytes: int) -> None:
-        """Limit private memory of the zygotes, from which renderers inherit it."""
-        if not hasattr(psutil, "RLIMIT_DATA"):
-            return
-        for process in self.family():
-            try:
-                if "--type=zygote" in process.cmdline():
-                    process.rlimit(psutil.RLIMIT_DATA, (megabytes * _MEGABYTE,) * 2)
-            except (psutil.Error, OSError, ValueError, WebSocketException) as error:
-                logger.warning("a page's memory is not limited: %s", error)
 
 
 async def _start_driver() -> Playwright:

@@ -212,7 +212,18 @@ class SessionWatch:
     async def begin(self) -> None:
         """Report what is done in the pages from here on."""
         context = self._tabs.context
-        context.on("page", self._handle_page_opened)
+
+        def handle_page_opened(page: Page) -> None:
+            async def report(event: UserEvent) -> None:
+                with suppress(PlaywrightError):
+                    if await page.opener() is None:
+                        self._report(event)
+
+            if not self._is_by_page():
+                self._start(report(UserEvent("opened", self.seen, not self._is_stale)))
+            self._note_event()
+
+        context.on("page", handle_page_opened)
         context.on("close", lambda _: self._end())
         self._tabs.hold_dialogs()
         await self._watch_new_tabs()
@@ -238,7 +249,13 @@ class SessionWatch:
             await self._watch_new_tabs()
             self._changed.clear()
             events = self._events
-            seen = await self._look()
+            seen = None
+            for _ in range(_MOST_FAILURES - 1):  # the browser may fail once
+                with suppress(WorldError):
+                    seen = await self._world.look()
+                    break
+                await asyncio.sleep(REST_SECONDS)
+            seen = seen or await self._world.look()
             await self._watch_new_tabs()
             if events == self._events:
                 before, self.seen = self.seen, seen
@@ -255,14 +272,6 @@ class SessionWatch:
                         await self._changed.wait()
             while time.monotonic() - self._event_at < REST_SECONDS:
                 await asyncio.sleep(REST_SECONDS - (time.monotonic() - self._event_at) + 0.001)
-
-    async def _look(self) -> Observation:
-        """Look at the page at rest, again where the browser fails once. Raises `WorldError`."""
-        for _ in range(_MOST_FAILURES - 1):
-            with suppress(WorldError):
-                return await self._world.look()
-            await asyncio.sleep(REST_SECONDS)
-        return await self._world.look()
 
     async def _watch_new_tabs(self) -> None:
         def report_dialog(event: dict[str, Any]) -> None:
@@ -348,16 +357,6 @@ class SessionWatch:
         self._report(UserEvent("tab", self.seen, not self._is_stale, said={"index": index}))
         self._start(focus())
         self._note_event(replace(self.seen, active_tab=index, nodes=(), focus=0, screenshot=""))
-
-    def _handle_page_opened(self, page: Page) -> None:
-        async def report(event: UserEvent) -> None:
-            with suppress(PlaywrightError):
-                if await page.opener() is None:
-                    self._report(event)
-
-        if not self._is_by_page():
-            self._start(report(UserEvent("opened", self.seen, not self._is_stale)))
-        self._note_event()
 
     def _is_by_page(self) -> bool:
         """Return whether what happens now comes of something that was done in a page."""

@@ -226,7 +226,11 @@ class SitePattern:
         is_host = self.host in ("*", host)
         if self.host.startswith("*."):
             is_host = host.endswith(self.host[1:])
-        return is_host and any(self._is_port(port, each) for each in schemes)
+        return is_host and any(
+            (not self.scheme or _SECURED.get(each, each) == self.scheme)
+            and (self.port == ANY_PORT or port == (self.port or WEB_PORTS.get(each)))
+            for each in schemes
+        )
 
     def has_server(self, address: ParsedUrl) -> bool:
         """Return whether an address is on a server of the site, whatever its path."""
@@ -239,11 +243,6 @@ class SitePattern:
     def touches(self, address: ParsedUrl) -> bool:
         """Return whether the address may lie in the site, by one way to read its path."""
         return self.has_server(address) and any(map(self._has_path, _readings(address.path)))
-
-    def _is_port(self, port: int, scheme: str) -> bool:
-        if self.scheme and _SECURED.get(scheme, scheme) != self.scheme:
-            return False
-        return self.port == ANY_PORT or port == (self.port or WEB_PORTS.get(scheme))
 
     def _has_path(self, path: str) -> bool:
         folder = self.path.rstrip("/")

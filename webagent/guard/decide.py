@@ -203,7 +203,13 @@ def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Gua
 
     Rules are tried on every element that the action may reach; the strictest verdict holds.
     """
-    verdict = _decide_secrets_in(policy, action)
+    verdict = ALLOWED
+    if not isinstance(action, act.Answer | act.GiveUp):
+        names = {name for text in texts_of(action) for name in find_placeholders(text)}
+        if unknown := sorted(names - policy.secrets.keys()):
+            verdict = refuse(str(unknown_name("secret", unknown[0], policy.secrets)), "secrets")
+        elif names and not isinstance(action, act.Fill):
+            verdict = refuse("secrets are typed by fill only", "secrets")
     if verdict.is_allowed and isinstance(action, act.Goto):
         verdict = decide_request(policy, action.url)
     if not verdict.is_allowed:
@@ -257,7 +263,8 @@ def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
     return tuple(
         node
         for node in seen.nodes
-        if node.mark and (node.mark in marks or any(_holds(node.box, point) for point in points))
+        if node.mark in marks or any(_is_within(node.box, point) for point in points)
+        if node.mark
     )
 
 
@@ -300,18 +307,6 @@ def decide_upload(policy: GuardPolicy, path: Path) -> GuardVerdict:
     return ALLOWED
 
 
-def _decide_secrets_in(policy: GuardPolicy, action: Action) -> GuardVerdict:
-    if isinstance(action, act.Answer | act.GiveUp):
-        return ALLOWED
-    names = {name for text in texts_of(action) for name in find_placeholders(text)}
-    for name in names:
-        if name not in policy.secrets:
-            return refuse(str(unknown_name("secret", name, policy.secrets)), "secrets")
-    if names and not isinstance(action, act.Fill):
-        return refuse("secrets are typed by fill only", "secrets")
-    return ALLOWED
-
-
 def _decide_by_rules(
     policy: GuardPolicy, action: Action, url: str, node: Node | None
 ) -> GuardVerdict:
@@ -347,7 +342,7 @@ def _compile(schema: str) -> Any:
     return Draft202012Validator(json.loads(schema))
 
 
-def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
+def _is_within(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
     left, top, width, height = box
     return left <= point[0] <= left + width and top <= point[1] <= top + height
 

@@ -120,7 +120,13 @@ class EncodedValues:
                 while first >= 0:
                     last = first + len(form)
                     before, after = self._runs.get(form, (False, False))
-                    yield *_widen(text, first - before, last + after), name
+                    # What is no base64 at the edges of a run is left out, its padding taken in.
+                    start, end = first - before, last + after
+                    start += start < 0 or text[start] not in _BASE64
+                    end -= end > len(text) or text[end - 1] not in _BASE64
+                    while text[end : end + 1] == "=":
+                        end += 1
+                    yield start, end, name
                     first = within.find(form, first + 1)
 
 
@@ -134,15 +140,6 @@ def _in_base64(raw: bytes) -> Iterator[tuple[str, tuple[bool, bool]]]:
         if len(run) >= SHORTEST:
             yield run, edges
             yield run.replace("+", "-").replace("/", "_"), edges
-
-
-def _widen(text: str, first: int, last: int) -> tuple[int, int]:
-    """Leave out what is no base64 at the edges of a run, and take in its padding."""
-    first += first < 0 or text[first] not in _BASE64
-    last -= last > len(text) or text[last - 1] not in _BASE64
-    while text[last : last + 1] == "=":
-        last += 1
-    return first, last
 
 
 def _apart(spans: list[SecretSpan]) -> Iterator[SecretSpan]:

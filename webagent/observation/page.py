@@ -163,18 +163,14 @@ def insert_frames(page: PageView, inner: Mapping[FramePath, PageView | str]) -> 
                 node,
                 depth=node.depth + below,
                 box=hole.outward(node.box),
-                states=node.states if hole.is_focused else _without_focus(node.states),
+                # A document that had the focus last keeps its element, but the keys go elsewhere.
+                states=tuple(s for s in node.states if hole.is_focused or s != "focused"),
             )
             for node in within.nodes
         ]
         focus = within.focus if hole.is_focused else focus
     nodes.extend(page.nodes[done:])
     return replace(page, nodes=tuple(nodes), focus=focus, holes=())
-
-
-def _without_focus(states: tuple[str, ...]) -> tuple[str, ...]:
-    """Of a document that had the focus last: it keeps its element, and the keys go elsewhere."""
-    return tuple(state for state in states if state != "focused")
 
 
 def number_marks(view: PageView, next_mark: int) -> tuple[PageView, dict[int, int]]:

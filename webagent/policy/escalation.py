@@ -1,4 +1,4 @@
-"""A cheap policy that hands over to an expensive one where it is stuck or has reached a milestone.
+"""A cheap policy that hands over to an expensive one where it is stuck.
 
 After "Magentic-One" (Fourney et al. 2024, arXiv 2411.04468): a ledger counts turns without
 progress, and beyond a bound there is a new plan; and "Agent S2" (Agashe et al. 2025, arXiv
@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from webagent.action import GiveUp
 from webagent.errors import PolicyError, SetupError
@@ -19,13 +18,12 @@ from webagent.models.prompt import load_prompt
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.past_actions import page_state
 from webagent.policy.policy import Policy
-from webagent.policy.prompting.thoughts import build_plan
 from webagent.records import Decision, Observation, Trajectory
 
 TAKEOVER_PROMPT = load_prompt(Path(__file__).parent / "prompts" / "takeover.md")
 EXPERT = "expert"
 """In the `usage` of a decision: whether the expert took it."""
-REASONS = ("stuck", "milestone", "gave_up", "unreadable")
+REASONS = ("stuck", "gave_up", "unreadable")
 """Why it did; in `usage` behind `expert_`."""
 
 
@@ -33,8 +31,6 @@ REASONS = ("stuck", "milestone", "gave_up", "unreadable")
 class Escalation:
     """When an expert takes over, and for how long."""
 
-    when: Literal["stuck", "milestones"] = "stuck"
-    """`milestones` also hands over at the beginning and whenever the plan worked on changes."""
     stalled: int = 3
     """Turns without progress, each one with progress taking one off, that count as stuck."""
     steps: int = 2
@@ -70,10 +66,6 @@ def find_reason(trajectory: Trajectory, now: Observation, settings: Escalation) 
         return next((reason for reason in REASONS if usage.get(f"expert_{reason}")), "stuck")
     if count_stalled(trajectory, now) >= settings.stalled:
         return "stuck"
-    if settings.when == "milestones" and not own:
-        before = replace(trajectory, steps=trajectory.steps[:-1])
-        if not by_expert or build_plan(before).active != build_plan(trajectory).active:
-            return "milestone"
     return ""
 
 
@@ -123,14 +115,12 @@ class EscalatingPolicy:
             return self.expert
         stalled = count_stalled(trajectory, observation)
         progress = {
-            "milestone": f"{len(trajectory.steps)} turns are done, {stalled} of them in vain",
             "stuck": "its last turns led to no page that was new"
             + (f" ({stalled} in all)" if stalled else ""),
             "gave_up": "it wants to give up",
             "unreadable": "it replied with nothing that could be done",
         }[reason]
-        section = "milestone" if reason == "milestone" else "stuck"
-        return replace(self.expert, notice=TAKEOVER_PROMPT.fill(section, progress=progress))
+        return replace(self.expert, notice=TAKEOVER_PROMPT.fill("stuck", progress=progress))
 
 
 def _mark(decision: Decision, reason: str, spent: dict[str, int]) -> Decision:

@@ -4,7 +4,7 @@ import math
 import time
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,10 +20,9 @@ from webagent.policy.allowed import build_constraint
 from webagent.policy.knowledge.tools import SiteTool, begin_tool, continue_tool
 from webagent.policy.past_actions import find_loop, format_marks
 from webagent.policy.policy import Knowledge
-from webagent.policy.prompting.messages import CRITIQUE_PROMPT, PromptBuilder, TurnPrompt
+from webagent.policy.prompting.messages import PromptBuilder, TurnPrompt
 from webagent.policy.prompting.pages import PageFormatter
 from webagent.policy.prompting.settings import Prompting
-from webagent.policy.prompting.thoughts import build_plan
 from webagent.policy.reply import ReplyReader
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
@@ -99,13 +98,6 @@ class LanguagePolicy:
             return end
         turn = await self._ask(self._begin_turn(trajectory, observation), trajectory)
         turn, choice = await self._read_or_repair(turn, trajectory, reader)
-        if self.prompting.critique:
-            request = CRITIQUE_PROMPT.fill("review", form=self._builder.reply_form())
-            turn = turn.with_messages(*follow_up(choice.reply.text, request))
-            turn = await self._ask(turn, trajectory)
-            # An unreadable review leaves the action as it was.
-            with suppress(ActionError):
-                choice = turn.read(turn.replies[0], reader)
         return begin_tool(self.tools, choice.to_decision(turn, self.prompt_hash), observation)
 
     async def propose(
@@ -114,7 +106,7 @@ class LanguagePolicy:
         """Return the different actions among n samples, the likeliest first (see `rank_choices`).
 
         Each carries its log-probability in `candidates`. When no sample is readable the first is
-        repaired. Proposals are not reviewed.
+        repaired.
         """
         reader = self._make_reader(trajectory, observation)
         if (end := self._give_up_in_loop(reader)) is not None:
@@ -195,9 +187,9 @@ class LanguagePolicy:
         try:
             return turn, turn.read(reply, reader)
         except ActionError as error:
-            form = self._builder.reply_form()
-            request = self.prompt.fill("repair", error=str(error), form=form)
-            turn = turn.with_messages(*follow_up(reply.text, request))
+            request = self.prompt.fill("repair", error=str(error))
+            more = follow_up(reply.text, request)
+            turn = replace(turn, messages=(*turn.messages, *more))
         turn = await self._ask(turn, trajectory)
         try:
             return turn, turn.read(turn.replies[0], reader, is_strict=False)
@@ -211,7 +203,6 @@ class LanguagePolicy:
             observation,
             self.actions,
             self.max_tokens,
-            build_plan(trajectory) if settings.plan else None,
             find_loop(trajectory, observation) if objects else None,
             settings.loop_patience,
         )
@@ -226,7 +217,7 @@ class LanguagePolicy:
 
 @dataclass(frozen=True, slots=True)
 class PromptedTurn:
-    """One prompt with what came back so far, repairs and reviews included."""
+    """One prompt with what came back so far, a repair included."""
 
     messages: tuple[Message, ...]
     allowed: str
@@ -241,10 +232,6 @@ class PromptedTurn:
     def replies(self) -> tuple[Reply, ...]:
         """The replies to the latest request."""
         return self.completions[-1].replies
-
-    def with_messages(self, *messages: Message) -> "PromptedTurn":
-        """Return the turn with more messages to be asked with."""
-        return replace(self, messages=(*self.messages, *messages))
 
     def read(self, reply: Reply, reader: ReplyReader, *, is_strict: bool = True) -> "ReadReply":
         """Read a reply to the latest request. Raises `ActionError` as the reader does."""
@@ -296,16 +283,13 @@ def rank_choices(choices: Sequence[ReadReply]) -> list[tuple[ReadReply, Candidat
     for choice in choices:
         firsts.setdefault(choice.action, choice)
         spellings[choice.action][choice.reply.token_ids] = sum(choice.reply.log_probs)
+    log_probs = {action: math.log(n / counts.total()) for action, n in counts.items()}
     if all(choice.reply.log_probs and not choice.thought for choice in choices):
-        log_probs = {action: _sum_log_probs(known.values()) for action, known in spellings.items()}
-    else:
-        log_probs = {action: math.log(n / counts.total()) for action, n in counts.items()}
+        for action, known in spellings.items():
+            most = max(known.values())
+            shares = math.fsum(math.exp(value - most) for value in known.values())
+            log_probs[action] = most + math.log(shares)
     order = sorted(firsts, key=lambda action: (-log_probs[action], -counts[action]))
     return [
         (firsts[action], Candidate(format_action(action), log_probs[action])) for action in order
     ]
-
-
-def _sum_log_probs(log_probs: Collection[float]) -> float:
-    most = max(log_probs)
-    return most + math.log(math.fsum(math.exp(value - most) for value in log_probs))

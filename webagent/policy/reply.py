@@ -10,7 +10,6 @@ from webagent.errors import ActionError
 from webagent.models.model import Reply
 from webagent.models.prompt import shorten
 from webagent.policy.past_actions import LOOPS_PROMPT, Loop, format_marks, marks_of
-from webagent.policy.prompting.thoughts import Plan
 from webagent.records import Observation
 
 _LABEL = re.compile(r"^[\W_]*action[\W_]*:[*_ \t]*", re.IGNORECASE | re.MULTILINE)
@@ -97,8 +96,6 @@ class ReplyReader:
     observation: Observation
     actions: tuple[str, ...]
     max_tokens: int
-    plan: Plan | None = None
-    """The plans so far, where there are any."""
     loop: Loop | None = None
     """The loop that another action is demanded for."""
     patience: int = 0
@@ -124,13 +121,11 @@ class ReplyReader:
         return thought, action
 
     def read_strictly(self, reply: Reply) -> tuple[str, Action]:
-        """Do the same, but raise `ActionError` for going in circles and for unknown plans, too.
+        """Do the same, but raise `ActionError` for going in circles, too.
 
-        A model hears these objections once; where it insists, `read` takes it at its word.
+        A model hears this objection once; where it insists, `read` takes it at its word.
         """
         thought, action = self.read(reply)
-        if self.plan is not None and (wrong := self.plan.after(thought).objections):
-            raise ActionError(wrong[0])
         times = self.loop.count(action, self.observation) if self.loop is not None else 0
         if times and times >= self.patience:
             words = {"action": format_action(action), "times": str(times)}

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -98,7 +98,15 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     if len(set(names)) < len(names):
         raise ValueError("two entries of the plan name one episode; number Provenance.index")
     entries = [_Entry(planned) for planned in plan]
-    past = [trajectory for entry in entries for trajectory in _past(entry, recorder)]
+    past: list[Trajectory] = []
+    for entry in entries:
+        task, provenance = entry.planned.task, entry.planned.provenance
+        while known := recorder.load(episode_id(task, provenance, entry.attempts + 1)):
+            if known.ending is None:  # it was cut off
+                known = replace(known, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
+                recorder.finish(known)
+            entry.note(known)
+            past.append(known)
     for trajectory in past:
         show(trajectory)
 
@@ -210,9 +218,15 @@ class _Player:
         play: Callable[[_Entry, World], Awaitable[Trajectory]],
     ) -> None:
         self._queue = queue
-        self._world = ReopeningWorld(open_world, self._upcoming)
-        self._play = play
         self._following: _Entry | None = None
+
+        def settle_upcoming() -> Task | None:
+            """Settle what this player plays next, so that the right page is prepared."""
+            self._following = self._following or queue.take_now()
+            return self._following.planned.task if self._following else None
+
+        self._world = ReopeningWorld(open_world, settle_upcoming)
+        self._play = play
 
     async def play_on(self) -> None:
         try:
@@ -226,22 +240,6 @@ class _Player:
                     is_unsettled = self._queue.give_back(entry, trajectory)
         finally:
             await self._world.close()
-
-    def _upcoming(self) -> Task | None:
-        """Settle what this player plays next, so that the right page is prepared."""
-        self._following = self._following or self._queue.take_now()
-        return self._following.planned.task if self._following else None
-
-
-def _past(entry: _Entry, recorder: Recorder) -> Iterator[Trajectory]:
-    """Yield what the recorder holds of the entry, oldest first; what was cut off is closed."""
-    task, provenance = entry.planned.task, entry.planned.provenance
-    while past := recorder.load(episode_id(task, provenance, entry.attempts + 1)):
-        if past.ending is None:
-            past = replace(past, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
-            recorder.finish(past)
-        entry.note(past)
-        yield past
 
 
 def _real_steps(trajectory: Trajectory) -> int:

@@ -199,7 +199,11 @@ class Store:
         for position, body in self._all(sql, episode):
             packed: Any = _unpack(body)
             for message in packed["messages"]:
-                message["text"] = self._text(message["text"])
+                kept = bytes.fromhex(message["text"])
+                row = self._first("SELECT body FROM texts WHERE hash = ?", kept)
+                if row is None:
+                    raise StoreError(f"{self.folder} lacks a text that a model was sent")
+                message["text"] = zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
             found[position] = (*found.get(position, ()), from_json(Exchange, packed))
         return found
 
@@ -413,12 +417,6 @@ class Store:
             "INSERT OR IGNORE INTO observations VALUES (?, ?)", (digest, zlib.compress(body))
         )
         return digest
-
-    def _text(self, reference: str) -> str:
-        row = self._first("SELECT body FROM texts WHERE hash = ?", bytes.fromhex(reference))
-        if row is None:
-            raise StoreError(f"{self.folder} lacks a text that a model was sent")
-        return zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
 
     def _end_episode(self, trajectory: Trajectory) -> None:
         if trajectory.ending is None:

@@ -17,7 +17,6 @@ from webagent.observation.variants import VARIANTS
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
 
-REVIEWED = Prompting(critique=True)
 PICTURED = replace(
     HOME,
     screenshot="shot",
@@ -38,41 +37,6 @@ class Counting(CannedModel):
 def sampled(text: str, *log_probs: float) -> Reply:
     """A reply with an id for each log-probability."""
     return Reply(text, token_ids=tuple(range(len(log_probs))), log_probs=log_probs)
-
-
-async def test_a_review_costs_one_request_and_may_improve_the_action():
-    replies = ["Thought: the button\nAction: click(2)", "Thought: offers first\nAction: click(3)"]
-
-    decision, requests = await asked(START, HOME, replies, prompting=REVIEWED)
-
-    assert decision.action == Click(3)
-    assert decision.thought == "offers first"
-    assert decision.usage["requests"] == len(requests) == 2
-    assert requests[1].messages[:2] == requests[0].messages
-    said, review = requests[1].messages[2:]
-    assert (said.role, said.text) == ("assistant", replies[0])
-    assert "review it" in review.text
-
-
-async def test_a_review_that_cannot_be_read_leaves_the_action_as_it_was():
-    model = Counting([sampled("Action: click(2)", -0.5), sampled("fine as it is", -1.0, -2.0)])
-
-    decision = await LanguagePolicy(model, prompting=REVIEWED).act(START, HOME)
-
-    assert decision.action == Click(2)
-    assert (decision.log_probs, decision.prompt_ids[0], decision.weights) == ((-0.5,), 2, "step 1")
-    assert decision.usage["requests"] == 2
-
-
-async def test_a_review_follows_a_repair_and_all_is_counted():
-    replies = ["hm", "Action: click(2)", "Action: click(3)"]
-
-    decision, requests = await asked(START, HOME, replies, prompting=REVIEWED)
-
-    assert decision.action == Click(3)
-    assert [len(request.messages) for request in requests] == [2, 4, 6]
-    assert decision.usage["requests"] == 3
-    assert decision.usage["output_tokens"] == 5
 
 
 async def test_ids_and_log_probabilities_are_those_of_the_reply_that_was_taken():

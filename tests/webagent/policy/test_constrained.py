@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.tiny_models import tokenizer
 from tests.webagent.models.constrain.sampling import text_of, walk
-from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, step, under_way
+from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, step, under_way
 from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
@@ -18,7 +18,6 @@ from webagent.policy.allowed import build_constraint
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
 from webagent.policy.prompting.messages import format_reply
-from webagent.policy.prompting.thoughts import build_plan
 from webagent.records import Step
 
 BOUND = Prompting(constrained=True, thought_tokens=64)
@@ -47,16 +46,16 @@ async def test_without_a_thought_the_choices_are_those_on_the_page():
     assert decision.action == Click(5)
 
 
-async def test_repairs_and_reviews_and_proposals_are_constrained_as_well():
-    switches = replace(BOUND, critique=True, loops="demand", loop_patience=2)
+async def test_repairs_and_proposals_are_constrained_as_well():
+    switches = replace(BOUND, loops="demand", loop_patience=2)
     stuck = under_way(*(step(HOME, "click(2)") for _ in range(2)))
-    replies = ["Thought: x\nAction: click(2)", "Thought: y\nAction: click(3)"] * 2
+    replies = ["Thought: x\nAction: click(2)", "Thought: y\nAction: click(3)"]
 
     _, requests = await asked(stuck, HOME, replies, prompting=switches, actions=ACTIONS)
     model = CannedModel(["Action: click(2)", "Action: click(3)"])
     await LanguagePolicy(model, prompting=BARE, actions=("click",)).propose(START, HOME, 2)
 
-    assert len(requests) == 3
+    assert len(requests) == 2
     assert len({request.constraint for request in requests}) == 1
     assert requests[0].constraint is not None
     assert model.requests[0].constraint is not None
@@ -66,20 +65,6 @@ async def test_without_the_switch_nothing_is_constrained():
     _, (request,) = await asked(START, HOME)
 
     assert request.constraint is None
-
-
-async def test_plans_and_notes_are_asked_for_within_the_thought():
-    switches = replace(BOUND, plan=True, thoughts="notes")
-
-    told = await prompt(START, HOME, prompting=switches)
-    free = await prompt(START, HOME, prompting=replace(switches, constrained=False))
-
-    assert told.count("at the end of your thought") == 2
-    assert "\nPlan: branch" not in told and "\nNotes:" not in told
-    assert "\nPlan: branch" in free and "\nNotes:" in free
-    reply = 'Thought: divide it. Plan: branch(0, "find it")\nAction: click(2)'
-    decision, _ = await asked(START, HOME, [reply], prompting=switches)
-    assert build_plan(under_way(step(HOME, "click(2)", decision.thought))).active == 1
 
 
 async def test_too_few_tokens_for_a_whole_reply_are_named():

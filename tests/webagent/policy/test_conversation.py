@@ -49,7 +49,7 @@ async def test_roles_alternate_and_replies_are_written_as_they_are_asked_for():
     assert "this is page 2." in asked_for[5].text
 
 
-@pytest.mark.parametrize("switches", [{}, {"pages": 2}, {"loops": "say", "plan": True}])
+@pytest.mark.parametrize("switches", [{}, {"pages": 2}, {"loops": "say"}])
 async def test_a_prompt_begins_with_the_whole_of_the_one_before_but_once_a_block(switches):
     talk = replace(TALK, **switches)
     prompts = [await messages(turns, talk) for turns in range(13)]
@@ -62,11 +62,10 @@ async def test_a_prompt_begins_with_the_whole_of_the_one_before_but_once_a_block
 
 
 async def test_what_was_said_beside_an_old_page_stays_as_it_was_said_then():
-    talk = replace(TALK, pages=9, loops="say", plan=True)
-    thoughts = [f'Plan: branch(0, "plan {n}")' for n in range(4)]
+    talk = replace(TALK, pages=9, loops="say")
     prompts = []
     for turns in range(5):
-        past = under_way(*(step(HOME, "click(2)", thought) for thought in thoughts[:turns]))
+        past = under_way(*(step(HOME, "click(2)", f"thought {n}") for n in range(turns)))
         _, requests = await asked(past, HOME, prompting=talk)
         prompts.append(requests[0].messages)
 
@@ -75,7 +74,6 @@ async def test_what_was_said_beside_an_old_page_stays_as_it_was_said_then():
     said = [message.text for message in prompts[-1] if message.role == "user"]
     assert ["click(2): 4 times" in text for text in said] == [False] * 4 + [True]
     assert ["click(2): 2 times" in text for text in said] == [False, False, True, False, False]
-    assert ["1. plan 0" in text for text in said] == [False] + [True] * 4
 
 
 async def test_where_a_block_goes_the_turns_before_it_stay_as_they_were():

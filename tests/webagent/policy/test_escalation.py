@@ -74,18 +74,6 @@ def test_the_expert_takes_its_turns_and_the_cheap_one_gets_as_many_as_before():
     assert reasons(*vain(2), *vain(2, **BY_EXPERT), *vain(2)) == "stuck"
 
 
-def test_at_milestones_it_begins_and_acts_whenever_the_plan_changes():
-    settings = Escalation("milestones", stalled=9, steps=1)
-    told = {EXPERT: 1, "expert_milestone": 1}
-    begun = step(HOME, "click(2)", 'Plan: branch(0, "find it")', usage=told)
-    found = step(RESULTS, "click(4)", 'Plan: branch(0, "buy it")')
-
-    assert find_reason(under_way(), HOME, settings) == "milestone"
-    assert find_reason(under_way(begun), RESULTS, settings) == ""
-    assert find_reason(under_way(begun, found), HOME, settings) == "milestone"
-    assert find_reason(under_way(begun, found, *vain(1)), HOME, settings) == ""
-
-
 async def test_the_expert_is_told_why_it_acts_and_the_decision_says_who_took_it():
     model = CannedModel(["Thought: Go back; then search.\nAction: click(2)"])
     cheap = Says("click(3)")

@@ -20,7 +20,6 @@ from webagent.models.canned import CannedModel
 from webagent.models.prompt import estimate_tokens
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
-from webagent.policy.prompting.thoughts import extract_notes, remove_notes
 
 
 def shot(number: int):
@@ -101,36 +100,14 @@ async def test_what_there_is_no_room_for_is_left_out_oldest_first_and_said(token
     assert not tokens or estimate_tokens(history) <= max(tokens, 40)
 
 
-async def test_notes_stand_for_the_turns_before_them():
-    notes = "typing\nNotes: the shop has mugs\nin two colours"
-    past = under_way(*WALK.steps[:5], step(HOME, "click(2)", notes))
-
-    told = await prompt(past, RESULTS, prompting=Prompting(thoughts="notes"))
-
-    assert "Your notes on the 5 turns before:\n\nthe shop has mugs in two colours" in told
-    assert "3. Thought" not in told
-    assert "4. Thought: thought 4" in told
-    assert "6. Thought: typing\n   Action: click(2)" in told
-    assert "\nNotes: what to remember" in told
-    assert "Keep notes" in told
-
-
-async def test_without_notes_every_turn_is_told():
-    told = await prompt(WALK, RESULTS, prompting=Prompting(thoughts="notes"))
-
-    assert "1. Thought: thought 1" in told
-    assert "Your notes on" not in told
-
-
 async def test_the_hash_of_a_prompt_covers_every_prompt_in_use():
     hashes = set()
-    for switches in ({}, {"plan": True}, {"thoughts": "notes"}, {"loops": "say"}, {"critique": 1}):
-        replies = ["Action: wait(1)"] * 2
-        decision, _ = await asked(START, HOME, replies, prompting=Prompting(**switches))
+    for switches in ({}, {"loops": "say"}):
+        decision, _ = await asked(START, HOME, ["Action: wait(1)"], prompting=Prompting(**switches))
         assert len(decision.prompt_hash) == 16
         hashes.add(decision.prompt_hash)
 
-    assert len(hashes) == 5
+    assert len(hashes) == 2
 
 
 @pytest.mark.parametrize(
@@ -139,8 +116,7 @@ async def test_the_hash_of_a_prompt_covers_every_prompt_in_use():
         ({"pages": -1}, "pages is -1; expected at least 0"),
         ({"screenshots": 0}, "screenshots is 0; expected at least 1"),
         ({"block": 0}, "block is 0; expected at least 1"),
-        ({"form": "conversation", "thoughts": "notes"}, "is for form='message'"),
-        ({"constrained": True, "thought_tokens": 0, "plan": True}, "are written in the thought"),
+        ({"form": "conversation", "thoughts": "full"}, "is for form='message'"),
     ],
 )
 def test_switches_that_make_no_sense_are_named(switches, complaint):
@@ -150,19 +126,4 @@ def test_switches_that_make_no_sense_are_named(switches, complaint):
 
 def test_the_switches_that_are_set_name_themselves():
     assert str(Prompting()) == ""
-    assert str(Prompting(plan=True, pages=2)) == "pages=2 plan"
-
-
-@pytest.mark.parametrize(
-    ("thought", "notes"),
-    [
-        ("Notes: a\nb", "a b"),
-        ("go on\n**Notes:** a\nPlan: branch(0, 'x')", "a"),
-        ("go on. Notes: a, b. Plan: branch(0, 'x')", "a, b."),
-        ("the release notes: 3.1", ""),
-        ("Notes: old\nNotes: new", "new"),
-    ],
-)
-def test_notes_are_found_on_a_line_of_their_own_and_within_one(thought, notes):
-    assert extract_notes(thought) == notes
-    assert "Notes" not in remove_notes(thought)
+    assert str(Prompting(constrained=True, pages=2)) == "pages=2 constrained"

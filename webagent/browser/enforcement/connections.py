@@ -97,7 +97,8 @@ async def send_messages(
             await _send_exactly(reader, writer, size)
             continue
         payload = await reader.readexactly(size)
-        plain = _unmask(payload, mask)
+        key = (mask * (size // 4 + 1))[:size] or bytes(size)
+        plain = (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(size)
         if opcode >= _CONTROL:
             judge(plain)
         else:
@@ -107,13 +108,6 @@ async def send_messages(
             message = b"" if is_last else message
         writer.write(head + mask + payload)
         await writer.drain()
-
-
-def _unmask(payload: bytes, mask: bytes) -> bytes:
-    if not mask:
-        return payload
-    key = (mask * (len(payload) // 4 + 1))[: len(payload)]
-    return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(len(payload))
 
 
 def offers_only_http1(hello: bytes) -> bool:

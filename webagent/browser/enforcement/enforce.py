@@ -342,9 +342,13 @@ class Enforcer:
                 verdict = refuse(f"nobody approved of it ({verdict.reason})", verdict.rule)
         if verdict.is_allowed:
             action, verdict = self._decide_files(action)
-        may_carry = self._transfers.may_carry(action) and bool(self._gate.typed)
-        if verdict.is_allowed and may_carry:
-            verdict = self._decide_carrying(tabs)
+        if self._transfers.may_carry(action) and verdict.is_allowed:
+            urls = [frame.url for frame in tabs.active.page.frames]
+            for name in self._gate.typed:
+                sites = policy.secrets[name].sites
+                if not all(is_on(url, sites) or url.startswith("about:") for url in urls):
+                    reason = f"it could carry the secret {name} to another site"
+                    verdict = refuse(reason, f"secrets.{name}.sites")
         if verdict.is_allowed and not (isinstance(action, act.Fill) or is_final(action)):
             # Values of secrets are typed by fill only, wherever the agent has them from.
             names = (name for text in texts_of(action) for name in self.secrets.found_in(text))
@@ -394,17 +398,6 @@ class Enforcer:
                 bad = next((each for each in verdicts if not each.is_allowed), ALLOWED)
                 return replace(action, paths=tuple(map(str, files))), bad
         return action, ALLOWED
-
-    def _decide_carrying(self, tabs: Tabs) -> GuardVerdict:
-        """Return whether the page in front may get what was typed of secrets elsewhere."""
-        urls = [frame.url for frame in tabs.active.page.frames]
-        for name in self._gate.typed:
-            sites = self._gate.policy.secrets[name].sites
-            if not all(is_on(url, sites) or url.startswith("about:") for url in urls):
-                return refuse(
-                    f"it could carry the secret {name} to another site", f"secrets.{name}.sites"
-                )
-        return ALLOWED
 
     def _names_in(self, text: str) -> set[str]:
         """Return the secrets that a text names or carries."""

@@ -210,7 +210,15 @@ class GuardProxy:
 
     async def open(self) -> str:
         """Begin to listen; return the address for the browser."""
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_BYTES)
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(self._serve((reader, writer)))
+            self._serving.add(task)
+            task.add_done_callback(self._serving.discard)
+            # Also where it was cancelled before it began.
+            task.add_done_callback(lambda _: writer.close())
+
+        self._server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=HEAD_BYTES)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
@@ -222,12 +230,6 @@ class GuardProxy:
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._serve((reader, writer)))
-        self._serving.add(task)
-        task.add_done_callback(self._serving.discard)
-        task.add_done_callback(lambda _: writer.close())  # also where it was cancelled unbegun
 
     async def _serve(self, client: Connection) -> None:
         try:

@@ -159,13 +159,26 @@ async def collect_pictures(
     frame = (await sight.tab.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     by_address: dict[str, str] = {}
     for index, address in enumerate(addresses):
-        if address not in by_address:
-            png = to_png(await _loaded(sight.tab, frame, address))
-            by_address[address] = keep(png or await _seen(sight, found["objectId"], index))
+        if address in by_address:
+            continue
+        png = to_png(await _read_picture(sight.tab, frame, address))
+        if not png:
+            answer = await sight.call(_PLACE, found["objectId"], index, returnByValue=True)
+            place: dict[str, Any] = answer["value"]
+            if not 1 <= place["width"] * place["height"] <= MOST_PIXELS:
+                raise Uncaptured(f"picture {index + 1} has neither data nor a visible position")
+            shot = await sight.tab.send(
+                "Page.captureScreenshot",
+                format="png",
+                captureBeyondViewport=True,
+                clip={**place, "scale": 1},
+            )
+            png = base64.b64decode(shot["data"])
+        by_address[address] = keep(png)
     return list(dict.fromkeys(by_address.values()))
 
 
-async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
+async def _read_picture(tab: Tab, frame: str, address: str) -> bytes:
     """Return the bytes of a picture that the page has loaded; empty where there are none."""
     if address.startswith("data:"):
         return decode_data_url(address)
@@ -177,15 +190,3 @@ async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
         return b""
     content: str = answer["content"]
     return base64.b64decode(content) if answer["base64Encoded"] else content.encode()
-
-
-async def _seen(sight: ProbePage, pairs: str, index: int) -> bytes:
-    answer: dict[str, Any] = await sight.call(_PLACE, pairs, index, returnByValue=True)
-    place = answer["value"]
-    if not 1 <= place["width"] * place["height"] <= MOST_PIXELS:
-        raise Uncaptured(f"picture {index + 1} has neither data nor a visible position")
-    clip = {**place, "scale": 1}
-    shot = await sight.tab.send(
-        "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip
-    )
-    return base64.b64decode(shot["data"])

@@ -107,7 +107,14 @@ class PageSource:
         if len(self.tab.page.frames) == 1:
             tree = await self.tab.send("Accessibility.getFullAXTree")
             return list(tree["nodes"])
-        owners = _frame_owners(await self.tab.send(_SNAPSHOT, computedStyles=[]))
+        document = await self.tab.send(_SNAPSHOT, computedStyles=[])
+        by_place = {0: 0}  # of each frame the number of its element; of the page 0
+        for each in document["documents"]:
+            inner = each["nodes"]["contentDocumentIndex"]
+            for node, place in zip(inner["index"], inner["value"], strict=True):
+                by_place[place] = each["nodes"]["backendNodeId"][node]
+        strings, documents = document["strings"], document["documents"]
+        owners = {strings[documents[place]["frameId"]]: by_place[place] for place in by_place}
         trees = await asyncio.gather(
             *(self.tab.send("Accessibility.getFullAXTree", frameId=frame) for frame in owners)
         )
@@ -123,17 +130,6 @@ class PageSource:
             if root is not None:
                 node["childIds"] = [*node.get("childIds", ()), root]
         return joined
-
-
-def _frame_owners(document: Mapping[str, Any]) -> dict[str, int]:
-    """Return the backend node id of each frame's element by frame id; the page's is 0, first."""
-    owners = {0: 0}
-    for each in document["documents"]:
-        inner = each["nodes"]["contentDocumentIndex"]
-        for node, place in zip(inner["index"], inner["value"], strict=True):
-            owners[place] = each["nodes"]["backendNodeId"][node]
-    strings = document["strings"]
-    return {strings[document["documents"][place]["frameId"]]: owners[place] for place in owners}
 
 
 def _rename_nodes(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:

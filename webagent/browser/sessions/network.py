@@ -54,8 +54,19 @@ class NetworkLog:
         log = cls()
         context.on("request", log._note_request)
         context.on("response", log._note_response)
-        context.on("requestfinished", log._note_end)
-        context.on("requestfailed", log._note_failure)
+
+        def note_end(request: Request) -> None:
+            event = log._by_request.pop(request, None)
+            if event is not None and event["kind"] not in _ASSETS:
+                log._reading.start(log._read(request, event))
+
+        def note_failure(request: Request) -> None:
+            event = log._by_request.pop(request, None)
+            if event is not None:
+                event["failure"] = request.failure or "failed"
+
+        context.on("requestfinished", note_end)
+        context.on("requestfailed", note_failure)
         return log
 
     @contextmanager
@@ -115,16 +126,6 @@ class NetworkLog:
             event["mime"] = mime_of(response.headers.get("content-type", ""))
             self._characters += len(json.dumps(headers))
             self._bound()
-
-    def _note_end(self, request: Request) -> None:
-        event = self._by_request.pop(request, None)
-        if event is not None and event["kind"] not in _ASSETS:
-            self._reading.start(self._read(request, event))
-
-    def _note_failure(self, request: Request) -> None:
-        event = self._by_request.pop(request, None)
-        if event is not None:
-            event["failure"] = request.failure or "failed"
 
     async def _read(self, request: Request, event: dict[str, Json]) -> None:
         """Read what takes a question to the browser: cookies among the headers, and the content."""

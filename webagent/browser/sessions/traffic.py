@@ -87,7 +87,12 @@ def _read_answers(path: Path, _changed: int) -> RecordedResponses:
     def convert(entries: list[dict[str, Any]]) -> RecordedResponses:
         answers = defaultdict(list)
         for entry in entries:
-            answers[_read_request(entry["request"])].append(_read_response(entry["response"]))
+            request = entry["request"]
+            sent, headers = request.get("postData") or {}, request["headers"]
+            named = (each["value"] for each in headers if each["name"].lower() == "content-type")
+            form, body = sent.get("mimeType", "") or next(named, ""), decode_har(sent)
+            key = RecordedRequest.of(request["method"], request["url"], body, form)
+            answers[key].append(_read_response(entry["response"]))
         return dict(answers)
 
     return read_har(path, convert)
@@ -133,13 +138,6 @@ class TrafficReplay:
         return [f"not in the recording, so it failed: {', '.join(named[:3])}{more}"] * bool(named)
 
 
-def _read_request(request: dict[str, Any]) -> RecordedRequest:
-    sent, headers = request.get("postData") or {}, request["headers"]
-    named = (each["value"] for each in headers if each["name"].lower() == "content-type")
-    content_type = sent.get("mimeType", "") or next(named, "")
-    return RecordedRequest.of(request["method"], request["url"], decode_har(sent), content_type)
-
-
 def _read_response(response: dict[str, Any]) -> RecordedResponse | None:
     """Return the answer; None for a request that was never answered."""
     if response["status"] <= 0:
@@ -180,7 +178,18 @@ class FrozenSite:
     async def open(cls, replay: TrafficReplay) -> "FrozenSite":
         """Listen on a port of its own, on this machine only."""
         site = cls(replay)
-        site._server = await asyncio.start_server(site._serve, "127.0.0.1", 0, limit=_LONGEST_HEAD)
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            site._writers.add(writer)
+            try:
+                await site._talk(reader, writer)
+            except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                pass  # the browser hung up or speaks something else; there is nobody to tell
+            finally:
+                site._writers.discard(writer)
+                writer.close()
+
+        site._server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=_LONGEST_HEAD)
         site.address = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"
         return site
 
@@ -189,16 +198,6 @@ class FrozenSite:
         if self._server is not None:
             self._server.close()
         for writer in self._writers:
-            writer.close()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
-        try:
-            await self._talk(reader, writer)
-        except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # the browser hung up or speaks something else; there is nobody to tell
-        finally:
-            self._writers.discard(writer)
             writer.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -125,7 +125,16 @@ def _block(element: Tag, depth: int) -> Iterator[str]:
         text = _text_of(element)
         yield f"{'#' * int(name[1])} {text}" if text else ""
     elif name in ("ul", "ol"):
-        yield "\n".join(_write_list(element, depth))
+        items = [child for child in element.children if isinstance(child, Tag)]
+        lines: list[str] = []
+        for number, item in enumerate(items, start=1):
+            bullet = f"{number}." if name == "ol" else "-"
+            blocks = [block for block in _blocks(item, depth + 1) if block.strip()]
+            inner = [line for block in blocks for line in _split(block)]
+            if head := " ".join(filter(None, (_mark(item), *inner[:1]))):
+                lines.append(f"{bullet} {head}")
+            lines += [f"  {line}" for line in inner[1:]]
+        yield "\n".join(lines)
     elif name == "table":
         yield from _table(element, depth)
     elif name == "pre":
@@ -140,18 +149,6 @@ def _block(element: Tag, depth: int) -> Iterator[str]:
         if blocks and mark:
             blocks[0] = f"{mark} {blocks[0]}"
         yield from blocks
-
-
-def _write_list(listing: Tag, depth: int) -> Iterator[str]:
-    items = [child for child in listing.children if isinstance(child, Tag)]
-    for number, item in enumerate(items, start=1):
-        bullet = f"{number}." if listing.name == "ol" else "-"
-        blocks = [block for block in _blocks(item, depth + 1) if block.strip()]
-        lines = [line for block in blocks for line in _split(block)]
-        head = " ".join(filter(None, (_mark(item), lines[0] if lines else "")))
-        if head:
-            yield f"{bullet} {head}"
-        yield from (f"  {line}" for line in lines[1:])
 
 
 def _table(table: Tag, depth: int) -> Iterator[str]:

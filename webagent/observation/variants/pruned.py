@@ -70,17 +70,15 @@ def _write(nodes: Sequence[Node]) -> Iterator[str]:
             yield f"{indent}| {node.name} |"
             if place == 0 and len(group) > 1:
                 yield f"{indent}|{' --- |' * (node.name.count(_CELLS) + 1)}"
-        if not form:
-            yield from map(_write_node, group)
-
-
-def _write_node(node: Node) -> str:
-    line = render_node(node)
-    if node.mark:
-        return line.replace("] generic", "] clickable", 1) if node.role == "generic" else line
-    if heading := re.fullmatch(r"h([1-6])", node.kind):
-        return f"{'#' * int(heading[1])} {node.name}"
-    return "  " * node.depth + ("- " if node.kind == "li" else "") + line.strip()
+        for node in group if not form else ():
+            line = render_node(node)
+            if node.mark:
+                is_generic = node.role == "generic"
+                yield line.replace("] generic", "] clickable", 1) if is_generic else line
+            elif heading := re.fullmatch(r"h([1-6])", node.kind):
+                yield f"{'#' * int(heading[1])} {node.name}"
+            else:
+                yield indent + ("- " if node.kind == "li" else "") + line.strip()
 
 
 def _find_family(nodes: Sequence[Node], place: int) -> Iterator[int]:

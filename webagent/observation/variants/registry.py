@@ -73,19 +73,15 @@ def write_accessibility(tree: AccessibilityTree) -> str:
         if node.get("backendDOMNodeId") in tree.outside:
             continue
         name, mark = _text(node, "name"), tree.marks.get(node.get("backendDOMNodeId", 0))
-        if mark or _is_shown(node, name, above):
+        role = _text(node, "role")
+        is_silent = node.get("ignored") or (role in _SILENT and not (name and role == "generic"))
+        repeats = role == "StaticText" and (not name or name in above)
+        if mark or not (is_silent or repeats):
             lines.append("  " * depth + _write_node(node, name, mark))
             depth, above = depth + 1, name or above
         children = [by_id[child] for child in node.get("childIds", ()) if child in by_id]
         waiting.extend((child, depth, above) for child in reversed(children))
     return "\n".join(lines)
-
-
-def _is_shown(node: _Node, name: str, above: str) -> bool:
-    role = _text(node, "role")
-    if node.get("ignored") or (role in _SILENT and not (name and role == "generic")):
-        return False
-    return not (role == "StaticText" and (not name or name in above))
 
 
 def _write_node(node: _Node, name: str, mark: int | None) -> str:

@@ -10,38 +10,19 @@ form that is asked for, so where a model kept to the form its tokens are those i
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from webagent.action import describe, format_action
 from webagent.models.model import Message
-from webagent.models.prompt import Prompt, estimate_tokens, load_prompt, shorten
+from webagent.models.prompt import Prompt, estimate_tokens, shorten
 from webagent.policy.past_actions import LOOPS_PROMPT, find_loop
 from webagent.policy.policy import Knowledge
 from webagent.policy.prompting.pages import PageFormatter, PromptImage, format_goal
 from webagent.policy.prompting.settings import Prompting
-from webagent.policy.prompting.thoughts import (
-    NOTES_PROMPT,
-    PLAN_PROMPT,
-    build_plan,
-    find_last_notes,
-    remove_notes,
-    remove_plans,
-)
 from webagent.records import Decision, Observation, Trajectory
 
-CRITIQUE_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "critique.md")
-"""Has an action reviewed, and improved, by the model that proposed it, before it is done: after
-"Language Models can Solve Computer Tasks" (Kim et al. 2023, arXiv 2303.17491), recursive criticism
-and improvement. There criticism and improvement are two requests, of a plan and again of each
-action; here one request holds both, once for each action."""
-
-_WHERE = ("on a line of its own between thought and action", "at the end of your thought")
-"""Where plans and notes are written: freely, or where a reply is held to two lines."""
 _OUTCOME, _EARLIER_OUTCOME = 4_000, 400
 """Characters that are shown of what came of the last action, and of those before."""
 _LEFT_OUT = "(left out; it was shown at this turn)"
-_TURNS_BESIDE_NOTES = 3
-"""Turns that are listed although notes stand for them."""
 _TOKENS_FOR_OMISSIONS = 40
 """Tokens kept free for saying what was left out."""
 
@@ -69,11 +50,7 @@ class PromptBuilder:
 
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
         """Return what the model is told on this page."""
-        where = _WHERE[self.settings.constrained]
-        rules = "".join(f"\n{part.fill('rules', where=where)}" for part in self._list_prompts())
-        described = describe(self.actions)
-        text = self.prompt.fill("system", actions=described, rules=rules, form=self.reply_form())
-        system = Message("system", text)
+        system = Message("system", self.prompt.fill("system", actions=describe(self.actions)))
         first = trajectory.steps[0].observation if trajectory.steps else now
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
@@ -97,32 +74,17 @@ class PromptBuilder:
         user = Message("user", text, tuple(each.image for each in images))
         return TurnPrompt((system, user), _list_references(images))
 
-    def reply_form(self) -> str:
-        """Return the lines between thought and action in the form of a reply."""
-        if self.settings.constrained:
-            return ""
-        return "".join(f"{part.fill('form')}\n" for part in self._list_prompts())
-
     def hash(self) -> str:
         """Return the hash of every prompt in use; of one alone its own."""
-        parts = [self.prompt, *self._list_prompts(), *(each.prompt for each in self.knowledge)]
-        parts += [CRITIQUE_PROMPT] * self.settings.critique
+        parts = [self.prompt, *(each.prompt for each in self.knowledge)]
         parts += [LOOPS_PROMPT] * (self.settings.loops != "off")
         if len(parts) == 1:
             return self.prompt.hash
         return hashlib.sha256(" ".join(part.hash for part in parts).encode()).hexdigest()[:16]
 
-    def _list_prompts(self) -> list[Prompt]:
-        """Return the prompts for what the model is to write beside thought and action."""
-        takes_notes = self.settings.thoughts == "notes"
-        return [NOTES_PROMPT] * takes_notes + [PLAN_PROMPT] * self.settings.plan
-
-    def _write_notice(self, trajectory: Trajectory, now: Observation, said: str) -> str:
-        """Return what is to be said, the plans, and the loop the episode is in."""
-        notices = [said]
-        if self.settings.plan:
-            plan = build_plan(trajectory)
-            notices.append(PLAN_PROMPT.fill("tree", tree=plan.tree(), active=str(plan.active)))
+    def _write_notice(self, trajectory: Trajectory, now: Observation, notice: str) -> str:
+        """Return the notice, and the loop the episode is in."""
+        notices = [notice]
         if self.settings.loops != "off" and (loop := find_loop(trajectory, now)):
             is_late = self.settings.loops != "say" and loop.times >= self.settings.loop_patience
             section = "demand" if is_late else "say"
@@ -206,8 +168,8 @@ class PromptBuilder:
         slots = {"images": self.pages.variant.words + images, "outcome": outcome}
         if whole:
             before = replace(trajectory, steps=trajectory.steps[:turn])
-            said = self.notice if turn == len(trajectory.steps) else ""
-            text, notice = self.pages.format_page(page), self._write_notice(before, page, said)
+            notice = self.notice if turn == len(trajectory.steps) else ""
+            text, notice = self.pages.format_page(page), self._write_notice(before, page, notice)
             return slots | {"page": text, "notice": notice}
         action, always = trajectory.steps[turn].decision.action, bool(self.settings.replay)
         text = self.pages.format_recall(page, action, always=always)
@@ -279,9 +241,7 @@ def format_history(
     if not steps:
         return "Nothing yet."
     after = [*(step.observation for step in steps[1:]), now]
-    first, notes = _find_noted_turns(trajectory) if settings.thoughts == "notes" else (0, "")
-    pruned = _find_pruned_turns(trajectory) if settings.plan else {}
-    room = settings.history_tokens - _TOKENS_FOR_OMISSIONS - estimate_tokens(notes)
+    room = settings.history_tokens - _TOKENS_FOR_OMISSIONS
 
     def take(text: str) -> bool:
         nonlocal room
@@ -291,17 +251,23 @@ def format_history(
         return fits
 
     written: dict[int, str] = {}
-    for number in range(len(steps), first, -1):
-        step, led_to = steps[number - 1], after[number - 1]
-        longest = _OUTCOME if number == len(steps) else _EARLIER_OUTCOME
-        words = pruned.get(number) or _format_turn(
-            number, step.decision, shorten(led_to.outcome, longest), settings
+    for number in range(len(steps), 0, -1):
+        decision = steps[number - 1].decision
+        outcome = shorten(
+            after[number - 1].outcome, _OUTCOME if number == len(steps) else _EARLIER_OUTCOME
         )
+        is_full = settings.thoughts == "full"
+        thought = (
+            "\n     ".join(decision.thought.splitlines()) if is_full else shorten(decision.thought)
+        )
+        words = f"{number}. " + (f"Thought: {thought}\n   " if thought else "")
+        words += f"Action: {format_action(decision.action)}"
+        words += f"\n   Outcome: {outcome}" if outcome else ""
         if len(written) == settings.turns or not take(words):
             break
         written[number] = words
     lacking = []
-    for number in sorted(written.keys() - pruned.keys(), reverse=True):
+    for number in sorted(written, reverse=True):
         step, age = steps[number - 1], len(steps) - number + 1
         if age <= settings.pages:
             page = f"\n   The page then:\n{pages.format_page(step.observation)}"
@@ -313,41 +279,7 @@ def format_history(
             written[number] += page
         elif page:
             lacking.append(str(number))
-    left_out = len(steps) - first - len(written)
-    lines = [notes] * bool(notes)
-    lines += [f"({left_out} earlier turns left out)"] * bool(left_out)
+    left_out = len(steps) - len(written)
+    lines = [f"({left_out} earlier turns left out)"] * bool(left_out)
     lines += [f"(pages of turns {', '.join(lacking[::-1])} left out)"] * bool(lacking)
-    # Turns of one plan that was given up share a line.
-    return "\n".join([*lines, *dict.fromkeys(written[number] for number in sorted(written))])
-
-
-def _find_noted_turns(trajectory: Trajectory) -> tuple[int, str]:
-    """Return how many turns the latest notes stand for, and the notes."""
-    words, place = find_last_notes(trajectory)
-    count = max(0, min(place, len(trajectory.steps) - _TURNS_BESIDE_NOTES))
-    if not words or not place:
-        return 0, ""
-    return count, NOTES_PROMPT.fill("past", count=str(place), notes=words) + "\n"
-
-
-def _find_pruned_turns(trajectory: Trajectory) -> dict[int, str]:
-    """Return by number the turns of plans that were given up, with the line that replaces each."""
-    plan = build_plan(trajectory)
-    return {
-        number: f"(turns of plan {worked_on}, which was given up, left out)"
-        for number, worked_on in enumerate(plan.worked_on, start=1)
-        if plan.is_given_up(worked_on)
-    }
-
-
-def _format_turn(number: int, decision: Decision, came: str, settings: Prompting) -> str:
-    thought = decision.thought
-    if settings.plan:
-        thought = remove_plans(thought)
-    if settings.thoughts == "notes":
-        thought = remove_notes(thought)
-    is_full = settings.thoughts == "full"
-    thought = "\n     ".join(thought.splitlines()) if is_full else shorten(thought)
-    words = f"Thought: {thought}\n   " if thought else ""
-    outcome = f"\n   Outcome: {came}" if came else ""
-    return f"{number}. {words}Action: {format_action(decision.action)}{outcome}"
+    return "\n".join([*lines, *(written[number] for number in sorted(written))])

@@ -15,9 +15,8 @@ class Prompting:
     """Form of the prompt. `message`: each turn is a separate prompt that lists the earlier turns.
     `conversation`: turns alternate and are only appended, so that prompts share a prefix and caches
     hit; old content is dropped in blocks."""
-    thoughts: Literal["short", "full", "notes"] = "short"
-    """Earlier thoughts: `short`, cut to one line; `full`; or `notes` that the model writes itself
-    and that replace all turns but the last three. A conversation keeps full thoughts."""
+    thoughts: Literal["short", "full"] = "short"
+    """Earlier thoughts: `short`, cut to one line, or `full`. A conversation keeps full thoughts."""
     pages: int = 0
     """Number of earlier pages shown again in full."""
     screenshots: int = 1
@@ -32,11 +31,6 @@ class Prompting:
     block: int = 4
     """In a conversation: number of old pages, screenshots or turns dropped at a time; until then,
     up to that many extra ones remain."""
-    plan: bool = False
-    """Keep a tree of plans in the prompt that the model extends and prunes."""
-    critique: bool = False
-    """Let the model review and improve every action before it is performed, at the cost of one more
-    request."""
     loops: Literal["off", "say", "demand", "end"] = "off"
     """Reaction to repeated actions, each level including the ones before: `say` tells the model;
     `demand` also requires another action, once per turn; `end` also gives up the episode."""
@@ -60,15 +54,9 @@ class Prompting:
                 "prompting: a conversation keeps every thought whole, so thoughts="
                 f"{self.thoughts!r} is for form='message'"
             )
-        in_thought = self.plan or self.critique or self.thoughts == "notes"
-        if self.constrained and not self.thought_tokens and in_thought:
-            raise SetupError(
-                "prompting: plans, notes and reviews are written in the thought; give constrained"
-                " replies thought_tokens, or leave them off"
-            )
 
     def __str__(self) -> str:
-        """Return the switches that are set, as `plan screenshots=3`; empty for none."""
+        """Return the switches that are set, as `constrained screenshots=3`; empty for none."""
         plain = Prompting()
         named = ((f.name, getattr(self, f.name)) for f in fields(self))
         changed = [(name, value) for name, value in named if value != getattr(plain, name)]
