@@ -74,7 +74,7 @@ def read_attributions(path: Path) -> list[Attribution]:
         return TypeAdapter(list[Attribution]).validate_python(stored)
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
         raise StoreError(
-            f"{path} cannot be read ({error}); write it again with `webagent attribute`"
+            f"{path} cannot be read ({error}); write it again with `webagent report --failures`"
         ) from error
 
 

@@ -15,7 +15,7 @@ from loop.console.output import (
     facts_as_json,
     keep_stdout_for_json,
 )
-from recipes.commands import COMMANDS, GROUPS
+from recipes.commands import COMMANDS, GROUPS, REPLACED
 
 if TYPE_CHECKING:
     from webagent.errors import WebAgentError
@@ -75,6 +75,7 @@ def usage() -> str:
         "",
         "`webagent <command> --help` shows the settings that matter most, with examples, and",
         "`--help-all` all of them. `--json` prints a single JSON document, for programs.",
+        "`webagent --completion bash` prints a script with which bash completes words (zsh, fish).",
         "WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done, 1 failed, 2 wrong command line,",
         "3 something is missing, 4 a cap was reached, 130 interrupted.",
     ]
@@ -110,9 +111,16 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
 
 def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     """Run a command and return its outcome, or print its help and return None."""
-    if name not in COMMANDS:
-        from webagent.errors import unknown_name
+    if name == "--completion":
+        from recipes.completion import complete
 
+        complete(arguments)
+        return None
+    if name not in COMMANDS:
+        from webagent.errors import UsageError, unknown_name
+
+        if name in REPLACED:
+            raise UsageError(f"webagent {name} is gone; use {REPLACED[name]}")
         raise unknown_name("command", name, COMMANDS)
     command = COMMANDS[name]
     words = command.line(arguments)

@@ -33,8 +33,8 @@ class Command:
     """Heading in GROUPS under which it is listed."""
     settings: str
     """The dataclass of its settings; the field docstrings are the help."""
-    facts: str
-    """The dataclass or TypedDict that `--json` prints."""
+    facts: str | tuple[str, ...]
+    """The dataclass or TypedDict that `--json` prints; several where that depends on a setting."""
     examples: tuple[str, ...]
     """Example command lines, shown at the end of its help."""
     entry: str = ""
@@ -61,6 +61,14 @@ def load(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
+REPLACED = {
+    "merge": "webagent report RUN RUN --into NAME",
+    "attribute": "webagent report RUN --failures",
+    "grounding": "webagent report RUN --pointing REFERENCE",
+    "import": "webagent record --import FORMAT SOURCE --into RUN",
+    "completion": "webagent --completion SHELL",
+}
+"""Names of earlier commands, and what to call instead."""
 _TABLE = (
     Command(
         "run",
@@ -106,15 +114,6 @@ _TABLE = (
         presets="loop.presets:PRESETS",
         facts="loop.summary.schema:RunSummary",
         examples=("webagent improve --preset demo", "webagent improve --resume runs/NAME"),
-    ),
-    Command(
-        "merge",
-        "join the runs of a job array, with intervals over all their repeats",
-        "learning",
-        settings="recipes.merge:MergeConfig",
-        facts="loop.summary.schema:RunSummary",
-        leads="runs",
-        examples=("webagent merge runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",),
     ),
     Command(
         "dream",
@@ -164,22 +163,6 @@ _TABLE = (
         ),
     ),
     Command(
-        "attribute",
-        "find out why episodes failed, and what to fix first",
-        "judging",
-        settings="recipes.attribute:AttributeConfig",
-        facts="recipes.attribute:Attributed",
-        examples=("webagent attribute runs/NAME --phase evaluate",),
-    ),
-    Command(
-        "grounding",
-        "measure how well a policy points, against a script's episodes",
-        "judging",
-        settings="recipes.grounding:GroundingConfig",
-        facts="recipes.grounding:Grounding",
-        examples=("webagent grounding runs/NAME --against runs/SCRIPT",),
-    ),
-    Command(
         "view",
         "view runs in a browser, live while they are in progress",
         "judging",
@@ -209,11 +192,20 @@ _TABLE = (
     ),
     Command(
         "report",
-        "rewrite a run's page or plots and print its tables",
+        "print a run's tables, join runs, explain failures, measure pointing",
         "judging",
         settings="recipes.report:ReportConfig",
-        facts="recipes.report:Reported",
-        examples=("webagent report runs/NAME --html report.html", "webagent report --png plots"),
+        facts=(
+            "recipes.report:Reported",
+            "recipes.failures:Attributed",
+            "recipes.pointing:Grounding",
+        ),
+        examples=(
+            "webagent report runs/NAME --html report.html",
+            "webagent report runs/NAME --failures",
+            "webagent report runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",
+            "webagent report runs/NAME --pointing runs/SCRIPT",
+        ),
     ),
     Command(
         "propose",
@@ -228,11 +220,14 @@ _TABLE = (
     ),
     Command(
         "record",
-        "record what a person does in a browser",
+        "record what a person does in a browser, or import other systems' episodes",
         "tasks",
         settings="recipes.record:RecordConfig",
-        facts="recipes.record:Recorded",
-        examples=("webagent record https://example.org --goal 'Find the contact page'",),
+        facts=("recipes.record:Recorded", "recipes.imports:Imported"),
+        examples=(
+            "webagent record https://example.org --goal 'Find the contact page'",
+            "webagent record --import webvoyager results/examples --into runs/recorded",
+        ),
     ),
     Command(
         "replay",
@@ -245,15 +240,6 @@ _TABLE = (
             "webagent replay runs/NAME 3f2a --seed 77 --headed",
             "webagent replay runs/NAME 3f2a --to-script again.py",
         ),
-    ),
-    Command(
-        "import",
-        "import episodes recorded by other systems",
-        "tasks",
-        settings="recipes.imports:ImportConfig",
-        facts="recipes.imports:Imported",
-        entry="recipes.imports:main",
-        examples=("webagent import webvoyager results/examples --run runs/recorded",),
     ),
     Command(
         "export",
@@ -324,15 +310,6 @@ _TABLE = (
             "webagent serve miniwob --tasks click-test-2 login-user",
             "webagent serve own --files tasks.toml --port 8001 --max-sessions 64",
         ),
-    ),
-    Command(
-        "completion",
-        "print a completion script for a shell",
-        "around",
-        settings="recipes.completion:CompletionConfig",
-        facts="recipes.completion:Script",
-        leads="shell",
-        examples=("webagent completion bash",),
     ),
     Command(
         "init",

@@ -1,18 +1,16 @@
-"""`webagent completion`: words that may come next on a command line, for shells.
+"""`webagent --completion`: words that may come next on a command line, for shells.
 
-The script for a shell is a few lines that call `webagent completion -- WORD...` with the words up
+The script for a shell is a few lines that call `webagent --completion -- WORD...` with the words up
 to the cursor; the candidates come from the settings of the command being typed.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from loop.console.output import CommandResult
 from recipes.commands import COMMANDS, Command, load
-from recipes.settings import Option, options_of, resolve
+from recipes.settings import Option, options_of
 from webagent.errors import unknown_name
 
 FILES = "@files"
@@ -28,12 +26,12 @@ _webagent() {
   while IFS= read -r word; do
     if [[ "$word" == @files ]]; then COMPREPLY+=($(compgen -f -- "$current"))
     else COMPREPLY+=("$word"); fi
-  done < <(webagent completion -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(webagent --completion -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o filenames -F _webagent webagent"""
 _FISH = """\
 function __webagent_complete
-  for word in (webagent completion -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  for word in (webagent --completion -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
     if test "$word" = @files
       __fish_complete_path (commandline -ct)
     else
@@ -49,47 +47,26 @@ SHELLS = {
 }
 
 
-@dataclass(frozen=True)
-class CompletionConfig:
-    """Print a script with which a shell completes commands, flags, names and run folders.
+def complete(words: Sequence[str]) -> None:
+    """Print the script of the shell that is named, or after `--` the completions of the last word.
 
-    Put `eval "$(webagent completion bash)"` into ~/.bashrc, the same with zsh into ~/.zshrc, or
-    `webagent completion fish | source` into ~/.config/fish/config.fish.
+    Raises `UsageError` for an unknown shell.
     """
-
-    shell: str = "bash"
-    """The shell: `bash`, `zsh` or `fish`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """The completion script of a shell."""
-
-    shell: str
-    script: str
-
-
-def main(argv: Sequence[str]) -> CommandResult:
-    """Print a shell's script, or after `--` the candidates for the last word."""
-    if list(argv[:1]) == ["--"]:
-        for word in candidates(argv[1:]):
+    if list(words[:1]) == ["--"]:
+        for word in candidates(words[1:]):
             print(word)
-        return CommandResult()
-    is_plain = (
-        list(argv[:1]) == ["--shell"] and argv[1] in SHELLS
-    )  # quick: shells do it at start-up
-    shell = argv[1] if is_plain else resolve(CompletionConfig, "completion", argv).shell
+        return
+    shell = words[0] if words else "bash"
     if shell not in SHELLS:
         raise unknown_name("shell", shell, SHELLS)
     print(SHELLS[shell])
-    return CommandResult(Script(shell, SHELLS[shell]))
 
 
 def candidates(words: Sequence[str]) -> list[str]:
     """Return the completions of the last word, including FILES where a path is accepted."""
     *before, current = [word for word in words if word != "="] + [""] * (words[-1:] in ([], ["="]))
     if not before:
-        return _starting(current, [*COMMANDS, "--help", "--version", "--json"])
+        return _starting(current, [*COMMANDS, "--help", "--version", "--completion", "--json"])
     if before[0] not in COMMANDS:
         return []
     command = COMMANDS[before[0]]

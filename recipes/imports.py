@@ -1,20 +1,21 @@
-"""`webagent import`: read episodes recorded by other systems into a run."""
+"""`webagent record --import`: read episodes recorded by other systems into a run."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from tyro.conf import Positional
+from typing import TYPE_CHECKING
 
 from apps.imports import agentrewardbench, webvoyager
 from loop.console.output import CommandResult, Status
 from loop.console.progress import track
 from loop.folder import RunFolder
-from recipes.settings import resolve
 from webagent.errors import SetupError, StoreError, UsageError, unknown_name
 from webagent.records import Trajectory
 from webagent.store import Store
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Keep = Callable[[bytes, str], str]
 
@@ -51,18 +52,6 @@ LAYOUTS = {
 }
 
 
-@dataclass(frozen=True)
-class ImportConfig:
-    """Read recorded episodes into a run, as trajectories with the phase `imported`."""
-
-    layout: Positional[str] = ""
-    """Format of the episodes: `webvoyager` or `agentrewardbench`."""
-    sources: Positional[tuple[Path, ...]] = ()
-    """Files or folders of episodes, or folders that contain them."""
-    run: Path | None = None
-    """The run to add them to; created if it does not exist."""
-
-
 @dataclass(frozen=True, slots=True)
 class Imported:
     """The result of the import."""
@@ -75,24 +64,30 @@ class Imported:
     """The reason for each episode that was left out."""
 
 
-def main(argv: Sequence[str]) -> CommandResult:
-    """Import the readable episodes and print the others; failed if any was left out."""
-    config = resolve(ImportConfig, "import", argv)
-    if config.layout not in LAYOUTS:
-        raise unknown_name("layout", config.layout, LAYOUTS)
-    if config.run is None or not config.sources:
-        raise UsageError(f"expected webagent import {config.layout} SOURCE... --run RUN")
-    paths = found(config.layout, config.sources)
-    if not (config.run / "run.json").exists():
-        RunFolder.create(config.run, config, ["webagent", "import", *argv])
-    with RunFolder.open(config.run).store() as store:
-        failed = import_into(store, LAYOUTS[config.layout], paths)
+def import_episodes(
+    words: Sequence[str], run: Path | None, config: "DataclassInstance", command: Sequence[str]
+) -> CommandResult:
+    """Read the episodes at the places that follow the name of their format into a run.
+
+    Prints those that cannot be read; failed if any was left out. The run is created with the
+    settings and the command if it does not exist.
+    """
+    layout, *sources = words
+    if layout not in LAYOUTS:
+        raise unknown_name("format of episodes", layout, LAYOUTS)
+    if run is None or not sources:
+        raise UsageError(f"expected webagent record --import {layout} SOURCE... --into RUN")
+    paths = found(layout, map(Path, sources))
+    if not (run / "run.json").exists():
+        RunFolder.create(run, config, command)
+    with RunFolder.open(run).store() as store:
+        failed = import_into(store, LAYOUTS[layout], paths)
     for line in failed:
         print(f"left out: {line}", file=sys.stderr)
     imported = len(paths) - len(failed)
-    print(f"imported: {imported} of {len(paths)} episodes into {config.run}")
+    print(f"imported: {imported} of {len(paths)} episodes into {run}")
     status = Status.FAILED if failed else Status.DONE
-    return CommandResult(Imported(str(config.run), imported, failed), status)
+    return CommandResult(Imported(str(run), imported, failed), status)
 
 
 def found(layout: str, sources: Iterable[Path]) -> list[Path]:

@@ -1,10 +1,10 @@
-"""`webagent merge`: runs of a job array as one run, with its intervals over all repeats."""
+"""`webagent report --into`: runs of a job array as one run, with its intervals over all repeats."""
 
 import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from loop.settings import ImproveConfig
 from loop.summary.schema import FILE as SUMMARY
 from loop.task_split import FILE as SPLIT
 from recipes.improve import conclude, list_jobs, list_unfinished
-from recipes.settings import resolve
 from webagent.errors import StoreError, UsageError
 from webagent.store.database import STORE_FILE
 
@@ -25,32 +24,25 @@ _OWN = (f"{STORE_FILE}*", "run.json", SUMMARY, "report.html")
 """Files that are made anew, and not copied."""
 
 
-@dataclass(frozen=True)
-class MergeConfig:
-    """Join finished runs of `webagent improve` that differ in their repeats alone."""
+def merge_runs(runs: Sequence[Path], into: str, command: Sequence[str]) -> CommandResult:
+    """Join finished runs of `webagent improve` that differ in their repeats alone.
 
-    runs: tuple[Path, ...] = ()
-    """The run folders, two or more; they stay as they are."""
-    into: str = ""
-    """Name of the new run's folder, beside the first of them."""
-
-
-def main(argv: Sequence[str]) -> CommandResult:
-    """Check that they go together, copy what they hold, then sum up as `improve` does."""
-    config = resolve(MergeConfig, "merge", argv)
-    if len(config.runs) < 2 or not config.into or Path(config.into).name != config.into:
+    The new run stands beside the first of them, and is summed up as `improve` does; the others stay
+    as they are. Raises `UsageError` and `StoreError` for runs that do not go together.
+    """
+    if len(runs) < 2 or Path(into).name != into:
         raise UsageError(
-            "give two runs or more and a name without slashes: webagent merge runs/repeat-0"
+            "give two runs or more and a name without slashes: webagent report runs/repeat-0"
             " runs/repeat-1 --into NAME"
         )
-    target = config.runs[0].resolve().parent / config.into
+    target = runs[0].resolve().parent / into
     if target.exists():
         raise StoreError(f"{target} already exists; choose another --into")
-    parts = [RunFolder.open(path) for path in config.runs]
+    parts = [RunFolder.open(path) for path in runs]
     whole = check_parts(parts)
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{config.into}-"))
+    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{into}-"))
     try:
-        folder = RunFolder.create(draft, whole, ["webagent", "merge", *argv])
+        folder = RunFolder.create(draft, whole, command)
         _copy(parts, folder)
         draft.rename(target)
     finally:
@@ -81,8 +73,7 @@ def check_parts(parts: Sequence[RunFolder]) -> ImproveConfig:
 
 
 def _read(part: RunFolder) -> ImproveConfig:
-    command = part.settings()["command"]
-    if command[1:2] not in (["improve"], ["merge"]):
+    if part.settings()["command"][1] not in ("improve", "report", "merge"):  # merge: its old name
         raise StoreError(
             f"{part.path} is no run of webagent improve; trainings and exports take several runs"
             " of other kinds as they are"

@@ -1,28 +1,50 @@
-"""`webagent report`: rewrite a run's page and tables, and plot its figures."""
+"""`webagent report`: what a run shows: its page and tables, its failures, or several runs as
+one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from apps.report.page import write_report
 from loop.console.output import CommandResult
 from loop.failures import summarize_failures
+from loop.policies import ModelChoice
 from loop.summary.schema import RunSummary
 from recipes.settings import resolve
+from webagent.errors import UsageError
 
 
 @dataclass(frozen=True)
 class ReportConfig:
-    """Rewrite a run's page, a single file that can be shared, and print its tables."""
+    """Rewrite a run's page, a single file that can be shared, and print its tables; or join runs,
+    find out why episodes failed, or measure how well a policy points."""
 
-    run: Positional[Path] = Path()
-    """The run folder. Default: the current folder."""
+    runs: Positional[tuple[Path, ...]] = (Path(),)
+    """The run folder, or with --into several. Default: the current folder."""
     html: Path | None = None
     """File to write the page to. Default: report.html in the run folder."""
     png: Path | None = None
     """Folder for plots: success with intervals, costs, causes of failure."""
+    into: str = ""
+    """Join finished runs of `webagent improve` that differ in their repeats alone, such as a job
+    array's, into a new run of this name beside the first, with intervals over all repeats."""
+    failures: bool = False
+    """Find out why episodes failed and what to fix first, and write attribution.json into the run
+    folder."""
+    trust: str = ""
+    """With --failures: first characters of the ids of evaluators that count as ground truth: where
+    others contradict them, the judge is at fault. Default: the judge of the run."""
+    pointing: Path | None = None
+    """Measure how well the policy points: its clicks against the elements that the successful
+    episodes of this run acted on, such as a script's on the same tasks and seeds. For the run
+    itself: against its own demonstrations."""
+    phase: str = ""
+    """With --failures and --pointing: only episodes of this phase, such as `evaluate` or
+    `collect`."""
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
+    """Model to query about failures that the rules do not explain, if one is named."""
 
 
 class Reported(RunSummary):
@@ -33,21 +55,43 @@ class Reported(RunSummary):
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Write the page next to its summary, or to the given file."""
+    """Report on the run, or on one aspect of it. Raises `UsageError` for several at once."""
+    config = resolve(ReportConfig, "report", argv)
+    if sum((bool(config.into), config.failures, config.pointing is not None)) > 1:
+        raise UsageError("--into, --failures and --pointing each replace the report; give one")
+    if config.into:
+        from recipes.merge import merge_runs
+
+        return merge_runs(config.runs, config.into, ["webagent", "report", *argv])
+    if len(config.runs) != 1:
+        raise UsageError("several runs are reported on as one with --into NAME")
+    (run,) = config.runs
+    if config.failures:
+        from recipes.failures import explain_failures
+
+        return explain_failures(run, config.phase, config.trust, config.asked)
+    if config.pointing is not None:
+        from recipes.pointing import measure_pointing
+
+        return measure_pointing(run, config.pointing, config.phase)
+    return _write(run, config)
+
+
+def _write(run: Path, config: ReportConfig) -> CommandResult:
+    """Write the page next to the run's summary, or to the given file."""
     from apps.report.page import write_plots
     from loop.summary import print_summary, read_summary
     from webagent.store import Store
 
-    config = resolve(ReportConfig, "report", argv)
-    with Store.open(config.run) as store:
-        summary = read_summary(config.run)
-        page = write_report(summary, store, config.run, config.html)
+    with Store.open(run) as store:
+        summary = read_summary(run)
+        page = write_report(summary, store, run, config.html)
     plots: list[Path] = []
     if config.png is not None:
-        plots = write_plots(summary, summarize_failures(config.run, "evaluate"), config.png)
+        plots = write_plots(summary, summarize_failures(run, "evaluate"), config.png)
     print_summary(summary)
     print(f"\nreport: {page}")
     for plot in plots:
         print(f"plot: {plot}")
-    facts = {"run": str(config.run), "report": str(page), "plots": [str(plot) for plot in plots]}
+    facts = {"run": str(run), "report": str(page), "plots": [str(plot) for plot in plots]}
     return CommandResult({**summary, **facts})

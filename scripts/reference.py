@@ -100,7 +100,8 @@ def _command(name: str) -> str:
     table = "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
     examples = "\n".join(command.examples)
     first = next(each for each, other in COMMANDS.items() if other.facts == command.facts)
-    facts = f"::: {command.facts.replace(':', '.')}"
+    places = (command.facts,) if isinstance(command.facts, str) else command.facts
+    facts = "\n\n".join(f"::: {place.replace(':', '.')}" for place in places)
     if first != name:  # A name may have one definition.
         facts = f"The same as [`webagent {first}`]({first}.md)."
     return (

@@ -81,10 +81,10 @@ PLAYED: dict[str, Play] = {
     "webagent judge RUN --with rules judge:evidence --model NAME --against labels.csv": Play(
         says=("precision",)
     ),
-    "webagent attribute RUN": Play(says=("login-user",)),
-    "webagent attribute runs/NAME": Play(says=("login-user",)),
-    "webagent attribute runs/NAME --phase evaluate --json": Play(says=("{",)),
-    "webagent attribute runs/NAME --model qwen --endpoint server.toml": Play(),
+    "webagent report RUN --failures": Play(says=("login-user",)),
+    "webagent report runs/NAME --failures": Play(says=("login-user",)),
+    "webagent report runs/NAME --failures --phase evaluate --json": Play(says=("{",)),
+    "webagent report runs/NAME --failures --model qwen --endpoint server.toml": Play(),
     "webagent site list": Play(says=("fossil@1",)),
     "webagent site check fossil": Play(says=("reset",)),
     "webagent site start fossil": Play(says=("http://127.0.0.1:",), more=("--detach",), apart=True),
@@ -97,9 +97,11 @@ PLAYED: dict[str, Play] = {
     ),
     "webagent replay runs/first": Play(says=("login-user", "completed, checks hold")),
     "webagent report runs/first": Play(says=("click-test",)),
-    "webagent attribute runs/first": Play(says=("none of 4 episodes with a verdict failed",)),
+    "webagent report runs/first --failures": Play(
+        says=("none of 4 episodes with a verdict failed",)
+    ),
     "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
-    "webagent completion fish": Play(says=("complete",)),
+    "webagent --completion fish": Play(says=("complete",)),
     "webagent mcp --help": Play(says=("--",)),
     "webagent serve --help": Play(says=("--max-sessions",)),
     "webagent improve --benchmark proposed --files mysite/practice.jsonl --sites mysite/sites.toml"
@@ -115,7 +117,7 @@ PLAYED: dict[str, Play] = {
     ),
     "webagent site stop notes --files mysite/sites.toml": Play(says=("notes@1 is stopped",)),
     f"{OWN} {SERVED} --name own": Play(says=("NAME succeeds in 66.7 % of 3",)),
-    "webagent attribute runs/own": Play(says=("count 1",)),
+    "webagent report runs/own --failures": Play(says=("count 1",)),
     f"{OWN} {SERVED} --split train --seeds 4 --temperature 1 --name practice": Play(
         says=("66.7 % of 12",)
     ),
@@ -216,7 +218,7 @@ READ: dict[str, tuple[str, ...]] = {
         " --server http://gpu-node:8000",
     ),
     "runs of an array; tests/recipes/test_merge.py joins some": (
-        "webagent merge runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",
+        "webagent report runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",
     ),
     "goes on with a run of minutes": (
         "webagent improve --resume runs/NAME",
@@ -303,7 +305,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark miniwob --policy oracle --name script",
         "webagent benchmark miniwob --policy local:FOLDER --observation cropped"
         " --images --name seen",
-        "webagent grounding runs/seen --against runs/script",
+        "webagent report runs/seen --pointing runs/script",
         "webagent benchmark webshop --policy endpoint --model NAME --seeds 500",
         "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
         " --samples 4",
@@ -348,8 +350,8 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "environments of other programs": ("python perf/export_readers.py --home FOLDER",),
     "recordings of other systems, which are not part of this repository": (
-        "webagent import webvoyager results/examples --run runs/recorded",
-        "webagent import agentrewardbench trajectories/cleaned --run runs/recorded",
+        "webagent record --import webvoyager results/examples --into runs/recorded",
+        "webagent record --import agentrewardbench trajectories/cleaned --into runs/recorded",
     ),
     "runs and models of the reader's; tests/recipes/test_lookahead.py asks a server": (
         "webagent benchmark --policy model:runs/demo/weights/self/0/1/policy --world map"

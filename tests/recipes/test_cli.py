@@ -11,7 +11,7 @@ import pytest
 
 from loop.console.output import CommandResult, Status, Stopped, emit, is_for_program
 from recipes import cli
-from recipes.commands import Command, load
+from recipes.commands import REPLACED, Command, load
 from recipes.help import SHORT, select_important
 from recipes.settings import options_of
 from webagent.errors import SetupError, StoreError, unknown_name
@@ -141,6 +141,16 @@ def test_no_command_and_an_unknown_one_are_wrong_command_lines(
     assert cli.main(["--json", "docter"]) == Status.USAGE
     found = json.loads(capsys.readouterr().out)
     assert found["kind"] == "UsageError" and found["next"].startswith("did you mean doctor")
+
+
+@pytest.mark.parametrize("name", sorted(REPLACED))
+def test_an_earlier_command_is_answered_with_the_call_that_replaced_it(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([name, "runs/a", "--help"]) == Status.USAGE
+    error = capsys.readouterr().err
+    assert error == f"webagent: webagent {name} is gone; use {REPLACED[name]}\n"
+    assert REPLACED[name].split()[1] in {*cli.COMMANDS, "--completion"}
 
 
 def test_a_recipe_is_given_the_rest_of_the_line_and_json_is_all_that_stdout_gets(

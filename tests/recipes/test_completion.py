@@ -25,8 +25,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["imp"], ["improve", "import"]),
-        ([], [*COMMANDS, "--help", "--version", "--json"]),
+        (["re"], ["report", "record", "replay"]),
+        ([], [*COMMANDS, "--help", "--version", "--completion", "--json"]),
         (["nothing", ""], []),
         (["improve", "--rou"], ["--rounds", "--round-tokens"]),
         (["improve", "--curriculum", "o"], ["on"]),
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["site", "st"], ["start", "stop"]),
         (["benchmark", "--no-im"], ["--no-images"]),
         (["benchmark", "--config", "x"], [FILES]),
-        (["completion", "fi"], ["fish"]),
+        (["--completion", "fi"], []),
     ],
 )
 def test_what_may_come_next(words: list[str], expected: list[str]) -> None:
@@ -54,9 +54,9 @@ def test_every_command_can_be_completed(name: str) -> None:
 
 def test_a_script_is_printed_for_a_shell_that_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     for shell, script in SHELLS.items():
-        assert cli.main(["completion", shell]) == 0
+        assert cli.main(["--completion", shell]) == 0
         assert capsys.readouterr().out == f"{script}\n"
-    assert cli.main(["completion", "csh"]) == 2
+    assert cli.main(["--completion", "csh"]) == 2
     assert "unknown shell 'csh'" in capsys.readouterr().err
 
 
@@ -66,7 +66,7 @@ def test_bash_offers_what_the_program_answers(folder: Path) -> None:
     program.chmod(0o755)
     line = """
     export PATH="$PWD:$PATH" PYTHONPATH="$1"
-    eval "$(webagent completion bash)"
+    eval "$(webagent --completion bash)"
     COMP_WORDS=(webagent improve --resume runs/o) COMP_CWORD=3
     _webagent
     printf '%s\\n' "${COMPREPLY[@]}"

@@ -1,4 +1,4 @@
-"""`webagent merge`: what a job array made is one run, or it is said why it cannot be."""
+"""`webagent report --into`: what a job array made is one run, or it is said why it cannot be."""
 
 import json
 from dataclasses import replace
@@ -47,7 +47,7 @@ def make_run(runs: Path, repeat: int, success: float, **settings: object) -> Pat
 
 
 def merge(*runs: Path, into: str = "all") -> int:
-    return cli.main(["merge", *map(str, runs), "--into", into])
+    return cli.main(["report", *map(str, runs), "--into", into])
 
 
 def test_repeats_of_an_array_are_one_run_with_its_interval(tmp_path: Path) -> None:

@@ -144,7 +144,16 @@ def test_the_command_finds_the_files_in_a_folder(tmp_path: Path) -> None:
     lay_down(tmp_path, step("click('12')"))
     run = tmp_path / "run"
 
-    status = main(["import", "agentrewardbench", str(tmp_path / "trajectories"), "--run", str(run)])
+    status = main(
+        [
+            "record",
+            "--import",
+            "agentrewardbench",
+            str(tmp_path / "trajectories"),
+            "--into",
+            str(run),
+        ]
+    )
 
     assert status == 0
     with Store.open(run) as store:

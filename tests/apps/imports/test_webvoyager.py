@@ -191,7 +191,9 @@ def test_the_command_imports_what_it_can_and_names_the_rest(
     lay_down(tmp_path / "examples" / "taskShop--4", screenshots=1)
     run = tmp_path / "run"
 
-    status = main(["import", "webvoyager", str(tmp_path / "examples"), "--run", str(run)])
+    status = main(
+        ["record", "--import", "webvoyager", str(tmp_path / "examples"), "--into", str(run)]
+    )
 
     said = capsys.readouterr()
     assert status == 1
@@ -207,7 +209,7 @@ def test_an_episode_that_is_there_already_is_not_imported_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = lay_down(tmp_path / "taskShop--3")
-    arguments = ["import", "webvoyager", str(folder), "--run", str(tmp_path / "run")]
+    arguments = ["record", "--import", "webvoyager", str(folder), "--into", str(tmp_path / "run")]
 
     assert (main(arguments), main(arguments)) == (0, 1)
     assert "is already in" in capsys.readouterr().err
@@ -217,8 +219,8 @@ def test_an_episode_that_is_there_already_is_not_imported_twice(
     "arguments",
     [
         ["webvoyager"],
-        ["webvoyager", "nowhere", "--run", "run"],
-        ["webvoyger", "x", "--run", "run"],
+        ["webvoyager", "nowhere", "--into", "run"],
+        ["webvoyger", "x", "--into", "run"],
     ],
 )
 def test_a_line_that_names_no_episodes_is_answered_in_a_sentence(
@@ -228,7 +230,7 @@ def test_a_line_that_names_no_episodes_is_answered_in_a_sentence(
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(SetupError):
-        main(["import", *arguments])
+        main(["record", "--import", *arguments])
 
 
 def test_both_episodes_of_the_paper_are_read(recorded_episodes: Path) -> None:

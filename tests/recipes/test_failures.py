@@ -44,7 +44,7 @@ def test_a_run_gets_a_table_a_file_and_a_sentence(
 ) -> None:
     cases = all_cases()
     run = stored(tmp_path, *cases)
-    assert cli.main(["attribute", str(run)]) == 0
+    assert cli.main(["report", str(run), "--failures"]) == 0
     out = capsys.readouterr().out
     assert f"why {len(cases)} of {len(cases) + 1} episodes did not succeed" in out
     assert "Fix grounding first" in out
@@ -57,9 +57,9 @@ def test_the_result_is_printed_as_json_and_a_phase_can_be_chosen(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = stored(tmp_path, *all_cases()[:3])
-    assert cli.main(["attribute", str(run), "--json", "--phase", "evaluate"]) == 0
+    assert cli.main(["report", str(run), "--failures", "--json", "--phase", "evaluate"]) == 0
     assert json.loads(capsys.readouterr().out)["episodes"] == 3
-    assert cli.main(["attribute", str(run), "--phase", "collect"]) == 0
+    assert cli.main(["report", str(run), "--failures", "--phase", "collect"]) == 0
     assert "none of 1 episodes with a verdict failed" in capsys.readouterr().out
 
 
@@ -72,7 +72,7 @@ def test_the_reports_table_is_escaped_and_knows_what_the_file_says(tmp_path: Pat
     assert ruled.first.startswith("Fix ")
     tables: Any = make_environment().get_template("tables.html").module
     assert name not in tables.failures(ruled) and "&lt;b&gt;odd" in tables.failures(ruled)
-    assert cli.main(["attribute", str(run)]) == 0
+    assert cli.main(["report", str(run), "--failures"]) == 0
     assert summarize_failures(run) == ruled
     file = run / "attribution.json"
     written = json.loads(file.read_text())
@@ -97,13 +97,13 @@ def test_what_rules_cannot_tell_is_asked_of_a_model(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = stored(tmp_path, ODD)
-    assert cli.main(["attribute", str(run)]) == 0
+    assert cli.main(["report", str(run), "--failures"]) == 0
     assert "1 could not be put down to anything" in capsys.readouterr().out
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     quotes = [{"where": "step 2", "quote": "ended the episode"}]
     reply = {"cause": "planning", "kind": "", "step": 2, "reason": "too soon", "quotes": quotes}
     chat_server.will(behave.reply(json.dumps(reply)))
-    assert cli.main(["attribute", str(run), "--model", "m"]) == 0
+    assert cli.main(["report", str(run), "--failures", "--model", "m"]) == 0
     [found] = json.loads((run / "attribution.json").read_text())["failures"]
     assert (found["cause"], found["step"]) == ("planning", 1)
 
@@ -113,11 +113,11 @@ def test_judgements_that_were_kept_name_the_step(tmp_path: Path) -> None:
     steps = (JudgedStep("incorrect", is_error=True, reason="astray"), JudgedStep())
     with Store.open(run) as store:
         store_judgements(store, [StepJudgement("e0", "witness@1", steps)])
-    assert cli.main(["attribute", str(run)]) == 0
+    assert cli.main(["report", str(run), "--failures"]) == 0
     [found] = json.loads((run / "attribution.json").read_text())["failures"]
     assert (found["cause"], found["step"]) == ("unknown", 0)
 
 
 def test_what_is_no_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["attribute", str(tmp_path)]) == 3
+    assert cli.main(["report", str(tmp_path), "--failures"]) == 3
     assert "is not a run folder" in capsys.readouterr().err

@@ -41,9 +41,9 @@ def test_hits_and_scores_are_told_by_task(
     run = stored(
         tmp_path / "run", act.MouseClick(110, 60), act.MouseClick(50, 60), act.Click(2), act.Wait(1)
     )
-    assert cli.main(["grounding", str(run), "--against", str(script)]) == 0
+    assert cli.main(["report", str(run), "--pointing", str(script)]) == 0
     assert "2 (66.7 %)" in capsys.readouterr().out
-    assert cli.main(["grounding", str(run), "--against", str(script), "--json"]) == 0
+    assert cli.main(["report", str(run), "--pointing", str(script), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["overall"] == {**told["tasks"][0], "task": "all"}
     assert (told["overall"]["steps"], told["overall"]["pointed"], told["episodes"]) == (4, 3, 4)
@@ -54,7 +54,7 @@ def test_hits_and_scores_are_told_by_task(
 def test_a_run_is_held_against_its_own_demonstrations(tmp_path: Path) -> None:
     run = stored(tmp_path / "run", act.Click(2), phase="demonstrate")
     stored(run, act.MouseClick(110, 60), act.Click(3))
-    assert cli.main(["grounding", str(run)]) == 0
+    assert cli.main(["report", str(run), "--pointing", str(run)]) == 0
 
 
 def test_without_a_common_page_the_command_fails_and_says_so(
@@ -62,7 +62,7 @@ def test_without_a_common_page_the_command_fails_and_says_so(
 ) -> None:
     script = stored(tmp_path / "script", act.Click(2))
     run = stored(tmp_path / "run", act.Click(2), page=ELSEWHERE)
-    assert cli.main(["grounding", str(run), "--against", str(script)]) == 1
+    assert cli.main(["report", str(run), "--pointing", str(script)]) == 1
     assert "no episode saw a page" in capsys.readouterr().out
 
 
@@ -71,7 +71,7 @@ def test_a_reference_that_failed_is_none(
 ) -> None:
     script = stored(tmp_path / "script", act.Click(2), value=0)
     run = stored(tmp_path / "run", act.Click(2))
-    assert cli.main(["grounding", str(run), "--against", str(script)]) == 2
+    assert cli.main(["report", str(run), "--pointing", str(script)]) == 2
     assert "holds no successful episode" in capsys.readouterr().err
-    assert cli.main(["grounding", str(run)]) == 2
+    assert cli.main(["report", str(run), "--pointing", str(run)]) == 2
     assert "holds no demonstration" in capsys.readouterr().err

@@ -1,34 +1,15 @@
-"""`webagent grounding`: how well a policy points, by stored episodes."""
+"""`webagent report --pointing`: how well a policy points, by stored episodes."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from tyro.conf import Positional
 
 from evaluators.grounding import Pointing, find_targets, score_pointing
 from evaluators.statistics import wilson
 from loop.console.output import CommandResult, Status, build_table, results_console
-from recipes.settings import resolve
 from webagent.errors import UsageError
-from webagent.records import Trajectory
 from webagent.store import Store
-
-
-@dataclass(frozen=True)
-class GroundingConfig:
-    """Measure how well a policy points: its clicks against the elements that another run's episodes
-    acted on, wherever both saw the same page."""
-
-    run: Positional[Path] = Path()
-    """The run folder of the policy. Default: the current folder."""
-    against: Path | None = None
-    """Run folder of the reference: successful episodes of a script or demonstrations, of the same
-    tasks and seeds. Default: the run's own demonstrations."""
-    phase: str = ""
-    """Only episodes of this phase, such as `evaluate` or `collect`. Default: all but
-    demonstrations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,53 +45,47 @@ class Grounding:
     tasks: list[TaskGrounding] = field(default_factory=list)
 
 
-def main(argv: Sequence[str]) -> CommandResult:
-    """Print a row for each task; failed where no page is common to both."""
-    config = resolve(GroundingConfig, "grounding", argv)
-    against = config.against or config.run
-    with Store.look(against) as store:
-        targets = find_targets(_references(store, is_other=config.against is not None))
+def measure_pointing(run: Path, reference: Path, phase: str) -> CommandResult:
+    """Print a row for each task; failed where no page is common to both.
+
+    The reference is a run's successful episodes, or the demonstrations of the same run. Without a
+    phase, all episodes but demonstrations are measured.
+    """
+    is_other = reference.resolve() != run.resolve()
+    with Store.look(reference) as store:
+        scores = store.scores()
+        targets = find_targets(
+            [
+                episode
+                for episode in store.trajectories()
+                if is_other or episode.provenance.phase == "demonstrate"
+                if any(s.name == "success" and s.value == 1 for s in scores.get(episode.id, ()))
+            ]
+        )
     if not targets:
         raise UsageError(
-            f"{against} holds no {'successful episode' if config.against else 'demonstration'} that"
-            " acts on an element; name a run of a script with --against"
+            f"{reference} holds no {'successful episode' if is_other else 'demonstration'} that"
+            " acts on an element; name a run of a script with --pointing"
         )
-    with Store.look(config.run) as store:
+    with Store.look(run) as store:
+        episodes = store.trajectories(phase=phase) if phase else store.trajectories()
         scored = [
             pointing
-            for episode in _chosen(store, config.phase)
+            for episode in episodes
+            if phase or episode.provenance.phase != "demonstrate"
             for pointing in score_pointing(episode, targets)
         ]
-    return _report(config, against, scored)
+    return _report(run, reference, scored)
 
 
-def _chosen(store: Store, phase: str) -> Iterator[Trajectory]:
-    """Yield the policy's episodes: of this phase, or all but demonstrations."""
-    if phase:
-        yield from store.trajectories(phase=phase)
-        return
-    yield from (one for one in store.trajectories() if one.provenance.phase != "demonstrate")
-
-
-def _references(store: Store, *, is_other: bool) -> list[Trajectory]:
-    """The demonstrations, or all successful episodes of a run that is named as the reference."""
-    scores = store.scores()
-    return [
-        episode
-        for episode in store.trajectories()
-        if is_other or episode.provenance.phase == "demonstrate"
-        if any(score.name == "success" and score.value == 1 for score in scores.get(episode.id, ()))
-    ]
-
-
-def _report(config: GroundingConfig, against: Path, scored: list[Pointing]) -> CommandResult:
+def _report(run: Path, reference: Path, scored: list[Pointing]) -> CommandResult:
     groups: dict[str, list[Pointing]] = defaultdict(list)
     for each in scored:
         groups[each.task].append(each)
     tasks = [_summarize(task, group) for task, group in sorted(groups.items())]
     found = Grounding(
-        run=str(config.run),
-        against=str(against),
+        run=str(run),
+        against=str(reference),
         episodes=len({each.episode for each in scored}),
         overall=_summarize("all", scored),
         tasks=tasks,
@@ -121,7 +96,7 @@ def _report(config: GroundingConfig, against: Path, scored: list[Pointing]) -> C
         )
         return CommandResult(found, Status.FAILED)
     head = ("task", "steps", "pointed", "by coordinates", "hits", "95 %", "score")
-    title = f"how well {config.run} points, in {found.episodes} episodes against {against}"
+    title = f"how well {run} points, in {found.episodes} episodes against {reference}"
     results_console().print(
         build_table(title, head, map(_row, (*tasks, found.overall)), has_sum=True)
     )
