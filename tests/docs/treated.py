@@ -275,8 +275,6 @@ READ: dict[str, tuple[str, ...]] = {
     "a run of minutes; tests/recipes/test_memory.py explains one": (
         "webagent memory runs/demo",
         "webagent memory runs/demo 7ab5e0219cfb --step 3",
-        "webagent memory runs/found --onto runs/NAME/weights/none-0/0/policy"
-        " --out runs/found-remembered",
     ),
     "files that the page shows; tests/test_additions.py plays and judges with such": (
         "webagent benchmark miniwob --tasks click-test --seeds 1"
