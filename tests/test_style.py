@@ -1,11 +1,14 @@
 """The shape of the code is kept: sizes, docstrings, names, no blanket `except`, light imports."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
@@ -15,6 +18,22 @@ PACKAGES = (
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 VAGUE = {"utils", "util", "helpers", "common", "misc", "manager", "service", "v2"}
 BLANKET = {"Exception", "BaseException"}
+WORDS_OUT = {
+    "told": ("told", 570),
+    "believed": (r"beliefs?|believ(?:e|es|ed|ing)", 116),
+    "dreamt": (r"dream(?:t|ed)", 26),
+    "foreseen": (r"fores(?:ee|ees|een|aw)", 28),
+    "said": ("said", 525),
+    "asked": ("asked", 744),
+    "drawn": ("drawn", 178),
+    "parted": ("parted", 11),
+    "woven": (r"(?:inter)?woven", 4),
+    "sure": ("sure", 110),
+    "in vain": ("in vain", 6),
+    "gone by": ("gone by", 5),
+}
+"""Words that are out (docs/glossary.md has what to write instead), with their patterns and the most
+lines of the product on which each may still stand. The numbers only go down."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -86,6 +105,24 @@ def test_an_except_names_what_it_expects() -> None:
 def test_no_module_has_a_name_that_means_anything() -> None:
     names = {part for path in MODULES for part in path.relative_to(ROOT).with_suffix("").parts}
     assert names & VAGUE == set()
+
+
+def lines_with(pattern: str) -> list[str]:
+    """Lines of the product that have a word, alone or as a part of a name with underscores."""
+    word = re.compile(rf"(?<![A-Za-z])(?:{pattern})(?![A-Za-z])", re.IGNORECASE)
+    return [
+        f"{name_of(path)}:{number}"
+        for path in MODULES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if word.search(line)
+    ]
+
+
+@pytest.mark.parametrize("word", WORDS_OUT)
+def test_a_word_that_is_out_is_used_on_no_more_lines_than_before(word: str) -> None:
+    pattern, most = WORDS_OUT[word]
+    found = lines_with(pattern)
+    assert len(found) <= most, f"say it as docs/glossary.md does: {found}"
 
 
 def test_importing_the_packages_loads_neither_torch_nor_playwright() -> None:
