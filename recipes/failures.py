@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from evaluators.attribution import Attribution, Cause, FailureSummary, ask_cause, summarize
-from loop.console.output import CommandResult, build_table, results_console
+from loop.console.output import CommandResult
+from loop.console.screen import build_table, results_console
 from loop.failures import COLUMNS, FILE, attribute_failures, format_rows
 from loop.policies import ModelChoice
 from webagent.errors import StoreError
@@ -79,4 +80,4 @@ def _print(summary: FailureSummary, scored: int, path: Path) -> None:
     console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))
     unknown = f"{summary.unknown} could not be put down to anything"
     console.print(f"• {unknown}; all of them with their evidence: {path}")
-    console.print(summary.first, "bold")
+    console.print(summary.first, style="bold")

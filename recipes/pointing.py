@@ -7,7 +7,8 @@ from pathlib import Path
 
 from evaluators.grounding import Pointing, find_targets, score_pointing
 from evaluators.statistics import wilson
-from loop.console.output import CommandResult, Status, build_table, results_console
+from loop.console.output import CommandResult, Status
+from loop.console.screen import build_table, results_console
 from webagent.errors import UsageError
 from webagent.store import Store
 

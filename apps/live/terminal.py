@@ -6,16 +6,17 @@ import sys
 import termios
 import tty
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Never, Self
+from typing import Any, Self
 
-from loop.console.screen import Console
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from loop.console.screen import PlainConsole, remove_controls
 from webagent.action import format_action, is_final
 from webagent.agent import Began, Decided, Done, Event
 from webagent.guard.decide import elements_of, quote_short
 from webagent.records import PERSON, Decision, Observation
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 _LONGEST = 400
 
@@ -25,8 +26,8 @@ class Terminal:
     can steer the terminal."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console()
-        self._row: tqdm[Never] | None = None
+        self._console = console or PlainConsole()
+        self._waiting: Progress | None = None
         self.awaited: Callable[[], str] = lambda: "the model is thinking"
         """What is waited for from one step to the next."""
 
@@ -64,22 +65,30 @@ class Terminal:
         self._rest()
         styles = ["green" if good else "red", *[""] * len(lines)]
         for line, style in zip(lines, styles, strict=False):
-            self._console.print(line, style)
+            self._console.print(line, style=style)
 
     def _print(self, place: str, text: str, style: str) -> None:
-        said = self._console.style(f"{place:<5} ", "dim") + self._console.style(text, style)
-        self._console.put(said)
+        self._console.print(Text.assemble((f"{place:<5} ", "dim"), (remove_controls(text), style)))
 
     def _wait(self, for_what: str) -> None:
-        if self._console.is_terminal:
-            if self._row is None:
-                self._row = self._console.keep_row("{desc}  {elapsed}")
-            self._row.set_description_str(plain(for_what))
+        if not self._console.is_interactive:
+            return
+        if self._waiting is None:
+            self._waiting = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}", markup=False),
+                TimeElapsedColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._waiting.add_task("")
+            self._waiting.start()
+        self._waiting.update(self._waiting.task_ids[0], description=plain(for_what))
 
     def _rest(self) -> None:
-        if self._row is not None:
-            self._row.close()
-            self._row = None
+        if self._waiting is not None:
+            self._waiting.stop()
+            self._waiting = None
 
 
 def event_facts(event: Event) -> dict[str, Any]:

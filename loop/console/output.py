@@ -6,16 +6,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Collection,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, is_dataclass
@@ -23,11 +14,8 @@ from enum import IntEnum
 from io import UnsupportedOperation
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from loop.console.screen import Console, TextTable
 from webagent.errors import SetupError
 
-_WIDTH = 120
-"""Of tables that go into a file or a pipe, in characters."""
 _STDOUT, _STDERR = 1, 2
 _program: ContextVar[Callable[[str], None] | None] = ContextVar("program", default=None)
 _lines: ContextVar[Counter[str]] = ContextVar("lines")
@@ -56,37 +44,6 @@ def conclude(facts: Mapping[str, Any]) -> None:
     if tell is not None:
         indent = None if _lines.get() else 1
         tell(json.dumps(facts, indent=indent, default=str) + "\n")
-
-
-def results_console(width: int = _WIDTH) -> Console:
-    """Where results are shown to people: the terminal, or a pipe as wide as `width`."""
-    console = Console()
-    return console if console.is_terminal else Console(width=width)
-
-
-def progress_console() -> Console:
-    """Where it is shown how far something is: standard error, and nowhere with `--json`."""
-    return Console(sys.stderr, is_quiet=is_for_program())
-
-
-def build_table(
-    title: str,
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: Collection[str] | None = None,
-    bold: int | None = None,
-    has_sum: bool = False,
-) -> TextTable:
-    """Return a table of text as it is; the columns `right`, all but the first where none are named,
-    end on the right.
-
-    The column `bold` stands out, and so does the last row where it sums the others up.
-    """
-    ends = {
-        place for place, name in enumerate(head) if (place > 0 if right is None else name in right)
-    }
-    return TextTable(title, head, list(rows), frozenset(ends), bold, has_sum)
 
 
 @contextmanager

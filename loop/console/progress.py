@@ -1,20 +1,21 @@
 """How far a command is: bars in place on a terminal, elsewhere a line every few seconds."""
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Never, Self, TypeVar
+from typing import Self, TypeVar
 
-from loop.console.output import progress_console
-from loop.console.screen import Console
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Column
+
+from loop.console.screen import progress_console, remove_controls
 from loop.jobs import JobProgress
 from webagent.records import Trajectory
 from webagent.rollout import INTERRUPTED
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 T = TypeVar("T")
 
@@ -33,14 +34,26 @@ class ProgressDisplay:
         self._patience = patience
         self._started = time.monotonic()
         self._printed: dict[str, float] = {}
-        self._rows: dict[str, tqdm[Never]] = {}
+        self._bars = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(20),
+            TimeRemainingColumn(),
+            TextColumn(
+                "{task.fields[text]}", markup=False, table_column=Column(ratio=1, no_wrap=True)
+            ),
+            console=self.console,
+            expand=True,
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),  # else what is printed would not reach the pipe
+        )
+        self._rows: dict[str, TaskID] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        for row in self._rows.values():
-            row.close()
+        if self._rows:
+            self._bars.stop()
 
     @property
     def seconds(self) -> float:
@@ -51,14 +64,12 @@ class ProgressDisplay:
         """Show which share of a row is done; with `is_due` a line is printed at once."""
         if self.seconds < self._patience:
             return
-        if self.console.is_terminal:
+        if self.console.is_interactive:
+            text = remove_controls(text)
             if name not in self._rows:
-                self._rows[name] = self.console.keep_row()
-            row = self._rows[name]
-            row.set_description_str(self.console.style(f"{name} {text}", ""), refresh=False)
-            row.update(done - row.n)
-            if is_due or done >= 1:
-                row.refresh()
+                self._bars.start()
+                self._rows[name] = self._bars.add_task(remove_controls(name), total=1.0, text=text)
+            self._bars.update(self._rows[name], completed=done, text=text)
         elif is_due or done >= 1 or self.seconds - self._printed.get(name, 0.0) >= LINE_SECONDS:
             self._printed[name] = self.seconds
             line = f"{self.seconds:6.1f} s  {name:<12} {text}"

@@ -8,12 +8,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
 from evaluators.combine import EvaluatorTally, MemberTally
 from evaluators.evaluator import FunctionEvaluator
 from evaluators.labels import Label
 from evaluators.statistics import Interval
-from loop.console.output import build_table
-from loop.console.screen import Console
+from loop.console.screen import build_table
 from webagent.errors import SetupError
 from webagent.models.spending import Prices
 from webagent.store import Store

@@ -9,14 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
 from evaluators.combine import EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
 from evaluators.steps import StepJudgeSettings
-from loop.console.output import results_console
 from loop.console.progress import EpisodeCounter, count_episodes
-from loop.console.screen import Console
+from loop.console.screen import results_console
 from loop.costs import (
     check_cost_cap,
     format_spending,

@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
+from rich.console import Console
+
 from evaluators.statistics import Interval
-from loop.console.output import build_table, results_console
-from loop.console.screen import Console
+from loop.console.screen import build_table, results_console
 from loop.folder import Origin
 from loop.summary.learning import format_learning
 from loop.summary.schema import (
@@ -294,7 +295,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         _print_sentences(console, format_models(spent))
         if spent["stopped"]:
             console.print(f"stopped before its end: {spent['stopped']}")
-    console.print(format_headline(summary), "bold")
+    console.print(format_headline(summary), style="bold")
 
 
 def _print_sentences(console: Console, sentences: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from loop.console.output import Status
 from loop.console.progress import count_episodes
-from loop.console.screen import Console
+from loop.console.screen import PlainConsole
 from loop.costs import Caps, open_ledger, run_within_caps
 from loop.costs import format_spending as in_words
 from loop.measurement.measurement import CostRecorder
@@ -174,7 +174,9 @@ def test_the_meter_tells_what_was_spent_so_far() -> None:
     entries = {("policy", "tiny"): Spent("policy", "tiny", 12, input_tokens=132, output_tokens=84)}
     ledger = Ledger(prices=PRICES, entries=entries)
     text = StringIO()
-    with count_episodes(1, Console(file=text, width=200), partial(in_words, ledger)) as counter:
+    with count_episodes(
+        1, PlainConsole(file=text, width=200), partial(in_words, ledger)
+    ) as counter:
         counter.count(episode(Provenance(), "click-link", 0, True), 1.0, is_new=True)
     assert "216 tokens, 0.0003 USD" in text.getvalue()
     assert in_words(Ledger()) == ""

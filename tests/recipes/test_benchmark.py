@@ -20,7 +20,7 @@ from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import OraclePolicy
 from loop.console.output import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
-from loop.console.screen import Console
+from loop.console.screen import PlainConsole
 from loop.folder import RunFolder
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig
@@ -241,7 +241,7 @@ def test_work_that_is_left_alone_gives_its_result() -> None:
 def told(total: int, *attempts: tuple[Trajectory, float | None]) -> str:
     """What the counter says of these attempts at a plan of so many episodes."""
     text = StringIO()
-    with count_episodes(total, Console(file=text, width=200)) as counter:
+    with count_episodes(total, PlainConsole(file=text, width=200)) as counter:
         for trajectory, success in attempts:
             counter.count(trajectory, success, is_new=True)
     return text.getvalue()

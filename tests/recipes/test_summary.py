@@ -11,7 +11,7 @@ import pytest
 from apps.report.page import format_page
 from evaluators.statistics import Interval, wilson
 from loop.arms import ARMS
-from loop.console.screen import Console
+from loop.console.screen import PlainConsole
 from loop.folder import Origin, read_origin
 from loop.summary import (
     ArmRow,
@@ -59,7 +59,7 @@ def test_a_run_without_a_measurement_has_a_summary(store: Store) -> None:
     summary = summarize(store, META)
     assert (summary["arms"], summary["repeats"], summary["seeds"]) == ([], 0, [])
     assert format_headline(summary) == "Nothing has been measured yet."
-    print_summary(summary, Console(file=StringIO()))
+    print_summary(summary, PlainConsole(file=StringIO()))
 
 
 def test_a_judge_that_decided_nothing_is_said(store: Store) -> None:
@@ -103,8 +103,8 @@ def test_tasks_without_demonstrations_are_told_apart_as_each_repeat_drew_them(
     assert (rate["success"], rate["episodes"]) == (0.25, 4)
     told = "none succeeds in 25.0% of 4 episodes of tasks without demonstrations"
     shown = StringIO()
-    print_summary(summary, Console(file=shown, width=200))
-    for form in (shown.getvalue(), format_page(summary)):
+    print_summary(summary, PlainConsole(file=shown, width=200))
+    for form in (shown.getvalue(), format_markdown(summary, "Run"), format_page(summary)):
         assert told in form
         assert "without demonstrations" in form.replace(told, "")
     assert "withheld" not in arm(summarize(store, META), "none")
@@ -296,7 +296,7 @@ def test_the_tables_show_every_arm_round_task_and_comparison(store: Store) -> No
     fill(store, RATES, repeats=3)
     text = StringIO()
     summary = summarize(store, META)
-    print_summary(summary, Console(file=text, width=120))
+    print_summary(summary, PlainConsole(file=text, width=120))
     shown = text.getvalue()
     assert all(name in shown for name in (*TASKS, "none", "control", "self", "lookahead"))
     assert all(
@@ -310,7 +310,7 @@ def test_the_table_of_a_single_arm_shows_its_intervals_and_both_rules(store: Sto
     fill(store, {("oracle", 0): 0.5}, repeats=1)
     text = StringIO()
     summary = summarize(store, META)
-    print_summary(summary, Console(file=text, width=120))
+    print_summary(summary, PlainConsole(file=text, width=120))
     rate = summary["arms"][0]["by_task"]["click-link"]
     assert f"{100 * rate['low']:.1f}–{100 * rate['high']:.1f}" in text.getvalue()
     assert "raw > 0" in text.getvalue()
@@ -331,8 +331,8 @@ def test_notes_and_the_steps_to_the_same_success_stand_wherever_a_summary_is_tol
     assert steps.startswith("self reaches ") and "uniform after" in steps
     assert ("self", "uniform") in {(row["a"], row["b"]) for row in summary["comparisons"]}
     text = StringIO()
-    print_summary(summary, Console(file=text, width=300))
-    for told in (text.getvalue(), format_page(summary)):
+    print_summary(summary, PlainConsole(file=text, width=300))
+    for told in (text.getvalue(), format_markdown(summary, "run"), format_page(summary)):
         assert plateau in told and steps in told
 
 

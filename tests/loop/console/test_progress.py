@@ -7,7 +7,7 @@ import pytest
 
 from loop.console import progress
 from loop.console.progress import count_episodes, count_items, show_jobs, track
-from loop.console.screen import Console
+from loop.console.screen import PlainConsole
 from loop.jobs import JobProgress
 from tests.fakes.run import episode
 from webagent.records import Provenance
@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def lines(total: int, seconds: float, clock: list[float], *, is_terminal: bool) -> str:
     """What is said while each of so many takes so long."""
     said = StringIO()
-    console = Console(file=said, is_terminal=is_terminal, width=80)
+    console = PlainConsole(file=said, force_terminal=is_terminal, width=80)
     with count_items("pages", total, console) as step:
         for _ in range(total):
             clock[0] += seconds
@@ -55,12 +55,12 @@ def test_on_a_terminal_there_is_a_bar(clock: list[float]) -> None:
 def test_episodes_without_a_verdict_are_no_failures() -> None:
     said = StringIO()
     played = [episode(Provenance(index=index), "click-link", index, True) for index in range(3)]
-    with count_episodes(3, Console(file=said, width=200)) as counter:
+    with count_episodes(3, PlainConsole(file=said, width=200)) as counter:
         for each, success in zip(played, (None, 1.0, None), strict=True):
             counter.count(each, success, is_new=True)
     last = said.getvalue().splitlines()[-1]
     assert "3/3 episodes  100.0 % success of 1, 2 without a verdict" in last
-    with count_episodes(1, Console(file=said, width=200)) as counter:
+    with count_episodes(1, PlainConsole(file=said, width=200)) as counter:
         counter.count(played[0], None, is_new=True)
     assert said.getvalue().splitlines()[-1].split("episodes")[1].startswith("  no verdict")
 
@@ -71,7 +71,7 @@ def test_tracked_items_come_out_in_order() -> None:
 
 def test_a_job_is_shown_when_it_enters_a_stage_and_when_it_ends_one(clock: list[float]) -> None:
     said = StringIO()
-    with show_jobs(Path("runs/one"), Console(file=said, width=80)) as show:
+    with show_jobs(Path("runs/one"), PlainConsole(file=said, width=80)) as show:
         for done in (0.0, 0.5, 1.0):
             show(JobProgress("self 0", "collect", done, "[note]"))
         show(JobProgress("self 0", "policy", 0.0, ""))
