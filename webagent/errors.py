@@ -31,7 +31,6 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("scipy", "sklearn", "pyarrow", "gymnasium", "miniwob", "numpy"), "learn"),
         **dict.fromkeys(("peft", "accelerate"), "train"),
         **dict.fromkeys(("django", "oscar", "treebeard", "waitress", "whitenoise"), "sites"),
-        "rapidfuzz": "sites",
         "PIL": "vision",
         "inspect_ai": "inspect",
         "llguidance": "llm",

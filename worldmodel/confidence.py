@@ -7,11 +7,11 @@ from math import log1p
 
 import numpy as np
 
+from webagent.regression import Array, fit_logistic, log_odds, probability
 from worldmodel.accuracy import MeasuredTransition
 from worldmodel.cases import TransitionCase
 from worldmodel.knowable import KnowableLines
 from worldmodel.prediction import Prediction
-from worldmodel.regression import Array, fit_logistic, log_odds, probability
 from worldmodel.rules import apply_rules
 
 _LESSONS = 200

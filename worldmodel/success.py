@@ -10,8 +10,8 @@ from webagent.memory.goals import Goal, weigh_keys
 from webagent.memory.pages import is_within, masked
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Node
+from webagent.regression import Array, fit_logistic, log_odds, probability
 from worldmodel.cases import Occasion, TransitionCase
-from worldmodel.regression import Array, fit_logistic, log_odds, probability
 
 _MOST = 400
 _SHARP = 8.0

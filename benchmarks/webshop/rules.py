@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from rapidfuzz import fuzz, utils
+
 from evaluators.evaluator import Verdict
 from evaluators.rules import rule
 from tasks.task import Json
@@ -90,8 +92,6 @@ def _has_attribute(product: Any, attribute: str) -> bool:
 def is_alike(one: str, other: str) -> bool:
     """Return whether two values are the same but for order, case, signs and what one of them has
     more (token set ratio, rounded as thefuzz does)."""
-    from rapidfuzz import fuzz, utils  # not part of the core
-
     plain = (each.encode("ascii", "ignore").decode() for each in (one, other))
     one, other = map(utils.default_process, plain)
     return bool(one and other) and round(fuzz.token_set_ratio(one, other)) > ALIKE

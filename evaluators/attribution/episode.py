@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluators.attribution.likeness import find_most_similar
+from rapidfuzz import process
+from rapidfuzz.distance import Indel
+
 from evaluators.steps.rules import ActionHistory
 from webagent.records import Node, Observation, Trajectory
 
@@ -79,8 +81,10 @@ def find_similar(text: str, where: Iterable[str]) -> str:
         return ""
     others = {plain: other for other in sorted(where) if (plain := _plain(other)) != mine}
     fitting = [plain for plain in others if abs(len(plain) - len(mine)) <= len(mine) // 3]
-    found = find_most_similar(mine, fitting, _NEAR)
-    return others[found] if found else ""
+    found = process.extractOne(
+        mine, fitting, scorer=Indel.normalized_similarity, score_cutoff=_NEAR
+    )
+    return others[found[0]] if found else ""
 
 
 def collect_text(page: Observation) -> str:

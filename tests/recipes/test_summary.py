@@ -104,7 +104,7 @@ def test_tasks_without_demonstrations_are_told_apart_as_each_repeat_drew_them(
     told = "none succeeds in 25.0% of 4 episodes of tasks without demonstrations"
     shown = StringIO()
     print_summary(summary, PlainConsole(file=shown, width=200))
-    for form in (shown.getvalue(), format_markdown(summary, "Run"), format_page(summary)):
+    for form in (shown.getvalue(), format_page(summary)):
         assert told in form
         assert "without demonstrations" in form.replace(told, "")
     assert "withheld" not in arm(summarize(store, META), "none")
@@ -332,7 +332,7 @@ def test_notes_and_the_steps_to_the_same_success_stand_wherever_a_summary_is_tol
     assert ("self", "uniform") in {(row["a"], row["b"]) for row in summary["comparisons"]}
     text = StringIO()
     print_summary(summary, PlainConsole(file=text, width=300))
-    for told in (text.getvalue(), format_markdown(summary, "run"), format_page(summary)):
+    for told in (text.getvalue(), format_page(summary)):
         assert plateau in told and steps in told
 
 

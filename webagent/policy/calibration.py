@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from webagent.regression import fit_logistic, log_odds
+
 _LATEST = 3000
 """Answers that the correction is fitted to, at most: what is remembered changes, and with it how
 much a confidence is worth."""
@@ -20,7 +22,6 @@ _MATURING = 50
 """Answers compared from which their number counts by its logarithm."""
 _PULL_OF_KIND = 2.0
 """Strength of the pull of one kind of goal towards all others."""
-_NEWTON_STEPS = 8
 _MOST_EPISODES = 20
 """Episodes of a kind that are told apart from more of them."""
 
@@ -57,7 +58,7 @@ class Calibration:
         return 1 / (1 + math.exp(-logit))
 
     def fit(self) -> None:
-        """Fit to the latest answers by Newton's method."""
+        """Fit to the latest answers."""
         answers = self.answers[-_LATEST:]
         if not answers:
             return
@@ -72,21 +73,7 @@ class Calibration:
         agreed = np.array([float(answer.agreed) for answer in answers])
         prior = np.concatenate([_PRIOR, np.zeros(len(places))])
         pull = np.concatenate([_PULL, np.full(len(places), _PULL_OF_KIND)])
-        weights = prior.copy()
-
-        def cost(tried: NDArray[np.float64]) -> float:
-            logits = inputs @ tried
-            missed = np.logaddexp(0.0, logits).sum() - agreed @ logits
-            return float(missed + 0.5 * pull @ (tried - prior) ** 2)
-
-        for _ in range(_NEWTON_STEPS):
-            likely = 1 / (1 + np.exp(-np.clip(inputs @ weights, -30, 30)))
-            gradient = inputs.T @ (agreed - likely) - pull * (weights - prior)
-            spread = (inputs * (likely * (1 - likely))[:, None]).T @ inputs + np.diag(pull)
-            step = np.linalg.solve(spread, gradient)
-            while cost(weights + step) > cost(weights) + 1e-9:  # a whole step can go too far
-                step = step / 2
-            weights = weights + step
+        weights = fit_logistic(inputs, agreed, prior, pull)
         self._weights = weights[:shared]
         self._terms = {name: float(weights[place]) for name, place in places.items()}
 
@@ -96,6 +83,5 @@ def _names(kind: str, template: str) -> tuple[str, str]:
 
 
 def _features(confidence: float, episodes: int, compared: int) -> NDArray[np.float64]:
-    likely = min(max(confidence, 1e-3), 1 - 1e-3)
     known = math.log1p(min(episodes, _MOST_EPISODES))
-    return np.array([1.0, math.log(likely / (1 - likely)), known, math.log1p(compared / _MATURING)])
+    return np.array([1.0, log_odds(confidence), known, math.log1p(compared / _MATURING)])
