@@ -72,7 +72,8 @@ PRESETS = {
     "go-browse": _WEIGHTS(
         preset="go-browse",
         rounds=1,
-        proposer="exploration",
+        proposer="endpoint",
+        proposals_solved_by="proposer",
         how=WeightSettings(objective="sft"),
         images=False,
     ),
@@ -106,7 +107,7 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         "the world model neither reasons nor reads retrieved steps, and no task is invented",
     ),
     "go-browse": (
-        "pages are explored without a model, and what that did is the proof of a task",
+        "pages are visited along links of kinds not seen yet, without a graph of the site",
         "nothing is learnt from a stronger model unless its run is named with --demonstrated",
     ),
     "early-experience": (

@@ -33,7 +33,6 @@ from webagent.store import Store
 
 SOURCES: Mapping[str, str] = {
     "failures": "failures",
-    "exploration": "exploration",
     "endpoint": "pages",
 }
 """The source of `webagent propose` for each proposer."""
@@ -95,7 +94,7 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
             borrowed = _lend(session, state, store, place, login, held_out)
             run = ProposalRun(asked, folder, store, borrowed)
             await run.work()
-        lines = run.lines[: asked.count]  # an exploration finds what it finds
+        lines = run.lines
         records += map(_take_untried, lines) if session.judges.believed is not None else lines
         unreadable, steps = unreadable + len(run.problems), steps + run.steps
     refusals = [record.proposal.refusals for record in records]
@@ -189,7 +188,6 @@ def build_settings(
         login=login,
         asked=model,
         solver=model.policy if config.proposals_solved_by == "proposer" else NOBODY,
-        explore_steps=config.explore_steps,
         guard=config.guard,
         concurrency=config.concurrency,
         seed=seed,
@@ -223,10 +221,9 @@ def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
     """Check the settings of the proposer. Raises `SetupError`."""
     if config.proposer == "none":
         return
-    if config.propose < 1 or config.explore_steps < 1:
+    if config.propose < 1:
         raise UsageError(
-            f"--propose {config.propose} --explore-steps {config.explore_steps}: at least 1 of each"
-            " is needed; omit --proposer to propose no tasks"
+            f"--propose {config.propose}: at least 1 is needed; omit --proposer to propose no tasks"
         )
     places = list_places(suite, names)
     if not places:
@@ -235,22 +232,15 @@ def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
             " own goals, so that no other task can be told there; name a benchmark on a site, as"
             " --benchmark fossil, or your own with --benchmark own"
         )
-    if config.proposer == "exploration":
-        if config.guard is None and not all(place.site for place in places):
-            raise UsageError(
-                "--proposer exploration fills in forms and sends them; on a site that is not reset"
-                " it needs limits, give them with --guard"
-            )
-    elif config.proposals_solved_by == "nobody" and config.judge in CHECKS:
+    if config.proposals_solved_by == "nobody" and config.judge in CHECKS:
         raise UsageError(
-            f"--proposer {config.proposer}: the checks that a model writes are gone by only when"
-            " the task was solved; have it solved with --proposals-solved-by policy, or name a"
-            " judge with --judge, as judge:evidence"
+            f"--proposer {config.proposer}: a model's checks count only where the task was solved;"
+            " have it solved with --proposals-solved-by policy, or name a judge with --judge, as"
+            " judge:evidence"
         )
-    if config.proposer != "exploration" or config.proposals_solved_by == "proposer":
-        if not config.proposing.is_named and config.proposing.policy == "endpoint":
-            raise UsageError(
-                f"--proposer {config.proposer} asks a model; name it with --proposer-model, or give"
-                " --proposer-policy local:FOLDER"
-            )
-        config.proposing.contestant().check()
+    if not config.proposing.is_named and config.proposing.policy == "endpoint":
+        raise UsageError(
+            f"--proposer {config.proposer} asks a model; name it with --proposer-model, or give"
+            " --proposer-policy local:FOLDER"
+        )
+    config.proposing.contestant().check()

@@ -43,10 +43,10 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     proposals: tuple[Path, ...] = ()
     """Files of `webagent propose` whose tasks are added to the training tasks; a proposal too
     similar to a held-out task is rejected."""
-    proposer: Literal["none", "failures", "exploration", "endpoint"] = "none"
+    proposer: Literal["none", "failures", "endpoint"] = "none"
     """Source of new tasks before each round, for the sites of the training tasks: `failures`, a
     model that varies earlier attempts according to their outcome; `endpoint`, a model that is shown
-    pages; `exploration`, exploring the site without a model."""
+    pages."""
     propose: int = 10
     """Maximum number of proposals per round."""
     proposer_policy: str = "endpoint"
@@ -58,10 +58,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """File whose table [endpoint] describes the proposer's server."""
     proposals_solved_by: Literal["nobody", "policy", "proposer"] = "nobody"
     """Who must solve a proposal, within three attempts, before it becomes a training task: the
-    current `policy`, the `proposer`'s model, or `nobody` if --judge names a judge. Proposals from
-    exploration come with their solution."""
-    explore_steps: int = 100
-    """Real steps per exploration, in addition to those of the round."""
+    current `policy`, the `proposer`'s model, or `nobody` if --judge names a judge."""
     violations: float | None = None
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
     run stops. Default: count only. Needs --guard."""
@@ -212,8 +209,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     @property
     def proposer_asks(self) -> bool:
         """Return whether proposing queries a language model."""
-        solves = self.proposals_solved_by == "proposer"
-        return self.proposer in ("failures", "endpoint") or (self.proposer != "none" and solves)
+        return self.proposer != "none"
 
     @property
     def paid(self) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ REPLACED = {
     "skill-rows": "leave it out: one adapter is trained for all episodes",
     "skill-composition": "leave it out; folders of several adapters are no longer played",
     "train.withdraw-hints": "leave it out: prompts are trained on as they were sampled",
+    "explore-steps": "leave it out: a model proposes tasks from the pages that it is shown",
+    "writer": "leave it out: the model of --model writes the tasks",
     "reword": "give --restate MODEL to webagent benchmark, run or collect",
     "search": "run examples/tree_search.py, which searches with any policy on one task",
     "search-in": "leave it out: the tree search left the command (examples/tree_search.py)",

@@ -85,7 +85,7 @@ _HERE = re.compile(r"\b(?:this|these|here)\b", re.IGNORECASE)
 def check_novelty(task: Task, known: Sequence[Task], alike: float = 0.6) -> Refusal | None:
     """Return why a task is not new beside the known ones; None where it is.
 
-    Tasks are the same from the likeness `alike` on (`wording.likeness`, 0 to 1). Those that name
+    Tasks are the same from the likeness `alike` on (`validity.likeness`, 0 to 1). Those that name
     other values (quoted words, numbers, names) are other tasks, however alike their words are;
     tasks whose checks ask the same of the same state are the same, however different. On another
     site, or as somebody else, everything is new.
@@ -166,7 +166,7 @@ class ProposalFilter:
     asker: ProposerModel | None = None
     """Asked about validity and safety what rules cannot see; None: rules alone."""
     prove: Prove | None = None
-    """None: nobody tries, so that nothing but what came with a solution is feasible."""
+    """None: nobody tries, so that nothing is known to be feasible."""
     on_line: Callable[[ProposalRecord], None] = lambda line: None
     """Called with each line once it is settled."""
     refuse: Callable[[Task], Refusal | None] = lambda task: None
@@ -206,14 +206,9 @@ class ProposalFilter:
                 for line in checked
             ]
         for line in lines:
-            proposal, proof = line.proposal, line.proof
-            if line.is_taken and proposal.solution:
-                is_checked = bool(proposal.task.checks)
-                solved = SolveResult(True, 1, proposal.solution, proposal.source, is_checked)
-                line = replace(line, proof=proof or solved)
-            elif line.is_taken:
-                proof = await self.prove(proposal) if self.prove else None
-                kept = keep_proven_checks(proposal, proof)
+            if line.is_taken:
+                proof = await self.prove(line.proposal) if self.prove else None
+                kept = keep_proven_checks(line.proposal, proof)
                 line = replace(line, proposal=kept, proof=proof).refused(check_feasibility(proof))
             settled.append(line)
             self.on_line(line)

@@ -25,7 +25,7 @@ class SolveResult:
     solution: str = ""
     """Id of the episode that solves it."""
     by: str = ""
-    """Who solved it, or who tried: `oracle`, `demonstration`, `exploration`, a policy's name."""
+    """Who solved it, or who tried: `oracle`, a policy's name."""
     is_checked: bool = False
     """Whether its own checks said so: they hold for the solution and fail where nothing is done.
     Where not, a judge did, and checks a model wrote beside it are not to be trusted."""

@@ -11,7 +11,6 @@ from evaluators.evaluator import FunctionEvaluator
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.folder import RunFolder
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
-from loop.proposers.exploration import EXPLORING, explore_for_proposals
 from loop.proposers.filters import ProposalFilter, Prove, read_guard_limits
 from loop.proposers.records import FILE, ProposalRecord, SolveResult, read_records, write_records
 from loop.proposers.requests import ExchangeLog, ProposerModel, Sampling
@@ -20,7 +19,6 @@ from loop.proposers.site import ProposalSite, open_site, read_guard
 from loop.proposers.sources import Material, propose_from
 from loop.proposers.verification import EpisodePlayer, ProposalSolver
 from tasks.task import Refusal, Task, TaskProposal
-from webagent.errors import UsageError
 from webagent.models.spending import Ledger, MeteredModel
 from webagent.policy.policy import Policy
 from webagent.records import Provenance, Trajectory
@@ -54,7 +52,7 @@ class ProposalRun:
     borrowed: BorrowedParts | None = None
     """None for a run that stands for itself."""
     steps: int = 0
-    """Real ones that exploring and solving took."""
+    """Real ones that solving took."""
     lines: list[ProposalRecord] = field(default_factory=list)
     requests: Counter[str] = field(default_factory=Counter)
     problems: list[tuple[str, str]] = field(default_factory=list)
@@ -95,7 +93,7 @@ class ProposalRun:
             proposed: list[ProposalRecord] = []
             for source in config.source:
                 tasks = [*known, *(line.proposal.task for line in proposed)]
-                proposed += await self._propose_from(source, site, player, asker, tasks)
+                proposed += await self._propose_from(source, site, asker, tasks)
             prove = await self._open_solver(ends, player)
             earlier = {line.proposal.task.id: line for line in self.lines}
             self.lines = []
@@ -125,8 +123,7 @@ class ProposalRun:
         self,
         source: str,
         site: ProposalSite,
-        player: EpisodePlayer,
-        asker: ProposerModel | None,
+        asker: ProposerModel,
         known: list[Task],
     ) -> list[ProposalRecord]:
         """Return what a source gives, or what it gave in an earlier session."""
@@ -134,14 +131,8 @@ class ProposalRun:
         path = self.folder.path / f"made-{source}.jsonl"
         stored = self.store.get_state(f"made:{source}")
         if not isinstance(stored, dict):
-            if source in EXPLORING:
-                model = asker.model if asker and config.writer == "model" else None
-                found = await explore_for_proposals(source, site, player, config, model)
-            elif asker is None:
-                raise UsageError(f"--source {source} asks a model; name it with --model")
-            else:
-                judged = self.borrowed.judged if self.borrowed else None
-                found = await propose_from(source, Material(config, site, known, judged), asker)
+            judged = self.borrowed.judged if self.borrowed else None
+            found = await propose_from(source, Material(config, site, known, judged), asker)
             write_records(path, found.lines)
             stored = {"requests": found.requests, "unreadable": list(found.unreadable)}
             self.store.put_state(f"made:{source}", stored)
@@ -151,11 +142,9 @@ class ProposalRun:
             self.problems += [(source, str(problem)) for problem in problems]
         return read_records(path)
 
-    def _open_proposer(self, ends: AsyncExitStack) -> ProposerModel | None:
-        """Return the model that invents tasks; None where no source needs it."""
+    def _open_proposer(self, ends: AsyncExitStack) -> ProposerModel:
+        """Return the model that proposes tasks."""
         config = self.config
-        if not config.asks:
-            return None
         sampling = Sampling(config.temperature, config.max_tokens, config.seed)
         kept = ExchangeLog.open(self.folder.path / "requests.jsonl")
         images = self.store.images.get if config.images else None

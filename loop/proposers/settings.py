@@ -14,10 +14,7 @@ from loop.policies import ModelChoice, NamedPolicy
 from tasks.task import SOURCES
 from webagent.errors import UsageError, unknown_name
 
-ASKING = ("pages", "demonstrations", "manual", "failures")
-"""Sources for which a model is asked."""
 WAYS = ("examples", "screens")
-WRITERS = ("grammar", "model")
 NOBODY = "nobody"
 
 
@@ -29,8 +26,7 @@ class ProposeConfig:
     """The site: one that webagent starts, such as `fossil`; the URL of a live one; or a TOML file
     that describes a site."""
     source: Important[tuple[str, ...]] = ("pages",)
-    """Sources of tasks: `pages`, `demonstrations`, `exploration`, `curiosity`, `manual`,
-    `failures`."""
+    """Sources of tasks: `pages`, `demonstrations`, `manual`, `failures`."""
     count: Important[int] = 20
     """Maximum number of proposals per source."""
     run: Important[tuple[Path, ...]] = ()
@@ -43,7 +39,7 @@ class ProposeConfig:
     """How demonstrations are shown: `examples`, the tasks with their actions (WebRL), or `screens`,
     only the pages (PAE)."""
     login: str = ""
-    """Account of the site used to visit and explore pages."""
+    """Account of the site used to visit pages."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The model that proposes tasks."""
     images: bool = False
@@ -64,8 +60,7 @@ class ProposeConfig:
     """Files of earlier proposals that new ones must not repeat."""
     solver: Important[str] = NOBODY
     """Who must solve a proposal before it is accepted: `oracle`, `model:FOLDER`, `local:FOLDER`,
-    `endpoint`, `python:FILE.py:NAME`, or `nobody`, which accepts only proposals that come with a
-    solution."""
+    `endpoint`, `python:FILE.py:NAME`, or `nobody`, which leaves all untried."""
     solver_model: str = ""
     """Name of the solver's model at the endpoint."""
     tries: int = 3
@@ -73,13 +68,6 @@ class ProposeConfig:
     judge: Important[str] = ""
     """Judge for solutions of tasks without checks, such as `judge:evidence`
     (docs/judging/votes.md)."""
-    explore_steps: int = 300
-    """Real steps per exploration."""
-    writer: str = "grammar"
-    """What turns explored episodes into tasks: `grammar`, rules, or `model`."""
-    world: Path | None = None
-    """World model for `curiosity`, a folder saved by `webagent improve`; without one, curiosity
-    prefers what was seen least."""
     guard: Path | None = None
     """File with the limits enforced while visiting and solving (docs/guard.md)."""
     concurrency: int = 2
@@ -98,11 +86,6 @@ class ProposeConfig:
     """Print what would be requested, without requesting it."""
 
     @property
-    def asks(self) -> bool:
-        """Return whether a model invents or writes tasks."""
-        return self.writer == "model" or any(source in ASKING for source in self.source)
-
-    @property
     def contestant(self) -> NamedPolicy:
         """Return the model that proposes tasks, as a named policy."""
         return self.asked.contestant(images=self.images)
@@ -117,9 +100,8 @@ class ProposeConfig:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
         if not self.site:
             raise UsageError("name a site with --site: fossil, oscar, a URL or a TOML")
-        for source in self.source:
-            if source not in SOURCES:
-                raise unknown_name("source", source, SOURCES)
+        if odd := next((source for source in self.source if source not in SOURCES), ""):
+            raise unknown_name("source", odd, SOURCES)
         if self.way not in WAYS:
             raise unknown_name("way of showing demonstrations", self.way, WAYS)
         if min(self.count, self.tries, self.concurrency, self.max_steps) < 1 or self.pages < 0:
@@ -130,14 +112,10 @@ class ProposeConfig:
             raise UsageError("--source demonstrations and failures are made from runs; name --run")
         if "manual" in self.source and not self.manual:
             raise UsageError("--source manual needs a file or an address; name --manual")
-        self._check_models()
-
-    def _check_models(self) -> None:
         self.caps.check()
-        if self.writer not in WRITERS:
-            raise unknown_name("writer", self.writer, WRITERS)
-        if self.asks or (self.judge and parse_evaluator(self.judge).asks_a_model):
-            self.contestant.check()
+        self.contestant.check()
+        if self.judge:
+            parse_evaluator(self.judge)
         if self.solver != NOBODY:
             self.solving.check()
         check_cost_cap(self.caps, self.asked.paid, load_prices(self.caps.prices))
@@ -148,8 +126,8 @@ class ProposeConfig:
             "site": self.site,
             "sources": ", ".join(self.source),
             "proposals at most": self.count * len(self.source),
-            "model": self.contestant.label() if self.asks else "none",
-            "second look": "by the model" if self.asks and self.second_look else "by rules alone",
+            "model": self.contestant.label(),
+            "second look": "by the model" if self.second_look else "by rules alone",
             "solved by": f"{self.solver}, {self.tries} tries" if self.solver != NOBODY else NOBODY,
             "spending at most": str(self.caps),
         }

@@ -220,7 +220,6 @@ LOOKED_AT: dict[tuple[str, str], str] = {
     ("docs/running.md", "asyncio.gather"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "@custom_action"): "stays an action; tests/webagent/agent runs it",
     ("docs/benchmarks.md", 'find_benchmark("webarena")'): "published task files",
-    ("docs/proposing.md", "ExplorationSettings(steps=400)"): "minutes of exploring",
     ("docs/judging/reward.md", "calibrate("): "tests/evaluators/reward runs it",
     ("docs/judging/reward.md", "LanguageReward("): "weights of a training",
     ("docs/judging/steps.md", "judge_by_value("): "weights of a training",

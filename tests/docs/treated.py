@@ -164,7 +164,6 @@ READ: dict[str, tuple[str, ...]] = {
         " --judge judge:evidence --judge-model NAME",
         "webagent improve --benchmark fossil --proposer failures --proposer-model NAME"
         " --proposals-solved-by policy",
-        "webagent improve --benchmark fossil --proposer exploration",
         "webagent improve --preset webevolver --benchmark fossil --judge-model NAME",
         "webagent improve --preset pae --policy local:FOLDER --benchmark fossil --judge-model NAME"
         " --proposer-model NAME",
@@ -378,10 +377,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent propose --site fossil --source failures demonstrations --run runs/RUN"
         " --model MODEL",
     ),
-    "minutes of exploring": (
-        "webagent propose --site fossil --source exploration curiosity --login developer",
-        "webagent benchmark proposed --files runs/propose-…/proposals.jsonl",
-    ),
+    "minutes of exploring": ("webagent benchmark proposed --files runs/propose-…/proposals.jsonl",),
     "needs failures beside successes on training seeds; tests/apps/export runs it": (
         "webagent export runs/NAME --to trl --what preference --out FOLDER",
     ),

@@ -208,13 +208,6 @@ def test_what_cannot_be_done_is_said_before_anything_is_spent(
     assert not (tmp_path / "p").exists()
 
 
-def test_nothing_is_explored_on_a_live_site_that_no_guard_holds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(asked(tmp_path, "--source", "exploration")) == 3
-    assert "give them with --guard" in capsys.readouterr().err
-
-
 def test_a_preview_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(asked(tmp_path, "--preview", "--json")) == 0
     assert json.loads(capsys.readouterr().out)["preview"]["proposals at most"] == 5

@@ -210,12 +210,8 @@ async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() 
     assert "novelty: as proposed/pages-" in " ".join(name for name, _ in count_reasons(settled))
 
 
-async def test_what_comes_with_its_solution_needs_no_proof_and_what_nobody_tried_is_not_taken():
-    proposal_filter = ProposalFilter(HERE)
-    solved, untried = await proposal_filter.filter_records(
-        [line("Close ticket 5.", solution="e-1"), line("Open page A.")]
-    )
-    assert solved.is_taken and solved.proof is not None and solved.proof.is_solved
+async def test_what_nobody_tried_is_not_taken() -> None:
+    [untried] = await ProposalFilter(HERE).filter_records([line("Open page A.")])
     assert untried.proposal.refusals == (Refusal("feasibility", "nobody has tried it"),)
 
 
