@@ -67,6 +67,7 @@ REPLACED = {
     "grounding": "webagent report RUN --pointing REFERENCE",
     "import": "webagent record --import FORMAT SOURCE --into RUN",
     "completion": "webagent --completion SHELL",
+    "learn": "webagent memory RUN --site-memory FOLDER",
 }
 """Names of earlier commands, and what to call instead."""
 _TABLE = (
@@ -144,14 +145,6 @@ _TABLE = (
         ),
     ),
     Command(
-        "learn",
-        "write what a run teaches about its sites",
-        "learning",
-        settings="recipes.learn:LearnConfig",
-        facts="recipes.learn:Learnt",
-        examples=("webagent learn runs/NAME --model NAME",),
-    ),
-    Command(
         "judge",
         "score a run's episodes, and evaluate the judges",
         "judging",
@@ -180,14 +173,15 @@ _TABLE = (
     ),
     Command(
         "memory",
-        "show what a run remembers, and explain its actions",
+        "show what a run remembers and why it acts; write what it teaches about sites",
         "learning",
         settings="recipes.memory:MemoryConfig",
-        facts="recipes.memory:Remembered",
+        facts=("recipes.memory:Remembered", "recipes.site_memory:Learnt"),
         examples=(
             "webagent memory runs/oscar",
             "webagent memory runs/oscar 7ab5e0219cfb --step 3",
             "webagent memory runs/collected --rebuild",
+            "webagent memory runs/practice --site-memory site-memory --model NAME",
         ),
     ),
     Command(

@@ -1,17 +1,18 @@
-"""`webagent memory`: what a run remembers, and why memory would act as it does."""
+"""`webagent memory`: what a run remembers, why memory would act as it does, and what the run
+teaches about its sites."""
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.console.output import CommandResult
 from recipes.settings import resolve
 from recipes.show import find_episode
+from recipes.site_memory import SiteMemoryChoice, write_site_memory
+from tasks.suite import split_of
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError
 from webagent.memory import Memory, MemoryMismatch, scene_of
@@ -25,7 +26,8 @@ SUCCESS = "success"
 
 @dataclass(frozen=True)
 class MemoryConfig:
-    """Show what a run remembers or, for an episode, why memory would act as it does."""
+    """Show what a run remembers or, for an episode, why memory would act as it does; or write down
+    what the run teaches about its sites."""
 
     run: Positional[Path] = Path()
     """The run folder. Default: the current folder."""
@@ -37,13 +39,8 @@ class MemoryConfig:
     rebuild: bool = False
     """Rebuild the memory from the run's successful episodes, and save it as `memory` in the run
     folder."""
-    onto: Path | None = None
-    """Weights saved by `webagent improve`, as runs/NAME/weights/none-0/0/policy: writes them to
-    --out with a memory that also holds the run's collected episodes, found by search for
-    example."""
-    out: Path | None = None
-    """New folder for --onto, with the weights and the memory beside them; play it as
-    model:OUT/policy."""
+    sites: OmitArgPrefixes[SiteMemoryChoice] = field(default_factory=SiteMemoryChoice)
+    """What is written about the sites, for a model that is shown it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +72,19 @@ class Remembered:
 
 
 def main(argv: Sequence[str]) -> CommandResult:
-    """Show or rebuild the memory, and explain an episode with it."""
+    """Show or rebuild the memory, and explain an episode with it, or write a site memory."""
     config = resolve(MemoryConfig, "memory", argv)
-    if (config.onto is None) != (config.out is None) or (config.onto and config.rebuild):
-        raise UsageError("--onto WEIGHTS and --out FOLDER go together, and without --rebuild")
+    if config.sites.site_memory is not None:
+        if config.rebuild or config.episode:
+            raise UsageError("--site-memory writes a folder; leave --rebuild and the episode out")
+        return write_site_memory(config.run, config.sites.site_memory, config.sites)
     with Store.look(config.run) as store:
         episode = find_episode(store, config.episode) if config.episode else None
         if episode is not None and not episode.steps:
             raise UsageError(f"episode {episode.id} has no steps to explain")
         folder, memory = _memory(store, config, episode)
         if memory is None:
-            memory = _build_on(store, folder, config)
+            memory = _build(store, folder)
             print(f"{len(memory.episodes)} episodes are remembered: {folder}")
     steps = list(_explained(memory, episode, config.step)) if episode else []
     cases = [*memory.index.cases, *memory.avoided.cases]
@@ -121,8 +120,8 @@ def _memory(
     Of several the one that the episode's arm, repeat and round acted by, or the last.
     """
     own = store.folder / MEMORY
-    if config.rebuild or config.out is not None:
-        return own if config.out is None else config.out / MEMORY, None
+    if config.rebuild:
+        return own, None
     saved = sorted(store.folder.glob(f"weights/*/*/{MEMORY}"), key=_age)
     if episode is not None:
         source = episode.provenance
@@ -148,23 +147,11 @@ def _age(folder: Path) -> tuple[str, int]:
     return folder.parents[1].name, int(folder.parent.name)
 
 
-def _build_on(store: Store, folder: Path, config: MemoryConfig) -> Memory:
-    """A memory of the run's successful episodes on training seeds, saved; on top of what is
-    remembered beside some weights, which are copied beside it."""
-    from tasks.suite import split_of
-
-    weights, memory = config.onto, Memory()
-    if weights is not None:
-        if not (weights / "config.json").is_file() or folder.parent.exists():
-            raise UsageError(
-                f"--onto {weights} must hold weights of webagent improve, as runs/NAME/weights/"
-                f"none-0/0/policy, and --out {folder.parent} must not be there yet"
-            )
-        if (weights.parent / MEMORY).is_dir():
-            memory = Memory.load(weights.parent / MEMORY)
-        shutil.copytree(weights, folder.parent / weights.name)
+def _build(store: Store, folder: Path) -> Memory:
+    """Return a memory of the run's successful episodes on training seeds, saved in the folder."""
+    memory = Memory()
     scores = store.scores()
-    episodes = [t for t in store.trajectories() if _is_training(t, split_of)]
+    episodes = [t for t in store.trajectories() if _is_training(t)]
     judged: list[tuple[Trajectory, float | None]] = []
     for episode in episodes:
         values = [s.value for s in scores.get(episode.id, ()) if s.name == SUCCESS]
@@ -179,13 +166,12 @@ def _build_on(store: Store, folder: Path, config: MemoryConfig) -> Memory:
             f"{store.folder} holds no successful demonstration or collected episode on training"
             " seeds to remember; webagent improve and webagent collect make some"
         )
-    if weights is None:  # else a few episodes would replace what was learnt from all of its own
-        memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
+    memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
     memory.save(folder)
     return memory
 
 
-def _is_training(episode: Trajectory, split_of: Any) -> bool:
+def _is_training(episode: Trajectory) -> bool:
     try:
         return bool(split_of(episode.task.seed) == "train")
     except ValueError:

@@ -26,8 +26,9 @@ Config = TypeVar("Config", bound="DataclassInstance")
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "hints": "give the same folder to --site-memory",
-    "exemplars": "write a site's memory with `webagent learn RUN --entries examples` and give its"
-    " folder to --site-memory",
+    "exemplars": "write a site's memory with `webagent memory RUN --site-memory FOLDER --entries"
+    " examples` and give its folder to --site-memory",
+    "onto": "webagent memory RUN --rebuild builds a memory of the run's own successes",
     "exemplar-count": "leave it out: --site-memory shows as many examples as fit",
     "skills": "train one adapter for all episodes",
     "skill-rows": "leave it out: one adapter is trained for all episodes",

@@ -83,7 +83,7 @@ class PromptSettings:
     """Maximum tokens in a reply of the language model."""
     site_memory: Path | None = None
     """Folder with a file SITE.md for each site of what is known there, shown to the language model;
-    `webagent learn` writes them (docs/site-memory.md)."""
+    `webagent memory --site-memory` writes them (docs/site-memory.md)."""
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ PLAYED: dict[str, Play] = {
     f"{OWN} {SERVED} --split train --seeds 4 --temperature 1 --name practice": Play(
         says=("66.7 % of 12",)
     ),
-    "webagent learn runs/practice --model NAME": Play(
+    "webagent memory runs/practice --site-memory site-memory --model NAME": Play(
         says=(
             "12 episodes",
             "failures compared with a success",
@@ -199,7 +199,8 @@ READ: dict[str, tuple[str, ...]] = {
     "a run before it; tests/recipes/test_improve_endpoint.py plays them in small": (
         "webagent benchmark --policy endpoint --model NAME --split train --seeds 4 --temperature 1"
         " --name practice",
-        "webagent learn runs/practice --model NAME --entries rules reflections examples",
+        "webagent memory runs/practice --site-memory site-memory --model NAME"
+        " --entries rules reflections examples",
         "webagent benchmark --policy endpoint --model NAME --site-memory site-memory",
         "webagent improve --policy endpoint --model NAME --site-memory site-memory"
         " --entries rules reflections examples --trials 20",

@@ -1,13 +1,11 @@
 """`webagent memory`: what a run remembers, and why it would act so."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from recipes import cli
 from tests.fakes.orders import ORDERS, look_up
-from webagent.memory import Memory
 from webagent.records import Score
 from webagent.store import Store
 
@@ -52,31 +50,3 @@ def test_an_episode_is_explained_without_its_own_cases(
 def test_an_unknown_episode_is_a_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["memory", str(run), "nobody"]) == 2
     assert "0 episodes" in capsys.readouterr().err
-
-
-def test_saved_weights_also_remember_what_another_run_found(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    weights = run.parent / "weights" / "policy"
-    weights.mkdir(parents=True)
-    (weights / "config.json").write_text("{}", encoding="utf-8")
-    assert cli.main(["memory", str(run), "--rebuild"]) == 0
-    (run / "memory").rename(weights.parent / "memory")
-    with Store.open(run.parent / "found", create=True) as store:
-        episode = look_up("new", "10050", 50)
-        origin = replace(episode.provenance, phase="collect")
-        store.add(replace(episode, provenance=origin))
-        store.score(episode.id, Score("success", 1.0, "found", "rules"))
-    out = run.parent / "both"
-    asked = ["memory", str(run.parent / "found"), "--onto", str(weights), "--out", str(out)]
-
-    assert cli.main(asked) == 0
-
-    assert "8 steps of 4 episodes (6 of demonstrations, 2 of successes)" in capsys.readouterr().out
-    assert (out / "policy" / "config.json").is_file()
-    assert len(Memory.load(out / "memory").episodes) == 4
-    assert len(Memory.load(weights.parent / "memory").episodes) == 3
-    assert cli.main(asked) != 0
-    assert "must not be there yet" in capsys.readouterr().err
-    assert cli.main(["memory", str(run), "--onto", str(weights)]) != 0
-    assert "--out FOLDER go together" in capsys.readouterr().err

@@ -67,7 +67,7 @@ def test_a_model_is_shown_functions_and_what_is_known_of_the_site(
         (episode,) = store.ids()
         store.score(episode, Score("success", 1.0, "good", "mine@1"))
     chat_server.will(act('answer("421")'))
-    learn = ["learn", "runs/r", "--site-memory", "known", "--entries", "examples"]
+    learn = ["memory", "runs/r", "--site-memory", "known", "--entries", "examples"]
     assert cli.main([*learn, "--judge", "mine"]) == 0
     assert "- Prices are in the footer.\n" in file.read_text()
     assert run("--site-memory", "known", "--name", "second", task="Greet Bob") == 0

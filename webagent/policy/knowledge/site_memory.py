@@ -86,7 +86,7 @@ class SiteMemory:
         files = read_files(folder)
         if not any(file.entries for file in files.values()):
             raise SetupError(
-                f"{folder} holds no entry on any site; write some first, as with webagent learn RUN"
+                f"{folder} holds no entry on any site; write some first: webagent memory RUN"
                 f" --site-memory {folder}, or leave it out"
             )
         return cls(files)

@@ -35,7 +35,7 @@ def learn(
         chat_server.will(behave.reply(reply))
         memory = tmp_path / "memory"
         words = ["--site-memory", str(memory), "--model", "m", *more]
-        assert cli.main(["learn", str(a_run(tmp_path)), *words]) == 0
+        assert cli.main(["memory", str(a_run(tmp_path)), *words]) == 0
         return memory
 
     return learn_from
@@ -71,7 +71,7 @@ def test_reflections_are_written_where_they_are_asked_for(learn, capsys) -> None
 
 def test_examples_alone_need_no_model(tmp_path: Path, capsys) -> None:
     words = ["--site-memory", str(tmp_path / "m"), "--entries", "examples"]
-    assert cli.main(["learn", str(a_run(tmp_path)), *words]) == 0
+    assert cli.main(["memory", str(a_run(tmp_path)), *words]) == 0
     assert "0 failures compared with a success" in (told := capsys.readouterr().out)
     assert ": 1 example\n" in told
 
@@ -85,7 +85,7 @@ def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_chec
     with Store.open(run) as store:
         for each in store.trajectories():
             store.score(each.id, Score("believed", 1.0, "so it looks", "pae[judge; votes=1]@1#a"))
-    words = ["learn", str(run), "--site-memory", str(tmp_path / "h"), "--model", "m", "--judge"]
+    words = ["memory", str(run), "--site-memory", str(tmp_path / "h"), "--model", "m", "--judge"]
     assert cli.main([*words, "judge:pae"]) == 0
     assert "2 episodes, 0 failures compared with a success" in capsys.readouterr().out
     assert cli.main([*words, "judge:webvoyager"]) != 0
@@ -109,5 +109,5 @@ def test_what_cannot_be_learnt_from_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = a_run(tmp_path, split)
-    assert cli.main(["learn", str(run), "--site-memory", str(tmp_path / "h"), *flags]) != 0
+    assert cli.main(["memory", str(run), "--site-memory", str(tmp_path / "h"), *flags]) != 0
     assert complaint in " ".join(capsys.readouterr().err.split())

@@ -1,4 +1,4 @@
-"""`webagent learn`: the memory of sites, from a run's failures and successes."""
+"""`webagent memory --site-memory`: what a run's failures and successes teach about its sites."""
 
 import asyncio
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tyro.conf import OmitArgPrefixes, Positional
+from tyro.conf import OmitArgPrefixes
 
 from benchmarks.rules import checks_hold
 from loop.console.output import CommandResult
@@ -16,7 +16,6 @@ from loop.console.progress import track
 from loop.judges import CHECKS
 from loop.policies import ModelChoice
 from loop.summary.comparisons import BELIEVED
-from recipes.settings import resolve
 from tasks.suite import split_of
 from webagent.errors import SetupError, UsageError
 from webagent.models import Model
@@ -32,23 +31,22 @@ from webagent.store import Store
 
 
 @dataclass(frozen=True)
-class LearnConfig:
-    """Write what a run's failures and successes teach about its sites, one editable file each."""
+class SiteMemoryChoice:
+    """What is written about the sites of a run, by which judge and model."""
 
-    run: Positional[Path] = Path()
-    """The run folder. Default: the current folder. Episodes on evaluation seeds are left out."""
-    site_memory: Path = Path("site-memory")
-    """Folder of the files, SITE.md for each site; new entries are added to them
-    (docs/site-memory.md)."""
+    site_memory: Path | None = None
+    """Write what the run's failures and successes teach about its sites into this folder, a file
+    SITE.md for each site, which can be edited; entries of earlier runs stay (docs/site-memory.md).
+    Episodes on evaluation seeds are left out."""
     entries: tuple[EntryKind, ...] = ("rules", "examples")
-    """What is learnt: `rules` of the site and `reflections` on single failures, which a model
+    """What is written: `rules` of the site and `reflections` on single failures, which a model
     writes, `examples`, the successes themselves, and `tools`, runs of steps that successes share,
     as actions of the model."""
     judge: str = "checks"
     """Judge whose stored verdicts are used: the tasks' own `checks`, or a judge of `webagent judge
     --with` or `improve --judge`, such as `judge:evidence`."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """The model that writes rules and reflections."""
+    """Model that writes rules and reflections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +63,19 @@ class Learnt:
     """The files that contain entries, one per site."""
 
 
-def main(argv: Sequence[str]) -> CommandResult:
-    """Learn, and print what changed."""
-    config = resolve(LearnConfig, "learn", argv)
-    settings = InductionSettings(config.entries)
-    if not config.entries:
+def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> CommandResult:
+    """Learn what the run teaches, write it into the folder, and print what changed."""
+    settings = InductionSettings(choice.entries)
+    if not choice.entries:
         raise UsageError(
             "--entries names nothing to learn; give rules, reflections, examples or tools"
         )
-    judged = _judged(config.run, config.judge)
-    model = config.asked.contestant().language_model() if settings.asks_a_model else None
-    learnt = asyncio.run(_learn(config, settings, model, judged))
+    judged = _judged(run, choice.judge)
+    model = choice.asked.contestant().language_model() if settings.asks_a_model else None
+    learnt = asyncio.run(_learn(folder, settings, model, judged))
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:
         print(f"rejected: {reason}")
-    folder = config.site_memory
     known = read_files(folder) if folder.is_dir() else {}
     known = {site: file for site, file in known.items() if file.entries}
     print(f"{len(judged)} episodes, {len(learnt)} failures compared with a success")
@@ -96,14 +92,14 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 async def _learn(
-    config: LearnConfig,
+    folder: Path,
     settings: InductionSettings,
     model: Model | None,
     judged: Sequence[tuple[Trajectory, bool]],
 ) -> list[Induced]:
     try:
-        told = partial(track, name="failures compared")
-        return await learn_entries(model, config.site_memory, judged, settings, along=told)
+        along = partial(track, name="failures compared")
+        return await learn_entries(model, folder, judged, settings, along=along)
     finally:
         if model is not None:
             await model.close()
