@@ -8,7 +8,6 @@ from webagent.errors import UsageError, unknown_name
 
 Lessons = Literal["nothing", "demonstrations", "experience"]
 Acting = Literal["policy", "lookahead", "rerank", "best_of_k"]
-Draws = Literal["curriculum", "uniform"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,6 @@ class Arm:
     dreams: bool = False
     """Whether imagined episodes join the policy's training set."""
     acts_by: Acting = "policy"
-    draws: Draws = "curriculum"
-    """How its tasks are sampled: by the curriculum, or every task equally often."""
     weights_of: str = ""
     """The arm whose trained weights and experience it is evaluated with; empty if it trains its
     own."""
@@ -39,7 +36,6 @@ _ALL = (
     Arm("rerank", "`self` asking a judge", acts_by="rerank", weights_of="self"),
     Arm("best_of_k", "`self` voting with itself", acts_by="best_of_k", weights_of="self"),
     Arm("both", "`imagined` asking its world model", acts_by="lookahead", weights_of="imagined"),
-    Arm("uniform", "`self` without a curriculum: every task as often", draws="uniform"),
     Arm(
         "map",
         "`none` asking a memory of the real steps of `self`",
@@ -50,7 +46,7 @@ _ALL = (
 )
 
 ARMS = {arm.name: arm for arm in _ALL}
-REMOVED = ("judged", "checked")
+REMOVED = ("uniform", "judged", "checked")
 """Arms of earlier versions that gained nothing."""
 
 

@@ -251,9 +251,6 @@ class RunFolder:
         return BuiltinModel.load(self.weights(arm, repeat, round, part))
 
 
-CURRICULUM = "curriculum"
-"""`curriculum:ARM:REPEAT:ROUND` stores the monitors of a round. The run folder has a folder of the
-same name, in which `ARM-REPEAT/ROUND.jsonl` has a line for each played episode."""
 TRAINING = "training"
 """`training:ARM:REPEAT` stores the notes on a training."""
 LEARNING = "learning"
@@ -288,25 +285,12 @@ def find_headline(scores: Sequence[Score], judge: str) -> Score | None:
 
 
 def read_warnings(store: Store) -> list[str]:
-    """Return the warnings of trainings and monitors: a sentence for each arm and repeat, of the
-    monitors only the last."""
-    trained = []
+    """Return the warnings of trainings: a sentence for each arm and repeat."""
+    warnings = []
     for key, state in store.states(f"{TRAINING}:").items():
         _, arm, repeat = key.split(":")
-        trained.append(f"{arm}, repeat {repeat}: {state}")
-    watched = {}
-    for place, noted in read_monitors(store):
-        if noted.get("warning"):
-            watched[place] = f"{place[0]}, repeat {place[1]}: {noted['warning']}"
-    return [*trained, *watched.values()]
-
-
-def read_monitors(store: Store) -> list[tuple[tuple[str, int], dict[str, Any]]]:
-    """Return the monitors of each round, by arm and repeat, in order of the rounds."""
-    found = []
-    for (arm, repeat, _), state in read_rounds(store, CURRICULUM).items():
-        found.append(((arm, repeat), state))
-    return sorted(found, key=lambda one: (one[0], one[1]["round"]))
+        warnings.append(f"{arm}, repeat {repeat}: {state}")
+    return warnings
 
 
 def read_rounds(store: Store, kind: str) -> dict[tuple[str, int, int], dict[str, Any]]:

@@ -16,7 +16,6 @@ _WEIGHTS = partial(
     ImproveConfig,
     asked=ModelChoice("local:"),  # whose weights, the reader says
     arms=("none", "self"),
-    curriculum="uniform",
     demonstrations=0,
 )
 
@@ -33,7 +32,6 @@ PRESETS = {
     "webevolver": ImproveConfig(
         preset="webevolver",
         arms=("none", "control", "self", "imagined", "lookahead", "both"),
-        curriculum="uniform",
         rounds=3,
         judge="judge:agentrewardbench",
         judge_images=False,
@@ -54,7 +52,6 @@ PRESETS = {
     "webrl": _WEIGHTS(
         preset="webrl",
         arms=("none", "control", "self"),
-        curriculum="on",
         observation="html",
         demonstrations=3,
         proposer="failures",

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from benchmarks.rules import checks_hold
 from loop.arms import Arm
 from loop.executors.worker import OpenWorlds
-from loop.folder import RunFolder, read_monitors
+from loop.folder import RunFolder
 from loop.jobs import Say
 from loop.judges import Judges
 from loop.judging.scoring import OUTAGE
 from loop.measurement.settings import contestant
 from loop.settings import ImproveConfig
 from loop.task_split import TaskSplit, join_proposals, load_suite, read_split
-from tasks.curriculum import scale_exploration
 from tasks.suite import Suite
 from tasks.task import Json, Task
 from webagent.browser.world import ViewerPictures
@@ -75,25 +74,9 @@ class Session:
         return join_proposals(load_suite(self.config), self.proposed)
 
     @property
-    def exploration(self) -> tuple[float, float]:
-        """Return the temperature and the share of random actions while experience is collected."""
-        config = self.config
-        if config.explore == "fixed":
-            return config.temperature, config.random_share
-        place = self.arm.name, self.repeat
-        rounds = [noted for at, noted in read_monitors(self.store) if at == place]
-        scale = scale_exploration((each["success"], each["diversity"]) for each in rounds)
-        return scale * config.temperature, min(1.0, scale * config.random_share)
-
-    @property
     def withheld(self) -> frozenset[str]:
         """Return the tasks without demonstrations in this repeat."""
         return self.split.withhold(self.config.withhold, self.repeat)
-
-    @property
-    def draws_evenly(self) -> bool:
-        """Return whether tasks are sampled without a curriculum."""
-        return "uniform" in (self.arm.draws, self.config.curriculum)
 
     @property
     def open_world(self) -> OpenWorld:

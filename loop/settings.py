@@ -63,7 +63,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
     run stops. Default: count only. Needs --guard."""
     arms: Important[tuple[str, ...]] = ("none", "control", "self")
-    """Arms to run, or `all`: none control self uniform map imagined lookahead rerank best_of_k
+    """Arms to run, or `all`: none control self map imagined lookahead rerank best_of_k
     both. `rerank` needs --lookahead-by."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
     """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
@@ -87,9 +87,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     trials: int = 10
     """Trial episodes with and without each new example or rule for a model behind an endpoint; only
     items that help are adopted."""
-    curriculum: Literal["on", "uniform"] = "on"
-    """How tasks are sampled: `on`, by how much there is to learn from them; `uniform`, every task
-    equally often with new seeds, in all arms."""
     repeats: int = 1
     """Number of repeats of the whole run, with different seeds and demonstrations."""
     seed: int = 0
@@ -126,9 +123,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     that it has examples of only after a try has failed."""
     random_share: float = 0.1
     """Share of random actions where the policy explores during collection, 0 to 1."""
-    explore: Literal["fixed", "monitored"] = "fixed"
-    """`monitored` scales --temperature and --random-share by the rounds so far: down after one that
-    hardly succeeded, up after one whose solutions were all alike."""
     judge: Important[str] = "checks"
     """Judge whose verdicts decide task sampling and training data: the tasks' own `checks`, or any
     evaluator of `webagent judge --with`, such as `judge:evidence`, `reward:FOLDER` or

@@ -13,12 +13,10 @@ from pathlib import Path
 from benchmarks.oracles import ORACLES, OraclePolicy
 from loop.folder import LEARNING, read_judge_id
 from loop.learners import ArmState, Learner, RemembersAtOnce
-from loop.sampling import write_draws
 from loop.session import HEADLINE, SHARED, Progress, Session, play_episodes, score_episodes
 from loop.worlds import open_lookahead
-from tasks.curriculum import SampledTask
 from tasks.suite import split_of
-from tasks.task import Json
+from tasks.task import Json, Task
 from webagent.errors import SetupError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.policy import Policy
@@ -134,17 +132,17 @@ async def recall(session: Session, learner: Learner, round: int) -> ArmState:
 
 
 async def practise(
-    session: Session, state: ArmState, drawn: Sequence[SampledTask], round: int
+    session: Session, state: ArmState, tasks: Sequence[Task], round: int
 ) -> tuple[list[Trajectory], list[float | None]]:
     """Play the tasks in the browser, with exploration, until the round's real steps are spent;
     return the episodes and the ground truth about each.
 
     They are played in waves: judged episodes are remembered before the next wave, in an order that
-    does not depend on which episode ended first. Why each task was sampled is stored with the run.
+    does not depend on which episode ended first.
     """
     config, learner = session.config, state.learner
-    drawn = [one for one in drawn for _ in range(config.samples)]
-    plan = plan_episodes([one.task for one in drawn], session.provenance("collect", round))
+    tasks = [task for task in tasks for _ in range(config.samples)]
+    plan = plan_episodes(tasks, session.provenance("collect", round))
     policy = learner.policy("collect")
     remembers = config.wave > 0 and isinstance(learner, RemembersAtOnce)
     size = config.wave * config.samples if remembers else max(len(plan), 1)
@@ -165,7 +163,6 @@ async def practise(
         least, given = plan[0].task.max_steps, config.steps
         told = f"nothing played: {plan[0].task.name} may take {least} steps, --steps is {given}"
         session.say("collect", 1.0, told)
-    write_draws(session, drawn, episodes, round)
     return episodes, truth
 
 

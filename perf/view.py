@@ -52,7 +52,7 @@ TASKS = (
     *("shop/buy", "shop/return", "shop/compare", "shop/track", "mail/reply", "mail/forward"),
     *("mail/delete", "forum/post", "forum/vote", "wiki/edit", "wiki/link", "code/ticket"),
 )
-ARMS = ("none", "control", "self", "uniform")
+ARMS = ("none", "control", "self", "imagined")
 PAGES = {
     "runs": "/",
     "the run": "/run/{run}",

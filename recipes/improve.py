@@ -27,7 +27,7 @@ from loop.measurement.settings import contestant
 from loop.measurement.worlds import check_environment
 from loop.presets import PRESETS, describe_lacking
 from loop.proposing import check_proposer, propose
-from loop.sampling import record_monitor, sample_tasks
+from loop.sampling import sample_tasks
 from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.stages import (
@@ -68,9 +68,7 @@ async def improve(session: Session, learner: Learner) -> None:
         with session.timed(number):
             if arm.learns_from == "experience":
                 await propose(session, state, number)
-                drawn = sample_tasks(session, state, number)
-                episodes, truth = await practise(session, state, drawn, number)
-                record_monitor(session, state, episodes, truth, number)
+                await practise(session, state, sample_tasks(session, state, number), number)
             if arm.dreams:
                 learn_world(session, state, number)
                 await imagine(session, state, number)
@@ -241,26 +239,17 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
 
 
 def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
-    """A run that was begun. Raises `StoreError` where its tasks were drawn in another way."""
+    """A run that was begun. Raises `StoreError` where its tasks were sampled in another way."""
     folder = RunFolder.open(path)
     settings = folder.settings()
-    if "withhold" not in settings["config"]:
+    if "curriculum" in settings["config"] or "wave" not in settings["config"]:
         raise StoreError(
-            f"{path} was begun when tasks were drawn by another curriculum, so that its rounds"
-            " cannot be drawn again as they were; begin anew with another --name:"
+            f"{path} was begun when tasks were sampled by another curriculum, so that its rounds"
+            " cannot be sampled again as they were; begin anew with another --name:"
             f" {shlex.join(settings['command'])}"
         )
-    if settings["config"].get("hide_checks"):
-        raise StoreError(
-            f"{path} hides checks from the loop, which this version cannot; begin anew"
-        )
     folder.note_origin()
-    config = folder.config(ImproveConfig)
-    if "memory" not in settings["config"]:
-        config = replace(config, memory="off")  # as the run was begun
-    if "wave" not in settings["config"]:
-        config = replace(config, wave=0)
-    return folder, config
+    return folder, folder.config(ImproveConfig)
 
 
 def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:

@@ -49,6 +49,8 @@ REPLACED = {
     "expert-when": "leave it out: the expert acts where the policy is stuck",
     "train.tensorboard": "give --train.track tensorboard",
     "vision": "give --images",
+    "curriculum": "leave it out: tasks that are not mastered are sampled uniformly",
+    "explore": "leave it out: --temperature and --random-share hold for all rounds",
     "hide-checks": "name a judge for these tasks' episodes with --judge",
     "labels": "name a judge with --judge, such as reward:FOLDER of webagent train --role reward",
     "judge-tokens": "name a judge with --judge; its own training is webagent train --role reward",

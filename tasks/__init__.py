@@ -1,4 +1,4 @@
-"""What to do: tasks, the suites that hold them and the curriculum that draws from them."""
+"""What to do: tasks, the suites that hold them and the curriculum that samples from them."""
 
 from tasks.task import PageHooks, Task, TaskCheck
 

@@ -57,10 +57,11 @@ class BuiltinLearner:
 
     def policy(self, purpose: Purpose) -> BuiltinPolicy:
         """Return the network, with the memory in front of it where real pages are acted on."""
+        config = self._session.config
         exploration = {
             "measure": None,
             "vote": Exploration(1.0, 0.0),
-        }.get(purpose, Exploration(*self._session.exploration, where_failed=True))
+        }.get(purpose, Exploration(config.temperature, config.random_share, where_failed=True))
         memory = None if purpose == "imagine" else self.memory
         return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
 

@@ -74,8 +74,8 @@ def check_learner(config: ImproveConfig) -> None:
         )
     if odd := [name for name in arms_of(config.arms) if ARMS[name].dreams or ARMS[name].weights_of]:
         raise UsageError(
-            f"--arms {' '.join(odd)}: with --policy {config.asked.policy} there are none, control,"
-            " self and uniform"
+            f"--arms {' '.join(odd)}: with --policy {config.asked.policy} there are none, control"
+            " and self"
         )
 
 

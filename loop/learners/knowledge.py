@@ -134,7 +134,7 @@ class KnowledgeLearner:
 
     def policy(self, purpose: Purpose) -> Policy:
         """Return the model with what it is told; it samples except when it is measured."""
-        temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.exploration[0])
+        temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.config.temperature)
         kept = frozenset[Key]().union(*_list_items(self._files, new=False).values())
         return self._told(self._files, kept, temperature)
 

@@ -59,7 +59,7 @@ class LanguageLearner:
         """Return the model asked as it is trained to be; it samples except when it is measured."""
         if self._model is None:
             self._model = self._named.held_weights(self._place)
-        temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.exploration[0])
+        temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.config.temperature)
         return self._named.asking.policy(
             self._model,
             self._session.store.images if self._named.images else None,

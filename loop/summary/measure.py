@@ -9,12 +9,7 @@ from typing import TypeVar
 
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from loop.arms import ARMS
-from loop.summary.comparisons import (
-    COMPARED,
-    compare_steps,
-    format_efficiency,
-    measure_beliefs,
-)
+from loop.summary.comparisons import measure_beliefs
 from loop.summary.context import add_context, summarize_spending, summarize_split
 from loop.summary.learning import summarize_learning
 from loop.summary.schema import (
@@ -38,7 +33,6 @@ BEFORE = "none"
 PAIRS = (
     ("self", BEFORE),
     ("self", "control"),
-    ("self", "uniform"),
     ("imagined", "self"),
     ("map", BEFORE),
     ("map", "self"),
@@ -103,8 +97,7 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["students"] = students
     if (cost := summarize_spending(store)) is not None:
         summary["spent"] = cost
-    efficiency = format_efficiency(compare_steps(summary, *COMPARED))
-    if told := [*meta.notes, *_describe_withheld(arms), *efficiency]:
+    if told := [*meta.notes, *_describe_withheld(arms)]:
         summary["notes"] = told
     if meta.setup:
         last = {arm["name"]: arm["rounds"][-1]["round"] for arm in arms}

@@ -77,24 +77,10 @@ def judges(folder: Path) -> dict[str, Any]:
 
 
 def curriculum(folder: Path) -> dict[str, Any]:
-    """A round of a loop on two tasks that nothing is known of yet."""
+    """A suite, and dice."""
     from benchmarks.miniwob import tasks as miniwob
-    from tasks.variants import Retry
 
-    names = ("click-test", "login-user")
-    return {
-        "suite": miniwob.load(),
-        "names": names,
-        "demonstrated": frozenset(names),
-        "steps": 40,
-        "round": 1,
-        "rounds": 3,
-        "records": {},
-        "used": {},
-        "attempts": (),
-        "proposer": Retry(),
-        "rng": np.random.default_rng(0),
-    }
+    return {"suite": miniwob.load(), "rng": np.random.default_rng(0)}
 
 
 def hosted(folder: Path) -> dict[str, Any]:
@@ -165,7 +151,7 @@ PLAIN_SITE = scenes.written("sites.toml", "[sites.shop]\nlocale = 'de-DE'\n")
 LOCAL_PAGE = (ROOT / "tests/pages/form.html").as_uri()
 
 RUNNING: dict[tuple[str, str], Snippet] = {
-    ("docs/curriculum.md", "curriculum.sample_tasks("): Snippet(curriculum),
+    ("docs/curriculum.md", "share_episodes("): Snippet(curriculum),
     ("docs/fossil.md", "running.reset()"): Snippet(says="http://127.0.0.1:", needs=("fossil",)),
     ("docs/fossil.md", "ticket-close"): Snippet(says="ticket"),
     ("docs/gymnasium.md", "gymnasium.register_envs"): Snippet(),

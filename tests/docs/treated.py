@@ -141,8 +141,8 @@ READ: dict[str, tuple[str, ...]] = {
     "minutes of training and of real browser steps": (
         "scripts/demo",
         "webagent improve --preset demo",
-        "webagent improve --benchmark miniwob --tasks twenty --arms none self uniform",
-        "webagent improve --curriculum uniform",
+        "webagent improve --benchmark miniwob --tasks twenty --arms none self",
+        "webagent improve --benchmark miniwob --tasks twenty --arms none control self",
         "webagent improve --withhold 0.5 --repeats 3",
         "webagent improve --arms none self lookahead rerank --world map --candidates 5 --margin 3",
         "webagent train --runs runs/demos --prompt brief --prompting.constrained"

@@ -16,7 +16,6 @@ from loop.learners.builtin import BuiltinLearner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
 from loop.stages import demonstrate, practise, track_round
-from tasks.curriculum import SampledTask
 from tasks.task import Task
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Score, Trajectory
@@ -140,7 +139,6 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
 
     monkeypatch.setattr("loop.stages.play_episodes", play)
     monkeypatch.setattr("loop.stages.score_episodes", scored)
-    monkeypatch.setattr("loop.stages.write_draws", lambda *given: None)
     config = ImproveConfig(tasks=("click-link",), wave=wave)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     with folder.store() as store:
@@ -149,9 +147,8 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
             lambda *said: None,
         )
         tasks = [session.suite.task("click-link", seed) for seed in range(5)]
-        drawn = [SampledTask(task, cast(Any, None)) for task in tasks]
         state = ArmState(learner)
-        episodes, truth = await practise(session, state, drawn, 1)
+        episodes, truth = await practise(session, state, tasks, 1)
     assert [len(each) for each in learner.shown] == shown
     assert known == [sum(shown[:i]) for i in range(len(shown))]
     assert truth == [0.0, 1.0, 0.0, 1.0, 0.0]

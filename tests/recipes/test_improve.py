@@ -170,13 +170,13 @@ def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_pat
     ("settings", "complaint"),
     [
         ({"arms": ["none", "judged"]}, "the arm 'judged' was removed"),
-        ({"hide_checks": ["click-test"]}, "hides checks"),
+        ({"curriculum": "on"}, "was begun when tasks were sampled by another curriculum"),
     ],
 )
 def test_a_run_that_needs_what_was_removed_is_not_resumed(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    settings: dict[str, list[str]],
+    settings: dict[str, object],
     complaint: str,
 ) -> None:
     run = RunFolder.create(tmp_path / "run", ImproveConfig(), ["webagent", "improve"]).path

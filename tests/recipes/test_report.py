@@ -145,14 +145,14 @@ def test_everything_drawn_lies_inside_its_drawing(store: Store) -> None:
 def test_a_curve_never_runs_backwards_while_arms_and_repeats_stand_at_different_rounds(
     store: Store,
 ) -> None:
-    fill(store, {("none", 0): 0.3, ("self", 1): 0.5, ("self", 2): 0.6, ("uniform", 1): 0.4})
+    fill(store, {("none", 0): 0.3, ("self", 1): 0.5, ("self", 2): 0.6, ("imagined", 1): 0.4})
     slow = Provenance(arm="self", repeat=0, round=3, phase="collect")
     store.add(episode(slow, "click-link", 50, False))  # repeat 1 has not come as far
     measure(store, replace(slow, phase="evaluate"), "click-link", 1, True)
     ahead = Provenance(arm="control", round=4, phase="evaluate")  # takes no real steps
     measure(store, replace(ahead, round=3), "click-link", 1, True)
     measure(store, ahead, "click-link", 1, True)
-    measure(store, Provenance(arm="uniform", round=2, phase="evaluate"), "click-link", 1, True)
+    measure(store, Provenance(arm="imagined", round=2, phase="evaluate"), "click-link", 1, True)
     summary = summarize(store, META)
     places = place_rounds(summary)
     for arm in summary["arms"]:

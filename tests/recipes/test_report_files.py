@@ -60,15 +60,15 @@ def colours(path: Path) -> set[tuple[int, int, int]]:
 def test_pictures_have_a_curve_for_each_arm_its_costs_and_the_causes_of_failures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rates = {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7, ("uniform", 1): 0.6}
+    rates = {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7, ("imagined", 1): 0.6}
     run = run_of(tmp_path / "run", rates)
     assert cli.main(["report", str(run), "--png", str(tmp_path / "plots")]) == 0
     names = {path.name for path in (tmp_path / "plots").iterdir()}
     assert names == {"success.png", "costs.png", "failures.png"}
     assert f"plot: {tmp_path / 'plots' / 'success.png'}" in capsys.readouterr().out
-    own, uniform = (0x00, 0x62, 0xA3), (0x5A, 0x46, 0x36)
-    assert {own, uniform} <= colours(tmp_path / "plots" / "success.png")
-    assert {own, uniform} <= colours(tmp_path / "plots" / "costs.png")
+    own, imagined = (0x00, 0x62, 0xA3), (0x00, 0x79, 0x5C)
+    assert {own, imagined} <= colours(tmp_path / "plots" / "success.png")
+    assert {own, imagined} <= colours(tmp_path / "plots" / "costs.png")
 
 
 def test_one_round_is_drawn_as_bars(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Runs to look at, a viewer that serves them, and a browser to look with."""
 
-import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager
@@ -19,7 +18,6 @@ from loop.folder import RunFolder
 from recipes import cli
 from tests.fakes.run import TASKS, fill
 from webagent.browser.chromium import find_chromium, has_sandbox
-from webagent.store import Store
 
 expect.set_options(timeout=20_000)  # ms; other tests may take the cores meanwhile
 
@@ -35,35 +33,11 @@ class Settings:
 
 
 def make_run(path: Path, rates: dict[tuple[str, int], float], rounds: int = 2) -> Path:
-    """A run of known outcomes with a curriculum, as `webagent improve` would leave it."""
+    """A run of known outcomes, as `webagent improve` would leave it."""
     folder = RunFolder.create(path, Settings(rounds), ["webagent", "improve", "--name", path.name])
     with folder.store() as store:
         fill(store, rates, repeats=2)
-        note_curriculum(path, store)
     return path
-
-
-def note_curriculum(path: Path, store: Store) -> None:
-    """Two rounds of accounts and monitors of the arm `self`."""
-    for entry in store.entries(arm="self", phase="collect", world="browser"):
-        folder = path / "curriculum" / f"self-{entry.repeat}"
-        folder.mkdir(parents=True, exist_ok=True)
-        told = {
-            "episode": entry.id,
-            "task": entry.task,
-            "seed": entry.seed,
-            "reason": "value",
-            "why": "0 of 2 tries succeeded, so its value is 0.86",
-            "value": 0.86,
-            "chance": 0.25,
-            "share": 0.5,
-        }
-        with (folder / f"{entry.round}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(told) + "\n")
-    for number in (1, 2):
-        chances = {name: 0.2 + 0.1 * number for name in TASKS}
-        state = {"round": number, "chances": chances, "warning": "", "unsolved": []}
-        store.put_state(f"curriculum:self:0:{number}", state)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,87 @@
+"""The curriculum: tasks that are not mastered, uniformly, by their judged success rate."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.suite import Suite
+from tasks.task import Task
+
+BAND = (0.05, 0.75)
+"""Success rates between which a task has most to teach: those of WebRL's generated tasks (Qi et
+al. 2024, arXiv 2411.02337, section 2.2), by verdicts in place of a critic's estimate."""
+RECENT = 20
+"""Latest episodes of a task that count. With 20 failures in a row its rate is below the band; with
+fewer than 19 it could never be."""
+UNSOLVED, MASTERED = 0.5, 0.2
+"""Weights of a task below and above the band, beside 1 inside it. They bound every share: a task
+gets at most 1 / MASTERED times, and at least MASTERED times, the even one."""
+VARIED = 4
+"""Every so many episodes of a task, one is a variant of an earlier one where there is any."""
+
+
+def estimate_rate(outcomes: Sequence[bool]) -> float:
+    """Return the success rate by the latest outcomes, oldest first: the mean of Beta(1, 1) after
+    them, 0.5 without any."""
+    latest = outcomes[-RECENT:]
+    return (sum(latest) + 1) / (len(latest) + 2)
+
+
+def weigh_task(outcomes: Sequence[bool]) -> float:
+    """Return how often a task is sampled, beside 1 for a task inside the band."""
+    low, high = BAND
+    rate = estimate_rate(outcomes)
+    return UNSOLVED if rate < low else MASTERED if rate > high else 1.0
+
+
+def share_episodes(outcomes: Mapping[str, Sequence[bool]]) -> dict[str, float]:
+    """Return the share of the episodes of each task, summing to 1, by its judged outcomes."""
+    weights = {name: weigh_task(known) for name, known in outcomes.items()}
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()}
+
+
+def sample_tasks(
+    suite: Suite,
+    outcomes: Mapping[str, Sequence[bool]],
+    count: int,
+    used: Mapping[str, int],
+    variants: Sequence[Task],
+    rng: np.random.Generator,
+) -> list[Task]:
+    """Return `count` training tasks in order, every stretch of which has its tasks by their shares.
+
+    `outcomes` has the verdicts on each task to sample, oldest first. Fresh seeds in order: `used`
+    counts the seeds of each name taken already. The same arguments give the same tasks.
+    """
+    names = list(outcomes)
+    if not names:
+        return []
+    shares = share_episodes(outcomes)
+    waiting = {name: [each for each in variants if each.name == name] for name in names}
+    following = {name: used.get(name, 0) for name in names}
+    sampled = dict.fromkeys(names, 0)
+    tasks = []
+    for place in _spread(np.array([shares[name] for name in names]), count, rng):
+        name = names[place]
+        sampled[name] += 1
+        if waiting[name] and sampled[name] % VARIED == 0:
+            tasks.append(waiting[name].pop(0))
+        else:
+            tasks.append(suite.task(name, following[name]))
+            following[name] += 1
+    return tasks
+
+
+def _spread(shares: NDArray[np.float64], count: int, rng: np.random.Generator) -> list[int]:
+    """Return `count` places, each by its share in every stretch of the list: a round may end before
+    the list does."""
+    credit = rng.random(len(shares))
+    places = []
+    for _ in range(count):
+        credit += shares
+        place = int(np.argmax(credit))
+        credit[place] -= 1
+        places.append(place)
+    return places
