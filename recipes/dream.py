@@ -10,7 +10,7 @@ from typing import Literal
 
 from tyro.conf import Positional
 
-from apps.believed_site import BelievedSite, listen
+from apps.predicted_site import PredictedSite, listen
 from loop.arms import ARMS
 from loop.console.output import CommandResult, Status
 from loop.console.progress import show_jobs
@@ -229,7 +229,7 @@ def _served(config: DreamConfig) -> CommandResult:
     first = next((e for e in real if e.steps and e.id.startswith(config.start)), None)
     if first is None:
         raise UsageError(f"{config.run} has no episode with steps whose id begins {config.start!r}")
-    site = BelievedSite(memory, start_at(first), memory.page_at)
+    site = PredictedSite(memory, start_at(first), memory.page_at)
     try:
         server = listen(site, config.port)
     except OSError as error:

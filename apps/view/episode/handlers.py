@@ -24,13 +24,10 @@ from apps.view.episode.scene import (
     read_all_labels,
     scene_of,
     whole_text,
-    world_model_of,
 )
-from apps.view.episode.verdicts import Findings
-from apps.view.episode.world_models import stored_world_models
 from apps.view.pages import Pages, crumbs_of
 from evaluators.labels import add_label, format_csv
-from webagent.errors import ModelError, SetupError
+from webagent.errors import SetupError
 from webagent.exchange import format_exchange
 
 _MONTH = 30 * 24 * 3600
@@ -69,7 +66,6 @@ def routes(pages: Pages) -> list[BaseRoute]:
         Route(base, partial(_show_episode, pages)),
         Route(f"{step}/model", model),
         Route(step, partial(_show_step, pages)),
-        Route(f"{step}/expected", partial(_show_foresight, pages)),
         Route(f"{step}/picture.svg", picture),
         Route(f"{step}/text", text),
         Route(f"{base}/label", partial(_receive_label, pages), methods=["POST"]),
@@ -173,43 +169,15 @@ def _show_episode(pages: Pages, request: Request) -> Response:
     )
 
 
-def _open_judged(pages: Pages, request: Request) -> tuple[OpenedEpisode, Findings, int]:
-    """Return the episode that the address names, its findings, and the number of the step."""
+def _show_step(pages: Pages, request: Request) -> Response:
+    """Show one step, for the script that changes it in place."""
     run = pages.run(request)
     with run.store() as store:
         opened = open_episode(run, store, request.path_params["episode"])
         found = findings_of(opened, store, labels_of(opened))
-    return opened, found, opened.number(str(request.path_params["number"]))
-
-
-def _show_step(pages: Pages, request: Request) -> Response:
-    """Show one step, for the script that changes it in place."""
-    opened, found, number = _open_judged(pages, request)
+    number = opened.number(str(request.path_params["number"]))
     content = _step_content(opened, request, number)
     return pages.show(request, "step.html", **content, found=found, judged=found.judged(number - 1))
-
-
-def _show_foresight(pages: Pages, request: Request) -> Response:
-    """Show what the world model expected of a step."""
-    opened, found, number = _open_judged(pages, request)
-    trouble, prediction, world_model = "", None, world_model_of(opened)
-    if world_model is not None:
-        # Loads torch, which a viewer of runs without a world model never needs.
-        from apps.view.episode.foresight import predict
-
-        try:
-            prediction = predict(opened.trajectory, world_model)
-        except ModelError as error:
-            trouble = str(error)
-    return pages.show(
-        request,
-        "foresight.html",
-        crumbs_of(opened.run, ("Episode", f"{opened.address}?step={number}"), ("Expected", "")),
-        **_step_content(opened, request, number),
-        prediction=prediction,
-        trouble=trouble,
-        truth=found.truth,
-    )
 
 
 def _step_content(opened: OpenedEpisode, request: Request, number: int) -> dict[str, Any]:
@@ -220,6 +188,4 @@ def _step_content(opened: OpenedEpisode, request: Request, number: int) -> dict[
         "trajectory": opened.trajectory,
         "number": number,
         "scene": scene_of(opened, number, request.query_params.get("quote", "")),
-        "world_model": world_model_of(opened),
-        "world_models": stored_world_models(opened.run.path),
     }

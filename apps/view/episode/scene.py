@@ -18,11 +18,6 @@ from apps.view.episode.film import (
     film_of,
 )
 from apps.view.episode.verdicts import Findings, findings
-from apps.view.episode.world_models import (
-    StoredWorldModel,
-    nearest_world_model,
-    stored_world_models,
-)
 from evaluators.judge.evidence import appears_in
 from evaluators.labels import FILE, Label, read_labels
 from evaluators.steps import StepJudgement, load_episode_judgements
@@ -345,12 +340,4 @@ def neighbours(opened: OpenedEpisode, store: Store) -> Neighbours:
         before=ids[at - 1] if at else "",
         after=ids[at + 1] if at + 1 < len(ids) else "",
         others=tuple(others[:_MOST_OTHERS]),
-    )
-
-
-def world_model_of(opened: OpenedEpisode) -> StoredWorldModel | None:
-    """Return the world model to ask about the episode; None for one that was imagined."""
-    place = opened.trajectory.provenance
-    return (
-        None if place.imagined else nearest_world_model(place, stored_world_models(opened.run.path))
     )

@@ -28,7 +28,6 @@ async function show(number, quote = "") {
     return;
   }
   byId("scene").replaceWith(document.adoptNode(fresh));
-  foresee();
   if (quote) document.querySelector("#scene mark")?.scrollIntoView({ block: "center" });
 }
 
@@ -66,21 +65,6 @@ document.addEventListener("click", (event) => {
   else show(link.dataset.step === "last" ? frames() : Number(link.dataset.step), link.dataset.quote || "");
 });
 
-// What was expected ------------------------------------------------------------------------------
-
-async function foresee() {
-  const place = byId("foresight");
-  if (!place || !place.dataset.address) return;
-  place.querySelector("[role=status]").textContent = "Asking the world model …";
-  try {
-    const text = await (await fetch(place.dataset.address)).text();
-    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("foresight");
-    if (fresh && place.isConnected) place.replaceWith(document.adoptNode(fresh));
-  } catch {
-    place.querySelector("[role=status]").textContent = "The viewer cannot be reached.";
-  }
-}
-
 // Marks ------------------------------------------------------------------------------------------
 
 function drawMarks(state) {
@@ -117,4 +101,3 @@ document.addEventListener("followed", () => {
 
 drawMarks(localStorage.getItem("marks") || "off");
 point(shown);
-foresee();

@@ -12,7 +12,6 @@ from benchmarks.rules import checks_hold
 from loop.folder import RunFolder
 from tasks.task import Task
 from tests.fakes.lessons import page as made_page
-from tests.fakes.toy import blank_world
 from webagent.action import format_action
 from webagent.action.actions import Click, Fill
 from webagent.browser import Browser
@@ -85,7 +84,6 @@ async def played(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> 
             store.add(more)
         store.begin(replace(bad, id="running", steps=(), last=None, ending=None, evidence={}))
         store.add_step("running", 0, bad.steps[0])
-    folder.save(blank_world([good, bad]).model, "self", 0, 1, "world")
     (runs / "ids.txt").write_text(f"{good.id} {bad.id}")
     yield runs
 

@@ -1,32 +1,19 @@
-"""What an episode's page is made of: pictures, strips, pairs, foresight and verdicts, as values."""
+"""What an episode's page is made of: pictures, strips, pairs and verdicts, as values."""
 
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from apps.view.episode.film import film_of, first_difference, pair_steps
-from apps.view.episode.foresight import foresee_step, sum_foresight
 from apps.view.episode.picture import draw_page, picture_of
 from apps.view.episode.scene import read_page_text
 from apps.view.episode.verdicts import ReasonPart, findings, pieces_of
-from apps.view.episode.world_models import has_met, nearest_world_model, stored_world_models
 from loop.costs import RunPrices
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click, Fill, MouseDrag
 from webagent.models.spending import Price, Prices
-from webagent.records import Node, Observation, Provenance, Score
-from worldmodel.prediction import Outcome
+from webagent.records import Node, Score
 
 FORM = page("Say hi", node(1, "textbox", "Name"), node(2, "button", "Send"), node(0, "text", "Hi"))
-SURE = Outcome(0.1, 0.2, 0.7)
-
-
-def typed(word: str, **fields: object) -> Observation:
-    """The form with a word in it."""
-    first, *rest = FORM.nodes
-    return replace(FORM, nodes=(replace(first, value=word), *rest), **fields)
 
 
 def test_a_picture_has_the_elements_in_view_and_knows_which_was_acted_on() -> None:
@@ -82,69 +69,6 @@ def test_equal_deeds_stand_beside_each_other_whatever_their_marks() -> None:
     ]
     assert first_difference(pairs) == 1
     assert first_difference(pair_steps(left, left)) is None
-
-
-@pytest.mark.parametrize(
-    ("expected", "happened", "standing"),
-    [
-        (typed("hi"), typed("Hi"), "as expected"),
-        (typed("ho"), typed("hi"), "otherwise"),
-        (FORM, typed("hi"), "not expected"),
-        (typed("hi"), FORM, "did not happen"),
-    ],
-)
-def test_each_change_says_who_had_it_right(
-    expected: Observation, happened: Observation, standing: str
-) -> None:
-    one = foresee_step(FORM, happened, SURE, expected)
-    assert [row.standing for row in one.rows] == [standing]
-    assert one.is_exact == (standing == "as expected")
-
-
-def test_lines_that_come_and_go_are_matched_by_their_words() -> None:
-    came = replace(FORM, nodes=(*FORM.nodes, node(5, "link", "More"), node(0, "text", "Thanks")))
-    thought = replace(FORM, nodes=(*FORM.nodes[:-1], node(9, "link", "more")))
-    one = foresee_step(FORM, came, SURE, thought)
-    told = {(row.standing, (row.happened or row.expected).sign) for row in one.rows if row}  # type: ignore[union-attr]
-    assert ("did not happen", "−") in told
-    assert ("not expected", "+") in told
-
-
-def test_accuracy_over_an_episode_counts_ends_and_lines() -> None:
-    told = [
-        foresee_step(FORM, typed("hi"), SURE, typed("hi")),
-        foresee_step(FORM, FORM, SURE, typed("hi")),
-        foresee_step(FORM, replace(FORM, over=True), SURE, replace(FORM, over=True)),
-        foresee_step(FORM, replace(FORM, over=True), SURE, FORM),
-        foresee_step(FORM, None, SURE, FORM),
-    ]
-    total = sum_foresight(told)
-    assert (total.steps, total.exact) == (4, 2)
-    assert (total.recall, total.precision) == (1.0, 0.5)
-    assert [one.verdict for one in told[2:]] == [
-        "the end was expected",
-        "the end came unexpected",
-        "what came of it was not seen",
-    ]
-
-
-def test_the_nearest_world_model_that_had_not_met_the_episode_is_asked(tmp_path: Path) -> None:
-    for place in ("self-0/1", "self-0/2", "self-1/1", "imagined-0/3"):
-        (tmp_path / "weights" / place / "world").mkdir(parents=True)
-    (tmp_path / "weights" / "none-0" / "0" / "policy").mkdir(parents=True)
-    known = stored_world_models(tmp_path)
-    assert len(known) == 4
-
-    def asked(**place: object) -> tuple[str, int, int, bool]:
-        provenance = Provenance(**place)  # type: ignore[arg-type]
-        one = nearest_world_model(provenance, known)
-        return one.arm, one.repeat, one.round, has_met(one, provenance)
-
-    assert asked(arm="self", round=2, phase="collect") == ("self", 0, 1, False)
-    assert asked(arm="self", round=1, phase="collect") == ("self", 0, 1, True)
-    assert asked(arm="lookahead", round=2, phase="evaluate") == ("self", 0, 2, False)
-    assert asked(arm="self", repeat=1, round=3, phase="evaluate") == ("self", 1, 1, False)
-    assert nearest_world_model(Provenance(arm="self"), []) is None
 
 
 def test_a_reason_leads_to_the_pages_that_it_names() -> None:

@@ -1,4 +1,4 @@
-"""The believed site in a browser's eyes: pages, forms, what is not known, and who may click."""
+"""The predicted site in a browser's eyes: pages, forms, what is not known, and who may click."""
 
 import http.client
 import re
@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from apps.believed_site import BelievedSite, listen
+from apps.predicted_site import PredictedSite, listen
 from tests.fakes.lessons import node
 from tests.worldmodel.test_map import HOME, SEEN
 from tests.worldmodel.test_recall import KNOWN, LISTING, at
@@ -18,14 +18,14 @@ from worldmodel.simulate import DreamStart
 
 
 @pytest.fixture
-def site() -> BelievedSite:
+def site() -> PredictedSite:
     """The shop as it is remembered."""
     world = RememberedWorld()
     world.learn(SEEN)
-    return BelievedSite(world, DreamStart(HOME), world.page_at)
+    return PredictedSite(world, DreamStart(HOME), world.page_at)
 
 
-def test_a_walk_goes_from_page_to_page_and_back(site: BelievedSite) -> None:
+def test_a_walk_goes_from_page_to_page_and_back(site: PredictedSite) -> None:
     assert "a real page: the walk begins here" in site.render()
     site.submit({"token": site.token, "op": "click", "mark": "4"})
     site.submit({"token": site.token, "op": "click", "mark": "5"})
@@ -36,7 +36,7 @@ def test_a_walk_goes_from_page_to_page_and_back(site: BelievedSite) -> None:
     assert LISTING.url in site.render()
 
 
-def test_what_is_not_known_is_marked_and_cannot_be_clicked(site: BelievedSite) -> None:
+def test_what_is_not_known_is_marked_and_cannot_be_clicked(site: PredictedSite) -> None:
     site.submit({"token": site.token, "op": "click", "mark": "4"})
     site.submit({"token": site.token, "op": "click", "mark": "6"})
     shown = site.render()
@@ -44,20 +44,20 @@ def test_what_is_not_known_is_marked_and_cannot_be_clicked(site: BelievedSite) -
     assert "Nobody has been at this address." in shown
 
 
-def test_the_real_page_stands_beside_the_believed_one(site: BelievedSite) -> None:
+def test_the_real_page_stands_beside_the_predicted_one(site: PredictedSite) -> None:
     site.submit({"token": site.token, "op": "click", "mark": "4"})
     real = site.render().split("<details>")[1]
     assert all(f"<span>{n.name} </span>" in real for n in LISTING.nodes if n.name)
 
 
-def test_text_of_a_page_is_text(site: BelievedSite) -> None:
+def test_text_of_a_page_is_text(site: PredictedSite) -> None:
     site.start = DreamStart(at("/x", node(4, "link", '<img src=x onerror="a()">')))
     site.__post_init__()
     assert "<img" not in site.render()
 
 
 @contextmanager
-def served(site: BelievedSite) -> Iterator[int]:
+def served(site: PredictedSite) -> Iterator[int]:
     """The port it listens at."""
     server = listen(site)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -85,7 +85,7 @@ def ask(port: int, form: dict[str, str] | None = None, host: str = "") -> tuple[
     return answer.status, text
 
 
-def test_it_is_served_to_this_machine_and_clicks_need_its_own_form(site: BelievedSite) -> None:
+def test_it_is_served_to_this_machine_and_clicks_need_its_own_form(site: PredictedSite) -> None:
     with served(site) as port:
         status, shown = ask(port)
         token = re.search(r'name="token" value="([^"]+)"', shown)
@@ -98,7 +98,7 @@ def test_it_is_served_to_this_machine_and_clicks_need_its_own_form(site: Believe
 
 
 @pytest.mark.browser
-async def test_a_person_clicks_through_it_in_a_real_browser(site: BelievedSite) -> None:
+async def test_a_person_clicks_through_it_in_a_real_browser(site: PredictedSite) -> None:
     from playwright.async_api import async_playwright
 
     from webagent.browser.chromium import find_chromium, has_sandbox

@@ -1,4 +1,4 @@
-"""The site as a world model believes it to be, to be clicked through in a browser."""
+"""Serves the site that a world model predicts, to be clicked through in a browser."""
 
 import secrets
 from collections.abc import Callable
@@ -33,8 +33,8 @@ Lookup = Callable[[str], Observation | None]
 
 
 @dataclass(slots=True)
-class BelievedSite:
-    """A walk through what a world model believes, one page after another."""
+class PredictedSite:
+    """A walk through the pages that a world model predicts."""
 
     world: WorldModel
     start: DreamStart
@@ -50,9 +50,9 @@ class BelievedSite:
     def act(self, action: Action) -> None:
         """Go to the page that the model expects."""
         here = self._walk[-1][0]
-        [told] = self.world.predict([Situation(here.page, here.steps, action)])
+        [predicted] = self.world.predict([Situation(here.page, here.steps, action)])
         steps = (*here.steps, Step(here.page, Decision(action)))
-        self._walk.append((DreamStart(told.page, steps), told, format_action(action)))
+        self._walk.append((DreamStart(predicted.page, steps), predicted, format_action(action)))
 
     def back(self) -> None:
         """Take the last action back."""
@@ -82,23 +82,24 @@ class BelievedSite:
                 raise ValueError(f"no action {other!r}")
 
     def render(self) -> str:
-        """Return the page that is believed to be here, with how far it is to be trusted."""
-        start, told, did = self._walk[-1]
+        """Return the HTML of the predicted page, with source and confidence of the prediction."""
+        start, predicted, action = self._walk[-1]
         page = start.page
-        if told is None:
+        if predicted is None:
             facts = "a real page: the walk begins here"
         else:
             facts = (
-                f"after {did}: {told.source}, {told.confidence:.0%} sure, {told.effect}"
-                f"{f' ({told.ending})' if told.ending else ''}; P(success)"
-                f" {told.outcome.succeeds:.0%}. {told.because}"
+                f"after {action}: {predicted.source}, confidence {predicted.confidence:.0%},"
+                f" {predicted.effect}"
+                f"{f' ({predicted.ending})' if predicted.ending else ''}; P(success)"
+                f" {predicted.outcome.succeeds:.0%}. {predicted.because}"
             )
-        back = self._form("back", 0, "<button>Back</button>") if told is not None else ""
-        real = self.seen(page.url) if told is not None else None
+        back = self._form("back", 0, "<button>Back</button>") if predicted is not None else ""
+        real = self.seen(page.url) if predicted is not None else None
         beside = _render_lines(real, None) if real else "<p>Nobody has been at this address.</p>"
         return (
             '<!doctype html><html lang="en"><meta charset="utf-8">'
-            f"<title>{escape(page.title)} (believed)</title><style>{_STYLE}</style>"
+            f"<title>{escape(page.title)} (predicted)</title><style>{_STYLE}</style>"
             f'<header><p class="facts" role="status">{escape(facts)} {back}</p>'
             f'<p class="facts">{escape(page.url)} · goal: {escape(page.goal)}</p>'
             f"<h1>{escape(page.title)}</h1>"
@@ -120,7 +121,7 @@ MakeForm = Callable[[str, int, str], str]
 
 
 def _render_lines(page: Observation, form: MakeForm | None) -> str:
-    """The lines of a page; without forms they are only read."""
+    """Return the lines of a page as HTML; without `form` they cannot be acted on."""
     nodes, lines = page.nodes, []
     for place, node in enumerate(nodes):
         if node.role == "option":
@@ -130,8 +131,8 @@ def _render_lines(page: Observation, form: MakeForm | None) -> str:
             if other.role != "option":
                 break
             options.append(other)
-        told = _render_line(node, options, form)
-        lines.append(f'<div style="margin-left:{min(node.depth, 12)}rem">{told}</div>')
+        line = _render_line(node, options, form)
+        lines.append(f'<div style="margin-left:{min(node.depth, 12)}rem">{line}</div>')
     return "".join(lines)
 
 
@@ -161,7 +162,7 @@ def _render_line(node: Node, options: list[Node], form: MakeForm | None) -> str:
     return form("click", node.mark, f'<button class="{kind}">{name}</button> {escape(states)}')
 
 
-def listen(site: BelievedSite, port: int = 0) -> ThreadingHTTPServer:
+def listen(site: PredictedSite, port: int = 0) -> ThreadingHTTPServer:
     """Return a server of the site on this machine, listening; `serve_forever` has it answer."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -187,7 +188,7 @@ def listen(site: BelievedSite, port: int = 0) -> ThreadingHTTPServer:
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+            """Log no request."""
 
         def _is_ours(self) -> bool:
             host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
