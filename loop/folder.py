@@ -38,6 +38,8 @@ _REMOVED: dict[str, Any] = {
     "skill_composition": None,
     "expert": "",
     "expert_endpoint": None,
+    "reword": 0,
+    "writer": "grammar",
 }
 """Settings that are gone with the value that turned them off; the rest of theirs is ignored."""
 

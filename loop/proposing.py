@@ -70,8 +70,8 @@ async def propose(session: Session, state: ArmState, round: int) -> None:
     for each in kept if isinstance(kept, list) else ():
         task = from_json(Task, each)
         session.proposed[task.name] = task
-    told = f"{noted['made']} made, {len(session.proposed)} drawn from in all"
-    session.say("propose", 1.0, told)
+    made = f"{noted['made']} made, {len(session.proposed)} to sample from in all"
+    session.say("propose", 1.0, made)
 
 
 async def _propose(session: Session, state: ArmState, round: int) -> dict[str, Json]:
@@ -85,14 +85,16 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
         share, more = divmod(config.propose, len(places))
         login = place.logins[(round - 1) % len(place.logins)]
         seed = 1000 * session.repeat + round
-        asked = build_settings(config, share + (number < more), login, seed)
+        settings = build_settings(config, share + (number < more), login, seed)
         path = session.folder.path / PROPOSED / f"{session.arm.name}-{session.repeat}"
         path /= f"{round}-{number}"
         is_begun = (path / "run.json").exists()
-        folder = RunFolder.open(path) if is_begun else RunFolder.create(path, asked, ["webagent"])
+        folder = (
+            RunFolder.open(path) if is_begun else RunFolder.create(path, settings, ["webagent"])
+        )
         with folder.store() as store:
             borrowed = _lend(session, state, store, place, login, held_out)
-            run = ProposalRun(asked, folder, store, borrowed)
+            run = ProposalRun(settings, folder, store, borrowed)
             await run.work()
         lines = run.lines
         records += map(_take_untried, lines) if session.judges.believed is not None else lines
@@ -229,8 +231,8 @@ def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
     if not places:
         raise UsageError(
             f"--proposer {config.proposer}: the tasks of {suite.id} begin on pages that give their"
-            " own goals, so that no other task can be told there; name a benchmark on a site, as"
-            " --benchmark fossil, or your own with --benchmark own"
+            " own goals, so that no other task can be proposed there; name a benchmark on a site,"
+            " as --benchmark fossil, or your own with --benchmark own"
         )
     if config.proposals_solved_by == "nobody" and config.judge in CHECKS:
         raise UsageError(

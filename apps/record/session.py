@@ -106,9 +106,9 @@ class DemonstrationEpisode:
         self._trajectory = Trajectory(name, task, task.goal, provenance=provenance)
         store.begin(self._trajectory)
 
-    def hear(self, told: UserEvent) -> None:
+    def hear(self, event: UserEvent) -> None:
         """Take in one thing that the person did."""
-        self._translator.hear(told)
+        self._translator.hear(event)
 
     def finish(self, last: Observation, goal: str, answer: str) -> Trajectory:
         """Close the record: the person is done, with this answer."""

@@ -53,22 +53,22 @@ _PICTURES = ("canvas",)
 
 def click_of(down: UserEvent) -> Action | None:
     """Return a click where the mouse was pressed; None where nothing there can be named."""
-    button, keys = _BUTTONS.get(down.said["button"]), down.said.get("keys", [])
+    button, keys = _BUTTONS.get(down.details["button"]), down.details.get("keys", [])
     if button is None:
         return None
-    is_known = down.seen.node(down.mark) is not None and down.said["kind"] not in _PICTURES
+    is_known = down.seen.node(down.mark) is not None and down.details["kind"] not in _PICTURES
     if is_known and keys:
         return act.ClickWith(down.mark, "+".join(keys), 1, button)
     if is_known:
         return act.Click(down.mark, button)
-    if down.said["isTop"] and down.is_fresh and not keys:
-        return act.MouseClick(down.said["x"], down.said["y"], button)
+    if down.details["isTop"] and down.is_fresh and not keys:
+        return act.MouseClick(down.details["x"], down.details["y"], button)
     return None
 
 
 def is_drag(down: UserEvent, up: UserEvent) -> bool:
     """Return whether the mouse went far enough between, and off what it was pressed on."""
-    way = max(abs(down.said[axis] - up.said[axis]) for axis in ("x", "y"))
+    way = max(abs(down.details[axis] - up.details[axis]) for axis in ("x", "y"))
     return bool(way > FAR and (down.mark != up.mark or not down.mark))
 
 
@@ -77,8 +77,8 @@ def drag_of(down: UserEvent, up: UserEvent) -> Action | None:
     source, target = (down.seen.node(each.mark) for each in (down, up))
     if source is not None and target is not None and source is not target:
         return act.DragAndDrop(down.mark, up.mark)
-    if down.said["isTop"] and up.said["isTop"]:
-        return act.MouseDrag(*(each.said[axis] for each in (down, up) for axis in ("x", "y")))
+    if down.details["isTop"] and up.details["isTop"]:
+        return act.MouseDrag(*(each.details[axis] for each in (down, up) for axis in ("x", "y")))
     return None
 
 
@@ -88,13 +88,13 @@ def mark_of(draft: PendingStep) -> int:
     return int(mark)
 
 
-def not_understood(told: UserEvent) -> str:
-    """Return what is said of an action that is left out."""
-    called = told.said.get("called") or "something"
+def not_understood(event: UserEvent) -> str:
+    """Return why an action is left out."""
+    called = event.details.get("called") or "something"
     what = {"down": "a click on", "up": "a drag to", "key": "a key on"}.get(
-        told.what, "what was done to"
+        event.what, "what was done to"
     )
-    why = "it is nothing that was seen before" if told.is_fresh else "it came too soon to be seen"
+    why = "it is nothing that was seen before" if event.is_fresh else "it came too soon to be seen"
     return f"{what} {called} was left out: {why}"
 
 
@@ -102,12 +102,12 @@ MOST_CLICKS = 2
 _CHOSEN_FROM = ("select", "option")
 _SET_BY_HAND = ("input:range",)
 _MOVES: dict[str, Callable[[UserEvent], Action]] = {
-    "went": lambda told: act.Goto(told.said["url"]),
-    "back": lambda told: act.GoBack(),
-    "forward": lambda told: act.GoForward(),
-    "tab": lambda told: act.TabFocus(told.said["index"]),
-    "opened": lambda told: act.NewTab(),
-    "closed": lambda told: act.TabClose(),
+    "went": lambda event: act.Goto(event.details["url"]),
+    "back": lambda event: act.GoBack(),
+    "forward": lambda event: act.GoForward(),
+    "tab": lambda event: act.TabFocus(event.details["index"]),
+    "opened": lambda event: act.NewTab(),
+    "closed": lambda event: act.TabClose(),
 }
 """What was done to the window, by the event that tells of it."""
 
@@ -116,7 +116,7 @@ Say = Callable[[str], object]
 
 
 class Translator:
-    """Hears what is told in order; hands every action on as soon as nothing can change it."""
+    """Hears what is event in order; hands every action on as soon as nothing can change it."""
 
     def __init__(self, keep: Keep, say: Say) -> None:
         """`keep` gets each action, `say` a sentence on what is left out."""
@@ -130,20 +130,20 @@ class Translator:
         self._typing: Typing | None = None
         self._scrolling: Scrolling | None = None
 
-    def hear(self, told: UserEvent) -> None:
+    def hear(self, event: UserEvent) -> None:
         """Take one event in."""
-        if move := _MOVES.get(told.what):
-            self._end_typing(told.seen)
+        if move := _MOVES.get(event.what):
+            self._end_typing(event.seen)
             self._down = self._scrolling = None
-            self._hand_on(told.seen)
-            self._keep(PendingStep(told.seen, move(told)))
-        elif told.what == "up":
-            self._let_go(told)
-        elif told.what == "dropped":
+            self._hand_on(event.seen)
+            self._keep(PendingStep(event.seen, move(event)))
+        elif event.what == "up":
+            self._let_go(event)
+        elif event.what == "dropped":
             down, self._down = self._down, None
             if down is not None:
-                self._hold(down, drag_of(down, told))
-        elif told.what == "double":
+                self._hold(down, drag_of(down, event))
+        elif event.what == "double":
             first = self._held[0] if self._held else None
             is_click = all(isinstance(each.action, act.Click) for each in self._held)
             if first is not None and is_click and len(self._held) == MOST_CLICKS:
@@ -151,7 +151,7 @@ class Translator:
                     PendingStep(first.seen, act.DoubleClick(mark_of(first)), first.called)
                 ]
         else:
-            getattr(self, f"_hear_{told.what}")(told)
+            getattr(self, f"_hear_{event.what}")(event)
 
     def finish(self, after: Observation) -> None:
         """The person is done."""
@@ -159,156 +159,158 @@ class Translator:
         self._end_typing()
         self._hand_on(after)
 
-    def _hear_down(self, told: UserEvent) -> None:
-        self._end_typing(told.seen)
+    def _hear_down(self, event: UserEvent) -> None:
+        self._end_typing(event.seen)
         self._let_go()
-        is_again = told.mark and all(mark_of(each) == told.mark for each in self._held)
+        is_again = event.mark and all(mark_of(each) == event.mark for each in self._held)
         if not is_again or len(self._held) >= MOST_CLICKS:
-            self._hand_on(told.seen)
-        self._down = told
+            self._hand_on(event.seen)
+        self._down = event
 
-    def _hear_key(self, told: UserEvent) -> None:
-        self._end_typing(told.seen)
-        self._hand_on(told.seen)
-        key = {" ": "Space"}.get(told.said["key"], told.said["key"])
+    def _hear_key(self, event: UserEvent) -> None:
+        self._end_typing(event.seen)
+        self._hand_on(event.seen)
+        key = {" ": "Space"}.get(event.details["key"], event.details["key"])
         if len(key) == 1 and not (key.isascii() and key.isprintable()):
             self._say(f"the key {key!r} was left out: it has no name in the action grammar")
             return
         # Shift is in a letter already.
-        held = [each for each in told.said.get("held", ()) if each != "Shift" or len(key) > 1]
-        self._put(told, act.Press(told.mark, "+".join([*held, key])))
+        held = [each for each in event.details.get("held", ()) if each != "Shift" or len(key) > 1]
+        self._put(event, act.Press(event.mark, "+".join([*held, key])))
 
-    def _hear_typing(self, told: UserEvent) -> None:
-        if self._typing is not None and self._typing.mark == told.mark:
+    def _hear_typing(self, event: UserEvent) -> None:
+        if self._typing is not None and self._typing.mark == event.mark:
             return
-        self._begin_typing(told, told.said.get("value"))
+        self._begin_typing(event, event.details.get("value"))
 
-    def _hear_typed(self, told: UserEvent) -> None:
-        if self._typing is None or self._typing.mark != told.mark:
-            self._begin_typing(told, None)
+    def _hear_typed(self, event: UserEvent) -> None:
+        if self._typing is None or self._typing.mark != event.mark:
+            self._begin_typing(event, None)
         if self._typing is not None:
-            is_secret = self._typing.is_secret or told.said["isSecret"]
-            self._typing = replace(self._typing, value=told.said["value"], is_secret=is_secret)
+            is_secret = self._typing.is_secret or event.details["isSecret"]
+            self._typing = replace(self._typing, value=event.details["value"], is_secret=is_secret)
 
-    def _hear_ticked(self, told: UserEvent) -> None:
-        self._end_typing(told.seen)
+    def _hear_ticked(self, event: UserEvent) -> None:
+        self._end_typing(event.seen)
         click = self._take_click()
-        made = act.Check if told.said["isTicked"] else act.Uncheck
+        made = act.Check if event.details["isTicked"] else act.Uncheck
         if click is not None:
-            mark = told.mark if click.seen.node(told.mark) else mark_of(click)
+            mark = event.mark if click.seen.node(event.mark) else mark_of(click)
             self._held.append(PendingStep(click.seen, made(mark), click.called))
         else:
-            self._put(told, made(told.mark))
+            self._put(event, made(event.mark))
 
-    def _hear_chosen(self, told: UserEvent) -> None:
-        self._end_typing(told.seen)
+    def _hear_chosen(self, event: UserEvent) -> None:
+        self._end_typing(event.seen)
         self._down = None
-        labels = tuple(told.said["labels"])
-        choice: Action = act.SelectOptions(told.mark, labels)
-        if len(labels) == 1 and not told.said["isSeveral"]:
-            choice = act.SelectOption(told.mark, labels[0])
+        labels = tuple(event.details["labels"])
+        choice: Action = act.SelectOptions(event.mark, labels)
+        if len(labels) == 1 and not event.details["isSeveral"]:
+            choice = act.SelectOption(event.mark, labels[0])
         before = self._held[-1] if self._held else None
         chosen = act.SelectOption | act.SelectOptions
-        if before and isinstance(before.action, chosen) and mark_of(before) == told.mark:
+        if before and isinstance(before.action, chosen) and mark_of(before) == event.mark:
             self._held[-1] = PendingStep(before.seen, choice, before.called)
         else:
-            self._hand_on(told.seen)
-            self._put(told, choice, is_held=True)
+            self._hand_on(event.seen)
+            self._put(event, choice, is_held=True)
 
-    def _hear_files(self, told: UserEvent) -> None:
-        paths = told.said["paths"]
-        if len(paths) != told.said["count"] or not paths:
+    def _hear_files(self, event: UserEvent) -> None:
+        paths = event.details["paths"]
+        if len(paths) != event.details["count"] or not paths:
             self._say(
-                f"files put into {told.said['called']} were left out: their location is not known"
+                f"files put into {event.details['called']} were left out: they cannot be located"
             )
             return
         click = self._take_click()
-        seen, mark = (click.seen, mark_of(click)) if click else (told.seen, told.mark)
+        seen, mark = (click.seen, mark_of(click)) if click else (event.seen, event.mark)
         upload: Action = act.UploadFiles(mark, tuple(paths))
         if len(paths) == 1:
             upload = act.UploadFile(mark, paths[0])
-        self._held.append(PendingStep(seen, upload, told.said["called"]))
+        self._held.append(PendingStep(seen, upload, event.details["called"]))
 
-    def _hear_scrolled(self, told: UserEvent) -> None:
-        self._hand_on(told.seen)
-        self._scrolling = self._scrolling or Scrolling(told.seen)
-        x, y = self._scrolling.by_mark.get(told.mark, (0, 0))
-        self._scrolling.by_mark[told.mark] = (x + told.said["dx"], y + told.said["dy"])
+    def _hear_scrolled(self, event: UserEvent) -> None:
+        self._hand_on(event.seen)
+        self._scrolling = self._scrolling or Scrolling(event.seen)
+        x, y = self._scrolling.by_mark.get(event.mark, (0, 0))
+        self._scrolling.by_mark[event.mark] = (x + event.details["dx"], y + event.details["dy"])
 
-    def _hear_dialog(self, told: UserEvent) -> None:
+    def _hear_dialog(self, event: UserEvent) -> None:
         self._end_typing()
         self._let_go()
-        self._hand_on(told.seen)
+        self._hand_on(event.seen)
         reply = act.AnswerDialog("dismiss", "")
-        if told.said["accepted"]:
-            reply = act.AnswerDialog("accept", told.said["text"])
-        self._keep(PendingStep(told.seen, reply))
+        if event.details["accepted"]:
+            reply = act.AnswerDialog("accept", event.details["text"])
+        self._keep(PendingStep(event.seen, reply))
 
     def _let_go(self, up: UserEvent | None = None) -> None:
-        """Take a mouse that is still pressed as let go of, where it is if it is not said where."""
+        """Take a mouse that is still pressed as let go of, where it is if nothing reports where."""
         down, self._down = self._down, None
         if down is not None:
             self._release(down, up or down)
 
     def _release(self, down: UserEvent, up: UserEvent) -> None:
         """Take in that the mouse was let go of: a click where it was pressed, else a drag."""
-        kind = down.said.get("kind", "")
+        kind = down.details.get("kind", "")
         is_typed = self._typing is not None and self._typing.mark == down.mark
         if kind in _CHOSEN_FROM or kind in _SET_BY_HAND or is_typed:
             return
         self._hold(down, drag_of(down, up) if is_drag(down, up) else click_of(down))
 
-    def _hold(self, told: UserEvent, action: Action | None) -> None:
+    def _hold(self, event: UserEvent, action: Action | None) -> None:
         if action is None:
-            self._say(not_understood(told))
+            self._say(not_understood(event))
         else:
-            self._put(told, action, is_held=True)
+            self._put(event, action, is_held=True)
 
-    def _put(self, told: UserEvent, action: Action, *, is_held: bool = False) -> None:
+    def _put(self, event: UserEvent, action: Action, *, is_held: bool = False) -> None:
         """Keep an action on an element, after what brought the element forth."""
-        called = told.said.get("called", "")
+        called = event.details.get("called", "")
         mark = getattr(action, "mark", getattr(action, "source", 0))
-        if mark and told.seen.node(mark) is None:
-            self._say(not_understood(told))
+        if mark and event.seen.node(mark) is None:
+            self._say(not_understood(event))
             return
-        self._lead_up(told, mark)
+        self._lead_up(event, mark)
         is_blind = isinstance(action, act.MouseClick | act.MouseDrag)
-        draft = PendingStep(told.seen, action, called, is_blind)
+        draft = PendingStep(event.seen, action, called, is_blind)
         if is_held:
             self._held.append(draft)
         else:
             self._keep(draft)
 
-    def _lead_up(self, told: UserEvent, mark: int) -> None:
+    def _lead_up(self, event: UserEvent, mark: int) -> None:
         scrolling, self._scrolling = self._scrolling, None
         if not mark:
             return
         if scrolling is not None and scrolling.seen.node(mark) is None:
-            self._hand_on(told.seen)
+            self._hand_on(event.seen)
             for over, (dx, dy) in scrolling.by_mark.items():
                 self._keep(PendingStep(scrolling.seen, act.Scroll(over, dx, dy)))
-        elif told.rested is not None and told.rested.node(mark) is None:
-            hovered = [each for each in told.said.get("hovered", ()) if told.rested.node(each)]
+        elif event.rested is not None and event.rested.node(mark) is None:
+            hovered = [each for each in event.details.get("hovered", ()) if event.rested.node(each)]
             if hovered:
-                self._hand_on(told.seen)
-                self._keep(PendingStep(told.rested, act.Hover(hovered[-1])))
+                self._hand_on(event.seen)
+                self._keep(PendingStep(event.rested, act.Hover(hovered[-1])))
 
-    def _begin_typing(self, told: UserEvent, before: str | None) -> None:
-        self._end_typing(told.seen)
-        seen = told.seen
-        if self._held and self._held[-1].action == act.Click(told.mark):
+    def _begin_typing(self, event: UserEvent, before: str | None) -> None:
+        self._end_typing(event.seen)
+        seen = event.seen
+        if self._held and self._held[-1].action == act.Click(event.mark):
             seen = self._held.pop().seen
-        self._hand_on(told.seen)
-        if seen.node(told.mark) is None:
-            self._say(not_understood(told))
+        self._hand_on(event.seen)
+        if seen.node(event.mark) is None:
+            self._say(not_understood(event))
             return
-        self._lead_up(told, told.mark)
-        node = seen.node(told.mark)
+        self._lead_up(event, event.mark)
+        node = seen.node(event.mark)
         known = before if before is not None else node.value if node else None
-        said = told.said
-        self._typing = Typing(seen, told.mark, known, known or "", said["isSecret"], said["called"])
-        if said["isSecret"]:
-            self.secret_marks.add(told.mark)
+        details = event.details
+        self._typing = Typing(
+            seen, event.mark, known, known or "", details["isSecret"], details["called"]
+        )
+        if details["isSecret"]:
+            self.secret_marks.add(event.mark)
 
     def _end_typing(self, after: Observation | None = None) -> None:
         typing, self._typing = self._typing, None

@@ -97,7 +97,7 @@ class ReplayedTask:
 
 
 def load_recordings(config: ReplayConfig) -> list[ReplayedTask]:
-    """Return what was asked for. Raises `StoreError` or `SetupError` saying what is wrong."""
+    """Return the chosen recordings. Raises `StoreError` or `SetupError` saying what is wrong."""
     found = []
     with Store.open(config.run) as store:
         for name in _choose_episodes(store, config):
@@ -220,7 +220,7 @@ def find_parameters(recording: Trajectory) -> dict[str, str]:
 
 
 def read_values(recording: Trajectory, values: Mapping[str, str]) -> dict[str, str]:
-    """Return recorded texts to new ones. Raises `UsageError` for a name that nothing goes by."""
+    """Return recorded texts to new ones. Raises `UsageError` for an unknown name."""
     known, found = find_parameters(recording), dict[str, str]()
     words = {recording.goal, *known.values()}
     for name, value in values.items():
@@ -244,7 +244,7 @@ def format_parameters(recording: Trajectory) -> str:
 def need_one(recordings: list[Trajectory], values: Mapping[str, str]) -> None:
     """Check that values are of one recording.
 
-    Raises `UsageError` where there are several, and for a name that nothing goes by.
+    Raises `UsageError` where there are several, and for an unknown name.
     """
     if values and len(recordings) > 1:
         raise UsageError(
@@ -269,9 +269,9 @@ class Replayed:
     @property
     def refusal(self) -> str:
         """Why it was not played to its end; empty where it was."""
-        said = next((each.describe() for each in self.accounts if each.refusal), "")
-        if said or self.played.ending in (Ending.ANSWERED, Ending.TASK_OVER, Ending.GAVE_UP):
-            return said
+        refused = next((each.describe() for each in self.accounts if each.refusal), "")
+        if refused or self.played.ending in (Ending.ANSWERED, Ending.TASK_OVER, Ending.GAVE_UP):
+            return refused
         return f"{self.played.ending}: {self.played.error}".rstrip(": ")
 
     @property
@@ -395,7 +395,7 @@ async def worlds(
 
 
 def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:
-    """Return the guard that was asked for, with the tasks' own pages open. Raises `SetupError`."""
+    """Return the guard of the settings, with the tasks' own pages open. Raises `SetupError`."""
     if config.guard is None:
         return None
     return Guard.read(config.guard).opening(*list_page_folders(list(tasks)))

@@ -197,8 +197,8 @@ class ScriptWriter:
             case act.GiveUp(reason=reason):
                 return f"raise SystemExit({source(reason or 'it cannot be done')})"
             case act.AnswerDialog(reply=reply, text=text):
-                said = source(text) if text and reply == "accept" else ""
-                return f'page.once("dialog", lambda dialog: dialog.{reply}({said}))'
+                reply_text = source(text) if text and reply == "accept" else ""
+                return f'page.once("dialog", lambda dialog: dialog.{reply}({reply_text}))'
         if verb := _MOUSE.get(type(action)):
             return f"page.mouse.{verb}({getattr(action, 'x', 0)}, {getattr(action, 'y', 0)})"
         if type(action) in _ON_TABS:

@@ -129,7 +129,7 @@ def _may_be_same(task: Task, rival: Task) -> bool:
     """Return whether neither names a thing that the other does not mention, or another page.
 
     One sentence with other things in it is another task: `the status of this ticket`, `the type of
-    this ticket`. What is asked first, the verb, is no such thing.
+    this ticket`. The first word, the verb, is no such thing.
     """
     one, other = task.goal, rival.goal
     if _HERE.search(one) and task.start_url != rival.start_url:
@@ -173,7 +173,7 @@ class ProposalFilter:
     """Why whoever wants the tasks cannot use one, whatever it is worth."""
 
     async def filter_records(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
-        """Return the lines with what is said against each, rule by rule. Raises `ModelError`.
+        """Return the lines with the refusals of each, rule by rule. Raises `ModelError`.
 
         What the rules let through is known from then on. The model and whoever proves are only
         asked about what has passed so far.

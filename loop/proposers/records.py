@@ -27,7 +27,7 @@ class SolveResult:
     by: str = ""
     """Who solved it, or who tried: `oracle`, a policy's name."""
     is_checked: bool = False
-    """Whether its own checks said so: they hold for the solution and fail where nothing is done.
+    """Whether its own checks decided: they hold for the solution and fail where nothing is done.
     Where not, a judge did, and checks a model wrote beside it are not to be trusted."""
     reason: str = ""
     """In a sentence, as whoever judged it gave it."""
@@ -47,7 +47,7 @@ class ProposalRecord:
     request: str = ""
     """Key of the exchange it was read from."""
     steps: int = 0
-    """How many actions it is said to take; 0 where nobody said."""
+    """How many actions its author expects; 0 for unknown."""
     proof: SolveResult | None = None
     """None while nobody has tried to solve it."""
 
@@ -174,14 +174,14 @@ def count_by_source(
     unreadable: Mapping[str, int] | None = None,
 ) -> list[SourceRow]:
     """Return a row for each source, and one for all where there are several."""
-    asked, lost = Counter(requests or {}), Counter(unreadable or {})
-    groups: dict[str, list[ProposalRecord]] = {source: [] for source in asked}
+    sent, lost = Counter(requests or {}), Counter(unreadable or {})
+    groups: dict[str, list[ProposalRecord]] = {source: [] for source in sent}
     for line in lines:
         groups.setdefault(line.proposal.source, []).append(line)
     groups = dict(sorted(groups.items()))
     if len(groups) > 1:
         groups["all"] = list(lines)
-        asked["all"], lost["all"] = asked.total(), lost.total()
+        sent["all"], lost["all"] = sent.total(), lost.total()
     rows = []
     for source, group in groups.items():
         passed = [sum(name not in line.filters for line in group) for name in FILTERS[:3]]
@@ -190,7 +190,7 @@ def count_by_source(
         rows.append(
             SourceRow(
                 source,
-                asked[source],
+                sent[source],
                 lost[source],
                 len(group),
                 valid,

@@ -1,4 +1,4 @@
-"""Requests to a model for tasks of a site: asked again once, kept, read into proposals."""
+"""Requests to a model for tasks of a site: repeated once, stored, read into proposals."""
 
 import hashlib
 import json
@@ -175,7 +175,7 @@ def parse_tasks(reply: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[st
 def build_task(entry: Mapping[str, Any], scope: SiteScope, source: str, parent: str = "") -> Task:
     """Return a written task on the site, under a name that its content decides.
 
-    The limit of steps is the site's: how many it is said to take is for the filter to judge.
+    The limit of steps is the site's: how many its author expects is for the filter to judge.
     """
     # An address may be given from the site's root or from its first page.
     address = entry.get("start", "").strip()
@@ -244,7 +244,7 @@ class AskedQuestion:
     """A question with the reply to it, as it is kept."""
 
     key: str
-    """Hash of who was asked what, the sampling included."""
+    """Hash of the model, the request and the sampling."""
     model: str
     """The weights that replied."""
     prompt: str
@@ -254,7 +254,7 @@ class AskedQuestion:
 
 @dataclass(slots=True)
 class ExchangeLog:
-    """What was asked already, in a file of JSON lines; None where nothing is kept."""
+    """Earlier requests with their replies, in a file of JSON lines; None where nothing is kept."""
 
     path: Path | None = None
     exchanges: dict[str, AskedQuestion] = field(default_factory=dict)

@@ -133,13 +133,13 @@ class ProposeConfig:
         }
 
 
-def resume_config(asked: ProposeConfig) -> ProposeConfig:
-    """Return what was asked for, or the settings that a resumed run was begun with.
+def resume_config(given: ProposeConfig) -> ProposeConfig:
+    """Return the given settings, or those that a resumed run was begun with.
 
     Caps and prices that are given anew replace its own. Raises `StoreError`.
     """
-    if asked.resume is None:
-        return asked
-    begun = RunFolder.open(asked.resume).begun_by("propose", ProposeConfig)
-    caps = begun.caps.raised(asked.caps)
-    return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
+    if given.resume is None:
+        return given
+    begun = RunFolder.open(given.resume).begun_by("propose", ProposeConfig)
+    caps = begun.caps.raised(given.caps)
+    return replace(begun, resume=given.resume, preview=given.preview, caps=caps)

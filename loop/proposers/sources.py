@@ -179,8 +179,8 @@ async def propose_from(source: str, material: Material, asker: ProposerModel) ->
             for each in (found[int(i)] for i in rng.permutation(len(found)))
         ]
         requests = divide_requests(scope, "manual", shown, *more, at_once=2)
-    asked = [await asker.tasks(each, scope, number) for number, each in enumerate(requests)]
-    return _join_results(asked)
+    results = [await asker.tasks(each, scope, number) for number, each in enumerate(requests)]
+    return _join_results(results)
 
 
 _AT_ONCE = 10

@@ -1,4 +1,4 @@
-"""Validity: whether a task is one that can be done on this site and told to be done."""
+"""Validity: whether a task is one that can be done on this site and seen to be done."""
 
 import re
 import sqlite3
@@ -258,8 +258,8 @@ _SPELT_DATE = re.compile(
 def check_validity(task: Task, scope: SiteScope, steps: int = 0) -> Refusal | None:
     """Return why a task is not well-formed; None where nothing is found against it.
 
-    By rules alone, of which the first that finds something decides. `steps` is how many it is said
-    to take.
+    By rules alone, of which the first that finds something decides. `steps` is how many its author
+    expects.
     """
     goal = task.goal
     reason = (
@@ -315,7 +315,7 @@ def _find_wrong_place(task: Task, scope: SiteScope) -> str:
 def _find_excess_steps(task: Task, scope: SiteScope, steps: int) -> str:
     most = min(task.max_steps, scope.max_steps)
     if steps > most:
-        return f"it is said to take {steps} steps; there are {most}"
+        return f"it is expected to take {steps} steps; there are {most}"
     repeated = [int(found[1]) for found in _REPEATED.finditer(task.goal)]
     if repeated and max(repeated) > most:
         return f"it asks for something {max(repeated)} times; there are {most} steps"

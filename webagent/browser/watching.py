@@ -39,7 +39,7 @@ class UserEvent:
     """Whether that is how it was just then; else it is from before what was done last."""
     mark: int = 0
     """Of the element that was meant; 0 where it has none."""
-    said: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     """Particulars, by the names in user_events.js; of a `dialog` `accepted` and `text`, of `went`
     the `url`, of `tab` the `index`, of `files` their `paths`."""
     rested: Observation | None = None
@@ -281,14 +281,14 @@ class SessionWatch:
             self._is_stale = False
 
         def report_answer(event: dict[str, Any]) -> None:
-            said = {"accepted": bool(event["result"]), "text": str(event.get("userInput", ""))}
-            self._report(UserEvent("dialog", self.seen, said=said))
+            details = {"accepted": bool(event["result"]), "text": str(event.get("userInput", ""))}
+            self._report(UserEvent("dialog", self.seen, details=details))
             self._note_event()
 
         def report_navigation(tab: Tab, what: str, url: str) -> None:
             if not url.startswith(("chrome:", "about:")):
                 self._come_to_front(tab)
-                self._report(UserEvent(what, self.seen, not self._is_stale, said={"url": url}))
+                self._report(UserEvent(what, self.seen, not self._is_stale, details={"url": url}))
                 self._note_event()
 
         for tab in self._tabs.all:
@@ -306,9 +306,9 @@ class SessionWatch:
 
     def _handle_document_event(self, tab: Tab, what: str, details: Mapping[str, Any]) -> None:
         async def report_files(event: UserEvent) -> None:
-            said = event.said
-            paths = await read_file_paths(said["context"], said["session"], said["key"])
-            self._report(replace(event, said={**said, "paths": paths}))
+            found = event.details
+            paths = await read_file_paths(found["context"], found["session"], found["key"])
+            self._report(replace(event, details={**found, "paths": paths}))
 
         if what == "changed":
             self._note_change()
@@ -354,7 +354,7 @@ class SessionWatch:
                 await self._tabs.focus(index)
 
         index = self._tabs.all.index(tab)
-        self._report(UserEvent("tab", self.seen, not self._is_stale, said={"index": index}))
+        self._report(UserEvent("tab", self.seen, not self._is_stale, details={"index": index}))
         self._start(focus())
         self._note_event(replace(self.seen, active_tab=index, nodes=(), focus=0, screenshot=""))
 
@@ -371,7 +371,7 @@ class SessionWatch:
                 self._end()
                 return
             if index != active:
-                self._report(UserEvent("tab", seen, said={"index": index}))
+                self._report(UserEvent("tab", seen, details={"index": index}))
             self._report(UserEvent("closed", seen))
             self._note_event()
 

@@ -35,7 +35,7 @@ class _Restated(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RestatingPolicy:
-    """A policy with a memory, told each goal in words that it knows where a model finds them."""
+    """A policy with a memory, given each goal in words that it knows where a model finds them."""
 
     policy: BuiltinPolicy
     model: Model
@@ -71,11 +71,11 @@ class RestatingPolicy:
 def list_requests(goal: str, examples: Iterable[tuple[str, str]]) -> list[str]:
     """Return the remembered goals that a goal could mean, the likest first: of every task the one
     that is put most like it. `examples` are tasks with their goals."""
-    asked = read_goal(goal)
+    wanted = read_goal(goal)
     likest: dict[str, tuple[float, str]] = {}
     for task, text in examples:
         likest[task] = max(
-            likest.get(task, (-1.0, "")), (compare_goals(read_goal(text), asked), text)
+            likest.get(task, (-1.0, "")), (compare_goals(read_goal(text), wanted), text)
         )
     ranked = sorted(likest.values(), key=lambda each: (-each[0], each[1]))
     return [text for _, text in ranked[:_SHOWN]]
@@ -85,10 +85,10 @@ async def restate(model: Model, goal: str, requests: Sequence[str]) -> str:
     """Return the goal as the request that means the same is put, with the goal's own values; the
     goal as it is where there is none, or where two replies cannot be used. Raises `ModelError`."""
     listed = "\n".join(f"{number}. {' '.join(r.split())}" for number, r in enumerate(requests, 1))
-    asked = fence("goal", goal)
+    fenced = fence("goal", goal)
     messages = (
         Message("system", RESTATE.fill("system")),
-        Message("user", RESTATE.fill("user", known=fence("known", listed), goal=asked)),
+        Message("user", RESTATE.fill("user", known=fence("known", listed), goal=fenced)),
     )
 
     async def ask(conversation: tuple[Message, ...]) -> Reply:
@@ -129,9 +129,9 @@ def _put(
     return replace(trajectory, task=task, goal=goal, steps=steps), replace(observation, goal=goal)
 
 
-def _note(decision: Decision, trajectory: Trajectory, goal: str, asked: str) -> Decision:
+def _note(decision: Decision, trajectory: Trajectory, goal: str, original: str) -> Decision:
     """Say with the first action how its goal was understood."""
-    if trajectory.steps or goal == asked:
+    if trajectory.steps or goal == original:
         return decision
     thought = f"{decision.thought}\nThe goal is taken as: {goal}".strip()
     return replace(decision, thought=thought, usage={**decision.usage, RESTATED: 1})

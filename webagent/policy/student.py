@@ -36,7 +36,7 @@ from webagent.records import (
 _SAID, _LEARNT_FROM = "student_said", "student_learnt_from"
 """Its memory's own confidence, in thousandths, and from how many episodes of the kind it knew."""
 SURE_ENOUGH = 0.8
-"""Probability of being right from which a student acts, unless it is told otherwise. Along
+"""Probability of being right from which a student acts by default. Along
 demonstrators' way on development seeds, of steps at least as sure 97.6 % were right on 20
 MiniWoB++ tasks and 99.2 % on oscar, as many as of those at least 90 % sure."""
 _FILE = "student.json"
@@ -103,9 +103,9 @@ class Student:
         kind, said = self.kind_of(observation.goal), confidence_of(found[0])
         known = self.learnt_from[kind]
         probability = self.calibration.probability(kind, _template(observation.goal), said, known)
-        told = Candidate(format_action(found[0].action), math.log(max(probability, 1e-9)))
+        candidate = Candidate(format_action(found[0].action), math.log(max(probability, 1e-9)))
         usage = {ACTED: 1, SURE: round(1000 * probability)}
-        decision = replace(found[0], source=STUDENT, candidates=(told,), usage=usage)
+        decision = replace(found[0], source=STUDENT, candidates=(candidate,), usage=usage)
         return Guess(decision, said, known, probability)
 
     def learn(self, trajectory: Trajectory, success: float | None) -> int:
@@ -248,7 +248,7 @@ class StudentPolicy:
 
     def _acts(self, guess: Guess, trajectory: Trajectory, observation: Observation) -> bool:
         """Whether it is left to the student: not where its last step came to nothing, nor where the
-        large policy is asked to check on it."""
+        large policy is to check on it."""
         if guess.probability < self.student.sure:
             return False
         own = trajectory.steps and trajectory.steps[-1].decision.source == STUDENT

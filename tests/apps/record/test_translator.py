@@ -117,7 +117,7 @@ def test_files_stand_for_the_click_that_asked_for_them(kept: Kept) -> None:
     kept.hear("files", 2, paths=[], count=1)
 
     assert kept.done() == ['upload_file(2, "/a.txt")']
-    assert kept.said == ["files put into it were left out: their location is not known"]
+    assert kept.said == ["files put into it were left out: they cannot be located"]
 
 
 def test_buttons_and_held_keys_are_kept(kept: Kept) -> None:

@@ -26,7 +26,7 @@ GOOD = 0.6
 STRICT = 0.9
 """The same where one is to be strict."""
 SIZED = 0.7
-"""Confidence in what was told apart from its like by its size only."""
+"""Confidence in what differs from its like in size only."""
 MARGIN = 0.1
 """So much better than the next one the best has to be."""
 _FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
@@ -114,7 +114,7 @@ class ElementSearch:
         if best < GOOD:
             return LostElement(
                 f"{missing}; the nearest is {describe_element(self.now.nodes[place])} with a"
-                f" confidence of {best:.2f}, and {GOOD} is asked"
+                f" confidence of {best:.2f}, and {GOOD} is needed"
             )
         if len(scored) > 1 and best - scored[1][0] < MARGIN:
             both = " and ".join(describe_element(self.now.nodes[i]) for _, i in scored[:2])
@@ -131,7 +131,7 @@ class ElementSearch:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether it goes by another name as the task is another one."""
+        """Whether it has another name as the task is another one."""
         return self.name != self.target.name
 
     @property
@@ -307,7 +307,7 @@ class ElementSearch:
         return found[0] if len(found) == 1 else None
 
     def _find_by_changed_name(self) -> FoundElement | LostElement:
-        """Return the one whose name holds what the goal says now in place of what it said."""
+        """Return the one whose name holds the new goal's words in place of the old one's."""
         wanted = [
             _pad_words(change.new)
             for change in self.values.alignment.changes

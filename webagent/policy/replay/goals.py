@@ -60,7 +60,7 @@ class Alignment:
     blocks: tuple[Block, ...]
 
     @property
-    def is_sure(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every part of either goal has its counterpart in the other."""
         return all(a1 > a0 and b1 > b0 for _, a0, a1, b0, b1 in self.blocks)
 
@@ -74,8 +74,8 @@ class Alignment:
         )
 
     def counterparts(self, text: str) -> set[str | None]:
-        """Return what the new goal says where the old one says this text; None where that cannot be
-        told. Empty where the old goal does not say it."""
+        """Return what the new goal says where the old one says this text; None where that is
+        unknown. Empty where the old goal does not say it."""
         words = WordSequence.of(text).plain
         found: set[str | None] = set()
         for at in self.old.finds(words):
@@ -106,7 +106,7 @@ def align(old: str, new: str) -> Alignment:
     matcher = SequenceMatcher(None, before.plain, after.plain, autojunk=False)
     blocks = [(tag == "equal", a0, a1, b0, b1) for tag, a0, a1, b0, b1 in matcher.get_opcodes()]
     found = Alignment(before, after, tuple(blocks))
-    return found if found.is_sure else Alignment(before, after, _merge_blocks(found.blocks))
+    return found if found.is_complete else Alignment(before, after, _merge_blocks(found.blocks))
 
 
 def _align_by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
@@ -157,8 +157,8 @@ class CarriedText:
 
     text: str
     how: str
-    """`given`, `goal` where the goal says it, `unsure` where the goal says it and it cannot be told
-    what stands for it now, `elsewhere` where the goal does not say it."""
+    """`given`, `goal` where the goal says it, `unsure` where the goal has it and it is unknown what
+    stands for it now, `elsewhere` where the goal does not say it."""
 
     @property
     def is_known(self) -> bool:
@@ -222,10 +222,10 @@ class ValueMapping:
             return CarriedText(text, "unsure")
         words, old = WordSequence.of(text).plain, self.alignment.old
         start = next(old.finds(words))
-        said = old.cut(start, start + len(words))
-        if said == new:
+        recorded = old.cut(start, start + len(words))
+        if recorded == new:
             return CarriedText(text, "goal")
-        fitting = [case for case in _CASES if case(said) == text]
+        fitting = [case for case in _CASES if case(recorded) == text]
         if not fitting:
             return CarriedText(new, "unsure")
         if len({case(new) for case in fitting}) > 1 and _SPEAKS_OF_CASE.search(old.text):
@@ -249,10 +249,10 @@ def _is_said(change: WordSequence, texts: Sequence[WordSequence]) -> bool:
     """Whether every word of what has changed is in one of the texts, in its own surroundings."""
     if any(True for text in texts for _ in text.finds(change.plain)):
         return True
-    said = {
+    covered = {
         at + offset
         for text in texts
         for at in change.finds(text.plain)
         for offset in range(len(text.plain))
     }
-    return all(i in said or not word.isalnum() for i, word in enumerate(change.plain))
+    return all(i in covered or not word.isalnum() for i, word in enumerate(change.plain))

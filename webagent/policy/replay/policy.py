@@ -30,7 +30,7 @@ _NOT_DONE = re.compile(r"no element|element \d+|there is nothing|the point")
 class ReplayPolicy:
     """Plays one recording; `accounts` says step by step what came of it.
 
-    What cannot be done surely is refused with `PolicyError`, which ends the episode.
+    What cannot be done reliably is refused with `PolicyError`, which ends the episode.
     """
 
     recording: Trajectory
@@ -42,7 +42,7 @@ class ReplayPolicy:
     accounts: list[ReplayedStep] = field(default_factory=list)
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Return what was done at this point. Raises `PolicyError` where that cannot be told."""
+        """Return what was done at this point. Raises `PolicyError` where that is unknown."""
         start = time.monotonic()
         if not trajectory.steps:
             self.accounts.clear()
@@ -83,7 +83,7 @@ class ReplayPolicy:
         )
         if not done:
             alignment = values.alignment
-            if alignment.changes and not alignment.is_sure and not self.given:
+            if alignment.changes and not alignment.is_complete and not self.given:
                 raise PolicyError(
                     f"the goal {alignment.new.text!r} asks for more or less than the recorded one,"
                     f" {alignment.old.text!r}"
@@ -92,7 +92,7 @@ class ReplayPolicy:
             if missing:
                 raise PolicyError(
                     f"the goal is another one: {'; '.join(missing)}, and nothing that was done"
-                    " goes by that"
+                    " depends on that"
                 )
         steps = self.recording.steps
         self._check_effect(done, page)

@@ -80,7 +80,7 @@ class TextRewriter:
     def rewrite(self, action: Action) -> tuple[Action, tuple[str, ...]]:
         """Return the action with its texts as they are to be now, and what was replaced, in words.
 
-        Raises `PolicyError` where a text depends on what cannot be told.
+        Raises `PolicyError` where a text depends on what is unknown.
         """
         notes: list[str] = []
         for name, text in list_texts(action):
@@ -185,7 +185,7 @@ def list_texts(action: Action) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class ReplayContext:
-    """Where a recording is played: what it is carried over by, and how sure one wants to be."""
+    """Where a recording is played: what it is carried over by, and the confidence needed."""
 
     values: ValueMapping
     least: float
@@ -200,7 +200,7 @@ def replay_step(
 ) -> tuple[Action, ReplayedStep]:
     """Return the action for a recorded step, with the account of it. `number` counts from 1.
 
-    Raises `PolicyError` with the reason where it cannot be told what to do.
+    Raises `PolicyError` with the reason where it is unknown what to do.
     """
     recorded, action = step.observation, step.decision.action
     done = ReplayedStep(number, format_action(action))
@@ -273,7 +273,7 @@ def _find_surely(
     if found.confidence < place.least:
         raise PolicyError(
             f"{describe_element(target)} was found by {found.rule} with a confidence of"
-            f" {found.confidence:.2f}, and {place.least} is asked"
+            f" {found.confidence:.2f}, and {place.least} is needed"
         )
     if not found.is_named and _is_arbitrary(search):
         raise PolicyError(
@@ -284,7 +284,7 @@ def _find_surely(
 
 
 def _is_arbitrary(search: ElementSearch) -> bool:
-    """Whether the choice depended on what the recorded page said and this one does not."""
+    """Whether the choice depended on what the recorded page showed and this one does not."""
     target = search.target
     if not search.values.is_another_task or search.is_renamed or not target.name:
         return False

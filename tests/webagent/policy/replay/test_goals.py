@@ -45,8 +45,8 @@ def test_what_cannot_be_told_is_not_guessed(old: str, new: str, text: str) -> No
 
 
 def test_goals_that_ask_for_more_are_known_not_to_fit() -> None:
-    assert not align("Select a.", "Select a and then b.").is_sure
-    assert align('Click "x".', 'Click "y".').is_sure
+    assert not align("Select a.", "Select a and then b.").is_complete
+    assert align('Click "x".', 'Click "y".').is_complete
 
 
 def test_a_change_that_nothing_goes_by_is_named() -> None:

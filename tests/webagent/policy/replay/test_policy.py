@@ -127,7 +127,7 @@ async def test_strict_takes_nothing_that_is_only_alike(
 ) -> None:
     task = task_on(tmp_path, PAGE.replace(">Save<", ">Save it<"))
     done, _ = await replayed(recording, world, task, strict=True)
-    assert "0.9 is asked" in done.error and done.evidence["said"] == []
+    assert "0.9 is needed" in done.error and done.evidence["said"] == []
 
 
 async def test_a_mark_that_the_recorded_page_lacks_is_said(
