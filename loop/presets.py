@@ -8,9 +8,8 @@ from functools import partial
 
 from loop.policies import ModelChoice
 from loop.settings import ImproveConfig
-from loop.training.settings import WeightSettings
+from loop.training.settings import FitSettings, WeightSettings
 from loop.worlds import WorldChoice
-from webagent.training.language.config import TrainConfig
 
 _WEIGHTS = partial(
     ImproveConfig,
@@ -47,7 +46,7 @@ PRESETS = {
         proposer="endpoint",
         steps=10_240,
         how=WeightSettings(objective="sft", lora=16),
-        train=TrainConfig(learning_rate=2e-5),
+        fit=FitSettings(learning_rate=2e-5),
     ),
     "webrl": _WEIGHTS(
         preset="webrl",
@@ -57,7 +56,7 @@ PRESETS = {
         proposer="failures",
         proposals_solved_by="policy",
         how=WeightSettings(objective="webrl"),
-        train=TrainConfig(learning_rate=1e-6),
+        fit=FitSettings(learning_rate=1e-6),
     ),
     "dreamgym": ImproveConfig(
         preset="dreamgym",

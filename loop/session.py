@@ -37,6 +37,8 @@ SHARED = "none"
 """The arm under which demonstrations and initial weights are stored, for all arms of a repeat."""
 
 
+BUILTIN_RATE = 2e-3
+"""Peak learning rate of the built-in network's initial training, unless --learning-rate is set."""
 _RETRIES = 2
 """Retries of an episode that failed because of the browser, site or model."""
 
@@ -120,7 +122,7 @@ class Session:
     def fit_config(self, tokens: int, round: int) -> FitConfig:
         """Return the training configuration: seeds differ by repeat and round; rounds after the
         first use half the learning rate."""
-        rate = self.config.learning_rate * (0.5 if round else 1.0)
+        rate = (self.config.fit.learning_rate or BUILTIN_RATE) * (0.5 if round else 1.0)
         seed = 1000 * self.repeat + round
         return FitConfig(tokens=tokens, learning_rate=rate, seed=seed)
 

@@ -22,10 +22,9 @@ from loop.measurement.settings import (
 )
 from loop.policies import ModelChoice
 from loop.student import StudentChoice
-from loop.training.settings import WeightSettings
+from loop.training.settings import FitSettings, WeightSettings
 from loop.worlds import WorldChoice
 from webagent.policy.knowledge.entries import EntryKind
-from webagent.training.language.config import TrainConfig
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,8 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     `reflections` and `examples`."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """How the weights of a local language model are trained."""
-    train: TrainConfig = field(default_factory=TrainConfig)
-    """Training configuration; --base-tokens and --round-tokens set its length."""
+    fit: OmitArgPrefixes[FitSettings] = field(default_factory=FitSettings)
+    """Learning rate, batches and precision; --base-tokens and --round-tokens set the length."""
     samples: int = 1
     """Episodes per sampled task, for objectives that compare episodes: `dpo`, `grpo`, `gspo`."""
     trials: int = 10
@@ -115,9 +114,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Prompt and target tokens of the policy's training per round, also in the control arm."""
     world_tokens: int = 400_000
     """Prompt and target tokens of the world model's training per round."""
-    learning_rate: float = 2e-3
-    """Peak learning rate of the initial training; later rounds continue from the weights at half of
-    it."""
     temperature: float = 1.2
     """Sampling temperature of the policy during collection; the built-in policy explores a task
     that it has examples of only after a try has failed."""

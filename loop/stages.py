@@ -329,7 +329,7 @@ async def _open_acting(session: Session, state: ArmState) -> AsyncIterator[Polic
 def track_round(session: Session, round: int) -> None:
     """Send a round's figures to the trackers that were asked for; its arm and repeat are a run
     there. Raises `SetupError` where one cannot be begun."""
-    names, store = session.config.train.track, session.store
+    names, store = session.config.fit.track, session.store
     arm, repeat = session.arm.name, session.repeat
     sent = f"tracked:{arm}:{repeat}:{round}"
     if not names or store.get_state(sent):

@@ -223,7 +223,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
             f"--violations {config.violations:g} is a share, from 0 to 1, of episodes in which a"
             " guard refuses something; it needs --guard FILE"
         )
-    check_trackers(config.train.track)
+    check_trackers(config.fit.track)
     check_environment(config.played, TaskSelection.of(config.played))
     suite, split = load_suite(config), split_tasks(config)
     check_scored(config, split, suite)

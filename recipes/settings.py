@@ -47,7 +47,18 @@ REPLACED = {
     "prompting.plan": "leave it out: a thought is free to hold a plan",
     "prompting.critique": "leave it out: an action is done as it was chosen",
     "expert-when": "leave it out: the expert acts where the policy is stuck",
-    "train.tensorboard": "give --train.track tensorboard",
+    "importance-cap": "weights are truncated at 2",
+    "perplexity": "replayed replies have a perplexity between 1.05 and 2",
+    "train": "its settings are those of the command: learning_rate, batch, epochs, updates, …",
+    **{
+        f"train.{name}": "leave it out: nothing that was measured needed another value"
+        for name in ("schedule", "warmup", "final", "weight-decay", "betas", "clip", "lane-tokens")
+    },
+    **{f"train.{name}": "leave it out" for name in ("tree", "no-tree", "keep", "most-skipped")},
+    "train.tensorboard": "give --track tensorboard",
+    "train.units-per-step": "give --batch",
+    "train.steps": "give --updates",
+    "train.imagined": "give --imagined-share",
     "vision": "give --images",
     "curriculum": "leave it out: tasks that are not mastered are sampled uniformly",
     "explore": "leave it out: --temperature and --random-share hold for all rounds",
@@ -123,7 +134,10 @@ def _wrong(config: type[Config], command: str, flags: Sequence[str], complaint: 
 
 def _replaced(name: str, source: str) -> UsageError | None:
     """Return the error that says what has replaced a setting; None for one that never was."""
-    instead = REPLACED.get(name.replace("_", "-"))
+    name = name.replace("_", "-")
+    instead = REPLACED.get(name)
+    if instead is None and name.startswith("train."):
+        instead = f"give --{name.removeprefix('train.')}"
     return UsageError(f"{source} is gone; {instead}") if instead else None
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FRESH = "fresh"
 """Folder in the output folder of weights created from scratch."""
+PERPLEXITY = (1 / 0.95, 1 / 0.5)
+"""Minimum and maximum perplexity of a replayed reply: WebRL's bounds."""
 _SHOWN = ("loss", "gradient_norm", "learning_rate", "tokens_per_second", "accuracy", "clip_share")
 _LINE_SECONDS = 5.0
 
@@ -123,7 +125,7 @@ def _weights(
                 raise SetupError("no episodes with text to train a tokenizer on")
             from webagent.models.fresh import create_model
 
-            seed = settings.train.seed
+            seed = settings.seed
             texts = _texts(settings.role, episodes, asking)
             count = create_model(Path(name), texts, settings.shape, seed=seed)
             print(f"a model of {count:,} parameters was created in {name}", flush=True)
@@ -164,7 +166,7 @@ def _units(
         return units
     past = load_experience(settings.replay, settings.score, settings.steps)
     offered = build_units(settings, past.episodes, past.scores, *given, past.judged)
-    kept = select_replayed(offered, weights, build_reading(weights, runs), *settings.perplexity)
+    kept = select_replayed(offered, weights, build_reading(weights, runs), *PERPLEXITY)
     print(f"{len(kept):,} of {len(offered):,} units of earlier runs are replayed", flush=True)
     return [*units, *kept]
 

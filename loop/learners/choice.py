@@ -92,8 +92,8 @@ def check_async_rounds(config: ImproveConfig) -> None:
             f"--async-rounds {rounds} changes nothing where every round is evaluated, which waits"
             " for its training; give --evaluate-every 4, say"
         )
-    if 0 < config.train.staleness < rounds:
+    if 0 < config.fit.staleness < rounds:
         raise UsageError(
-            f"--train.staleness {config.train.staleness} leaves out what weights {rounds} rounds"
+            f"--staleness {config.fit.staleness} leaves out what weights {rounds} rounds"
             f" old do, which is all that --async-rounds {rounds} collects; give {rounds} or more"
         )

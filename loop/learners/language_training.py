@@ -4,7 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,9 +57,7 @@ class RoundTraining:
         is_own = round > 0 and session.arm.learns_from == "experience"
         # Without experience of their own the weights are changed by imitation alone.
         how = session.config.how
-        settings = TrainSettings(
-            how=how if is_own else WeightSettings(lora=how.lora), train=session.config.train
-        )
+        settings = TrainSettings(how=how if is_own else WeightSettings(lora=how.lora))
         # The weights that an adapter lies on; a folder without an adapter is its own.
         base, noted = self.start, Path(self.start, "adapter_config.json")
         if noted.is_file():
@@ -92,8 +90,8 @@ class RoundTraining:
 
     def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
         session, config = self.session, self.session.config
-        course = replace(
-            settings.how.adapted(config.train),
+        course = config.fit.course(
+            settings.how.lora,
             tokens=config.round_tokens if self.round else config.base_tokens,
             epochs=_EPOCHS,
             imagined=config.imagined_share,

@@ -47,6 +47,9 @@ Scores = Mapping[str, float]
 Judgements = Mapping[str, StepJudgement]
 """What is thought of the steps, by episode id."""
 
+CAP = 2.0
+"""Maximum importance weight of a token, as in Truncated Importance Sampling."""
+
 
 def build_units(
     settings: TrainSettings,
@@ -233,13 +236,13 @@ def make_objective(how: WeightSettings) -> "Objective":
         case "webrl":
             return objectives.Regression(1.0 if beta is None else beta)
         case "grpo":
-            bounds = Clipping(high=0.28, divergence=beta or 0.0, cap=how.importance_cap)
+            bounds = Clipping(high=0.28, divergence=beta or 0.0, cap=CAP)
             return objectives.PolicyGradient(bounds, how.recomputed, how.entropy)
         case "gspo":
             bounds = Clipping(
                 *(3e-4, 4e-4), level="sequence", per="sequence", divergence=beta or 0.0
             )
-            bounds = replace(bounds, cap=how.importance_cap)
+            bounds = replace(bounds, cap=CAP)
             return objectives.PolicyGradient(bounds, how.recomputed, how.entropy)
         case _:
             return objectives.Supervised()

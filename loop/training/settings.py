@@ -1,6 +1,6 @@
 """What is trained, on what, and how."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -11,8 +11,8 @@ from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, UsageError
 from webagent.models.fresh import ModelShape
 from webagent.policy.prompting import Prompting
-from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.tracking import check_trackers
+from webagent.training.language.config import DEFAULTS, LoraSettings, TrainConfig
+from webagent.training.tracking import Tracker, check_trackers
 
 MODEL = "model"
 """Folder of the trained weights, in the output folder."""
@@ -38,9 +38,7 @@ class WeightSettings:
     comparing episodes (omega of GiGPO; 1 in the paper)."""
     recomputed: bool = False
     """With `grpo` and `gspo`: compute ratios to the policy at the time of the update, with
-    truncated importance weights that correct for the difference from the policy that sampled."""
-    importance_cap: float = 2.0
-    """Maximum importance weight of a token with --recomputed."""
+    importance weights, truncated at 2, for the difference from the policy that sampled."""
     entropy: float = 0.0
     """With `grpo` and `gspo`: weight of the tokens' mean entropy in the loss, which keeps replies
     diverse."""
@@ -58,11 +56,61 @@ class WeightSettings:
                 " compare what was done, and what a page did is not among it"
             )
 
-    def adapted(self, course: TrainConfig) -> TrainConfig:
-        """Return the training configuration, including the adapter."""
-        if not self.lora:
-            return course
-        return replace(course, lora=LoraSettings(rank=self.lora, alpha=2 * self.lora))
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How fast a language model learns, and how its rows are laid out."""
+
+    learning_rate: float | None = None
+    """Peak learning rate, reached after the warm-up; it falls to 0 as a cosine. Default: 1e-5; in
+    `webagent improve` with the built-in policy 2e-3, and half of it in the rounds."""
+    batch: int = 32
+    """Rows, or pairs of rows, per update, over all processes."""
+    micro_batch_tokens: int = 8192
+    """Maximum tokens per forward pass, including padding; halved if memory runs out."""
+    row_tokens: int = 0
+    """Maximum length of a row in tokens; longer ones are dropped and counted. 0 uses the model's
+    context length."""
+    staleness: int = 0
+    """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
+    bf16: bool = False
+    """Compute in bfloat16; the weights keep their precision."""
+    gradient_checkpointing: bool = False
+    """Recompute activations in the backward pass: less memory, more time."""
+    checkpoint_every: int = 100
+    """Updates between checkpoints; 0 for a single one at the end."""
+    track: tuple[Tracker, ...] = ()
+    """Also send the figures to `tensorboard`, `wandb` or `mlflow`."""
+
+    def course(
+        self,
+        lora: int,
+        *,
+        epochs: int = 1,
+        updates: int = 0,
+        tokens: int = 0,
+        imagined: float = 0.5,
+        seed: int = 0,
+    ) -> TrainConfig:
+        """Return the training configuration of this length, with an adapter of this rank."""
+        rate = self.learning_rate
+        return TrainConfig(
+            learning_rate=DEFAULTS.learning_rate if rate is None else rate,
+            units_per_step=self.batch,
+            micro_batch_tokens=self.micro_batch_tokens,
+            epochs=epochs,
+            steps=updates,
+            tokens=tokens,
+            row_tokens=self.row_tokens,
+            imagined=imagined,
+            staleness=self.staleness,
+            seed=seed,
+            bf16=self.bf16,
+            gradient_checkpointing=self.gradient_checkpointing,
+            lora=LoraSettings(rank=lora, alpha=2 * lora) if lora else None,
+            checkpoint_every=self.checkpoint_every,
+            track=self.track,
+        )
 
 
 @dataclass(frozen=True)
@@ -73,9 +121,7 @@ class TrainSettings:
     """Folders of the runs to learn from."""
     replay: tuple[Path, ...] = ()
     """Folders of earlier runs whose steps are trained on again if the model's perplexity on them is
-    neither very low nor very high (WebRL)."""
-    perplexity: tuple[float, float] = (1 / 0.95, 1 / 0.5)
-    """Minimum and maximum perplexity of a replayed reply; the defaults are WebRL's bounds."""
+    between 1.05 and 2, as in WebRL."""
     model: Important[str] = ""
     """Folder or hub name of the initial model. Default: a small model created from scratch, with a
     tokenizer trained on the runs' prompts and actions."""
@@ -88,7 +134,9 @@ class TrainSettings:
     """What the model becomes: a policy, a world model, or a reward model that predicts whether an
     episode succeeded."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
-    """The training objective and which weights are trained."""
+    """Training objective and which weights are trained."""
+    fit: OmitArgPrefixes[FitSettings] = field(default_factory=FitSettings)
+    """Learning rate, batches and precision."""
     site_memory: Path | None = None
     """Folder of what is known of sites, shown in the prompts of steps that were not sampled by a
     model, such as demonstrations."""
@@ -110,7 +158,16 @@ class TrainSettings:
     """How the policy is prompted, one switch per part, in training and afterwards when it acts."""
     shape: ModelShape = field(default_factory=ModelShape)
     """Shape of a model created from scratch."""
-    train: TrainConfig = field(default_factory=TrainConfig)
+    epochs: Important[int] = 1
+    """Number of passes over the rows."""
+    updates: int = 0
+    """Maximum number of updates; 0 for no limit besides the epochs."""
+    tokens: int = 0
+    """Maximum number of training tokens, without padding; 0 for no limit."""
+    imagined_share: float = 0.5
+    """Maximum share of imagined rows, by tokens, 0 to 1."""
+    seed: int = 0
+    """Seed of the order of rows and of dropout."""
 
     @property
     def objective(self) -> Objective:
@@ -120,12 +177,19 @@ class TrainSettings:
     @property
     def course(self) -> TrainConfig:
         """Return the training configuration, including the adapter."""
-        return self.how.adapted(self.train)
+        return self.fit.course(
+            self.how.lora,
+            epochs=self.epochs,
+            updates=self.updates,
+            tokens=self.tokens,
+            imagined=self.imagined_share,
+            seed=self.seed,
+        )
 
     def check(self) -> None:
         """Check that the settings are consistent. Raises `SetupError`."""
         self.how.check()
-        check_trackers(self.train.track)
+        check_trackers(self.fit.track)
         if not self.runs:
             raise UsageError("train needs the folder of at least one run: webagent train runs/NAME")
         missing = [str(run) for run in (*self.runs, *self.replay) if not run.is_dir()]

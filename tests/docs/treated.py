@@ -147,7 +147,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --arms none self lookahead rerank --world map --candidates 5 --margin 3",
         "webagent train --runs runs/demos --prompt brief --prompting.constrained"
         " --prompting.thought-tokens 0 --out tiny",
-        "webagent improve --policy local:tiny/model --max-tokens 192 --train.learning-rate 5e-4",
+        "webagent improve --policy local:tiny/model --max-tokens 192 --learning-rate 5e-4",
         "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4"
         " --recomputed --entropy 0.01",
         "webagent improve --policy endpoint --model NAME --steps 200 --trials 20 --max-cost 10",
@@ -174,8 +174,8 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --preset early-experience --policy local:FOLDER --benchmark fossil",
         "webagent train runs/NAME --role reward --model FOLDER --lora 16 --out trained",
         "webagent train --runs runs/NAME --steps rules",
-        "webagent train runs/NAME --train.track wandb",
-        "webagent improve --preset demo --train.track mlflow tensorboard",
+        "webagent train runs/NAME --track wandb",
+        "webagent improve --preset demo --track mlflow tensorboard",
         "webagent judge runs/NAME --steps --model NAME",
         "webagent train --runs runs/NAME --steps witness",
         "webagent train --runs runs/NAME --steps witness --objective grpo",
@@ -294,12 +294,12 @@ READ: dict[str, tuple[str, ...]] = {
         " --seeds 60 --name demos",
         "webagent train --runs runs/demos --prompt brief --actions click"
         " --prompting.constrained --prompting.thought-tokens 0 --shape.width 96"
-        " --shape.layers 2 --shape.vocabulary 1000 --train.learning-rate 1e-6"
-        " --train.steps 1 --out tiny",
+        " --shape.layers 2 --shape.vocabulary 1000 --learning-rate 1e-6"
+        " --updates 1 --out tiny",
         "webagent improve --policy local:tiny/model --tasks click-dialog-2 focus-text-2"
         " click-tab identify-shape --demonstrations 1 --base-tokens 15000 --max-tokens"
         " 128 --rounds 3 --steps 500 --round-tokens 300000 --temperature 10"
-        " --train.learning-rate 1.5e-3 --train.units-per-step 4",
+        " --learning-rate 1.5e-3 --batch 4",
         "webagent benchmark miniwob --policy oracle --name script",
         "webagent benchmark miniwob --policy local:FOLDER --observation cropped"
         " --images --name seen",
@@ -362,7 +362,7 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "weights that a training of minutes makes": (
         "webagent train --runs runs/fossil --role world --shape.width 96 --shape.layers 2"
-        " --shape.vocabulary 2000 --train.learning-rate 1.5e-3 --train.units-per-step 4 --out tiny",
+        " --shape.vocabulary 2000 --learning-rate 1.5e-3 --batch 4 --out tiny",
         "webagent dream runs/fossil --measure figures.json --world local:tiny/model",
         "webagent dream runs/fossil --measure figures.json --world endpoint --world-model NAME",
         "webagent benchmark fossil --policy model:runs/fossil/weights/none-0/0/policy"

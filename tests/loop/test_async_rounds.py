@@ -20,11 +20,11 @@ from loop.learners.language_training import RoundTraining, list_versions
 from loop.policies import ModelChoice
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
+from loop.training.settings import FitSettings
 from tasks.task import Task
 from webagent.errors import ModelError, UsageError
 from webagent.models.weight_notes import write_role
 from webagent.records import Decision, Provenance, Step, Trajectory
-from webagent.training.language.config import TrainConfig
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_which_weights_collect_a_round_follows_from_the_settings(
         ({"async_rounds": 1}, "changes nothing where every round is evaluated"),
         ({"async_rounds": -1, "evaluate_every": 2}, "--async-rounds -1"),
         (
-            {"async_rounds": 2, "evaluate_every": 4, "train": TrainConfig(staleness=1)},
+            {"async_rounds": 2, "evaluate_every": 4, "fit": FitSettings(staleness=1)},
             "give 2 or more",
         ),
         ({"evaluate_every": 0}, "--evaluate-every 0: at least 1"),

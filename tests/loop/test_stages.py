@@ -16,12 +16,12 @@ from loop.learners.builtin import BuiltinLearner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
 from loop.stages import demonstrate, practise, track_round
+from loop.training.settings import FitSettings
 from tasks.task import Task
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Score, Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget
 from webagent.training.fit import FitReport
-from webagent.training.language.config import TrainConfig
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
 def test_a_round_s_figures_are_sent_to_the_tracker_once(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    config = ImproveConfig(tasks=("click-test-2",), train=TrainConfig(track=("tensorboard",)))
+    config = ImproveConfig(tasks=("click-test-2",), fit=FitSettings(track=("tensorboard",)))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:

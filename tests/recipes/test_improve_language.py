@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 TINY = shlex.split(
     """--tasks click-test click-test-2 --prompt brief --prompting.constrained
 --prompting.thought-tokens 0 --max-tokens 128 --rounds 1 --steps 40 --base-tokens 1500
---round-tokens 1500 --train.learning-rate 1e-3 --train.units-per-step 4 --evaluate 1
+--round-tokens 1500 --learning-rate 1e-3 --batch 4 --evaluate 1
 --demonstrations 1 --workers 1 --concurrency 2"""
 )
 
@@ -83,7 +83,7 @@ def test_every_objective_goes_round(
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(play_roles())
     judged = ["--judge", "judge:agentrewardbench", "--judge-model", "judge", "--no-judge-images"]
-    more = ["--objective", objective, "--samples", "3", "--recomputed", "--importance-cap", "3"]
+    more = ["--objective", objective, "--samples", "3", "--recomputed"]
     more += ["--entropy", "0.01", "--steps", "60", "--arms", "none", "self"]
     assert cli.main(improve(base, "run", *judged, *more)) == 0
     run = base.parent / "run"
@@ -114,7 +114,7 @@ def test_an_adapter_goes_on_from_round_to_round(base: Path) -> None:
 @pytest.mark.timeout(1800)
 def test_a_killed_run_comes_to_the_same_weights(base: Path) -> None:
     """Killed while it plays and once more while it trains."""
-    more = ["--arms", "none", "self", "--train.checkpoint-every", "1"]
+    more = ["--arms", "none", "self", "--checkpoint-every", "1"]
     program = [sys.executable, "-m", "recipes.cli"]
     assert cli.main(improve(base, "calm", *more)) == 0
     run, calm = base.parent / "killed", base.parent / "calm"
@@ -142,7 +142,7 @@ def test_rounds_collected_beside_trainings_come_to_the_same_weights_after_a_kill
 ) -> None:
     """By weights one round older, as their steps say."""
     more = ["--arms", "none", "self", "--rounds", "3", "--evaluate-every", "3"]
-    more += ["--async-rounds", "1", "--train.checkpoint-every", "1"]
+    more += ["--async-rounds", "1", "--checkpoint-every", "1"]
     program = [sys.executable, "-m", "recipes.cli"]
     assert cli.main(improve(base, "calm", *more)) == 0
     run, calm = base.parent / "killed", base.parent / "calm"
@@ -174,7 +174,7 @@ def test_rounds_collected_beside_trainings_come_to_the_same_weights_after_a_kill
 @pytest.mark.timeout(2700)
 def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base: Path) -> None:
     """While it starts, demonstrates, trains, plays and measures, three rounds long."""
-    more = ["--arms", "none", "control", "self", "--rounds", "3", "--train.checkpoint-every", "1"]
+    more = ["--arms", "none", "control", "self", "--rounds", "3", "--checkpoint-every", "1"]
     more += ["--evaluate-between", "1"]
     program = [sys.executable, "-m", "recipes.cli"]
     assert cli.main(improve(base, "calm", *more)) == 0

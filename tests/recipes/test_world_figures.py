@@ -131,7 +131,7 @@ def test_development_seeds_are_measured_without_having_been_learned(tmp_path: Pa
 def trained(folder: Path, run: Path) -> Path:
     """Weights trained on the steps of a run."""
     shape = ["--shape.width", "64", "--shape.layers", "2", "--shape.vocabulary", "700"]
-    train = ["--train.learning-rate", "3e-3", "--train.epochs", "10", "--train.units-per-step", "4"]
+    train = ["--learning-rate", "3e-3", "--epochs", "10", "--batch", "4"]
     asked = ["train", "--runs", str(run), "--role", "world", "--out", str(folder), *shape, *train]
     assert cli.main(asked) == 0
     return folder / "model"

@@ -25,7 +25,7 @@ def check_trackers(names: Sequence[str]) -> None:
         if missing:
             raise SetupError(
                 f"{name} is asked for but {' and '.join(missing)} not installed; install"
-                f" webagent-loop[{name}], or leave --train.track off: a training's figures are in"
+                f" webagent-loop[{name}], or leave --track off: a training's figures are in"
                 " metrics.jsonl, a run's in summary.json"
             )
 

@@ -105,7 +105,7 @@ async def test_the_rules_serve_without_anything_kept(tmp_path: Path) -> None:
     for objective in ("sft", "grpo"):
         out = tmp_path / objective
         flags = ("--runs", str(run), "--out", str(out), "--model", str(weights))
-        few = ("--train.steps", "1", "--train.units-per-step", "1")
+        few = ("--updates", "1", "--batch", "1")
         assert cli.main(["train", *flags, *few, "--objective", objective, "--steps", "rules"]) == 0
         assert (out / "model" / "model.safetensors").is_file()
 

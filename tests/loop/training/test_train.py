@@ -26,7 +26,7 @@ SMALL = (
     *("--shape.width", "32", "--shape.layers", "1", "--shape.heads", "2"),
     *("--shape.vocabulary", "300", "--prompt", "brief", "--actions", "click", "fill"),
 )
-FEW = ("--train.steps", "2", "--train.units-per-step", "2", "--train.learning-rate", "1e-3")
+FEW = ("--updates", "2", "--batch", "2", "--learning-rate", "1e-3")
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +223,7 @@ def test_world_and_reward_models_go_the_same_way_and_each_is_taken_for_what_it_i
         (("--prompt", "long"), "unknown prompt 'long'"),
         (("--adapter", "a"), "name it with --model"),
         (("--score", "beauty"), "0 of them scored as 'beauty'"),
-        (("--train.learning-rate", "0"), "learning_rate is 0"),
+        (("--learning-rate", "0"), "learning_rate is 0"),
     ],
 )
 def test_what_cannot_be_trained_is_named(

@@ -42,9 +42,9 @@ def test_a_vision_language_model_is_trained_on_its_own_rollouts_and_acts_again(
         for place, episode in enumerate(before):
             store.score(episode.id, Score("told", float(place % 2), "for the test"))
     wanted = ["--runs", "runs/before", "--model", str(tmp_path / "vlm"), "--out", "out"]
-    ways = ["--objective", "grpo", "--score", "told", "--train.learning-rate", "1e-2"]
+    ways = ["--objective", "grpo", "--score", "told", "--learning-rate", "1e-2"]
     ways += ["--prompt", "brief", "--prompting.constrained", "--prompting.thought-tokens", "0"]
-    ways += ["--train.steps", "1", "--observation", "screenshot"]
+    ways += ["--updates", "1", "--observation", "screenshot"]
     assert cli.main(["train", *wanted, *ways]) == 0
     after = play(Path("out", "model"), "after")
     assert len(after) == 4

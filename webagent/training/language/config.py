@@ -1,7 +1,6 @@
 """Training configuration, in one record that is stored with the run."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from webagent.errors import SetupError
 from webagent.training.tracking import Tracker
@@ -27,17 +26,9 @@ class TrainConfig:
     """Training configuration. The loss does not depend on the size of the micro-batches."""
 
     learning_rate: float = 1e-5
-    """Peak learning rate, reached after the warm-up."""
-    schedule: Literal["constant", "linear", "cosine"] = "cosine"
-    """Learning rate after the warm-up; `linear` and `cosine` end at `final` times the peak."""
+    """Peak learning rate, reached after the warm-up; it falls to 0 as a cosine."""
     warmup: float = 0.03
     """Share of the training, 0 to 1, during which the learning rate rises."""
-    final: float = 0.0
-    """Learning rate at the end of a schedule, as a share of the peak."""
-    weight_decay: float = 0.0
-    """Weight decay of matrices; vectors do not decay."""
-    betas: tuple[float, float] = (0.9, 0.999)
-    """Decay rates of Adam's two moving averages."""
     clip: float = 1.0
     """Maximum norm of the gradient; 0 for no clipping."""
     units_per_step: int = 32
@@ -71,22 +62,16 @@ class TrainConfig:
     """LoRA settings; None trains the full weights."""
     checkpoint_every: int = 100
     """Updates between checkpoints; 0 for a single one at the end."""
-    keep: int = 2
-    """Number of checkpoints to keep."""
     track: tuple[Tracker, ...] = ()
     """Also send the figures to `tensorboard`, `wandb` or `mlflow`."""
-    most_skipped: int = 5
-    """Maximum number of consecutive updates skipped because the loss or gradient is not finite."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "units_per_step", "micro_batch_tokens", "epochs", "keep"):
+        for name in ("learning_rate", "units_per_step", "micro_batch_tokens", "epochs"):
             if getattr(self, name) <= 0:
                 raise SetupError(f"{name} is {getattr(self, name)}; it must be above 0")
-        for name in ("imagined", "warmup", "final"):
+        for name in ("imagined", "warmup"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SetupError(f"{name} is {getattr(self, name)}; it is a share, from 0 to 1")
-        if self.schedule not in ("constant", "linear", "cosine"):
-            raise SetupError(f"schedule {self.schedule!r}; known: constant, linear, cosine")
 
 
 DEFAULTS = TrainConfig()

@@ -166,13 +166,10 @@ def prepare_model(model: nn.Module, config: TrainConfig, adapter: Path | None) -
 def build_optimizer(
     model: nn.Module, config: TrainConfig, device: torch.device
 ) -> torch.optim.Optimizer:
-    """Return AdamW over the weights that are not frozen."""
+    """Return AdamW over the weights that are not frozen, without weight decay."""
     learnt = [p for p in model.parameters() if p.requires_grad]
-    matrices, vectors = [p for p in learnt if p.ndim > 1], [p for p in learnt if p.ndim <= 1]
-    decays = ((matrices, config.weight_decay), (vectors, 0.0))
-    groups = [{"params": weights, "weight_decay": decay} for weights, decay in decays if weights]
     fused = device.type == "cuda"
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=config.betas, fused=fused)
+    return torch.optim.AdamW(learnt, lr=config.learning_rate, weight_decay=0.0, fused=fused)
 
 
 class Reference:

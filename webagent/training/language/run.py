@@ -27,13 +27,15 @@ from webagent.training.tracking import Trackers
 FILE = "metrics.jsonl"
 _MAY_CHANGE = {
     "checkpoint_every",
-    "keep",
     "micro_batch_tokens",
-    "most_skipped",
     "tensorboard",  # what was there before `track`
     "track",
 }
 """Settings that a resumed run may have otherwise, since they change nothing that is learnt."""
+KEPT = 2
+"""Checkpoints that are kept, so that one is whole if the process dies while it writes."""
+MOST_SKIPPED = 5
+"""Updates in a row whose loss or gradient was not finite, after which training gives up."""
 Offered = Sequence[TokenRow | TrainingUnit]
 
 
@@ -84,13 +86,7 @@ def compute_learning_rate(done: float, config: TrainConfig, step: int = 0) -> fl
     if config.warmup and done < config.warmup:
         return config.learning_rate * max(done / config.warmup, 0.5 / (step + 1) if not step else 0)
     left = (done - config.warmup) / max(1e-9, 1 - config.warmup)
-    shape = {
-        "constant": 1.0,
-        "linear": 1 - left,
-        "cosine": 0.5 * (1 + math.cos(math.pi * left)),
-    }[config.schedule]
-    low = 1.0 if config.schedule == "constant" else config.final
-    return config.learning_rate * (low + (1 - low) * shape)
+    return config.learning_rate * 0.5 * (1 + math.cos(math.pi * left))
 
 
 def shuffle_units(count: int, epoch: int, seed: int) -> list[int]:
@@ -200,7 +196,7 @@ class _TrainingRun:
                     digest.update(np.asarray(values, dtype=np.float64).tobytes())
                 digest.update(f"{row.temperature} {row.allowed} {row.images}".encode())
         self.facts = {
-            "config": config | {"betas": list(trainer.config.betas)},
+            "config": config,
             "objective": repr(trainer.objective),
             "data": digest.hexdigest()[:16],
             "base": trainer.base,
@@ -208,7 +204,7 @@ class _TrainingRun:
         }
         self.checkpoints = None
         if folder is not None:
-            self.checkpoints = CheckpointFolder(folder / "checkpoints", self.config.keep)
+            self.checkpoints = CheckpointFolder(folder / "checkpoints", KEPT)
             self._resume()
         self.resumed = self.progress.step
         self.metrics = None
@@ -256,7 +252,7 @@ class _TrainingRun:
         }
         if self.metrics is not None:
             self.metrics.write(self.progress.step, figures)
-        if self.progress.skipped_in_row >= self.config.most_skipped:
+        if self.progress.skipped_in_row >= MOST_SKIPPED:
             raise ModelError(
                 f"the loss or the gradient was no number in {self.progress.skipped_in_row} updates"
                 f" in a row, until update {self.progress.step}; lower the learning rate, look at"
