@@ -125,6 +125,8 @@ class Decision:
     seconds: float = 0.0
     usage: Mapping[str, int] = field(default_factory=dict)
     """Counts such as `input_tokens`, `output_tokens`, `imagined_steps`."""
+    not_done: tuple[str, ...] = ()
+    """Further actions in the same reply: one is done a turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,12 +74,18 @@ def read_form(text: str, form: type[Form], *, strict: bool = False) -> Form:
 
 def find_objects(text: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a text, none of them inside another."""
-    decoder, position = json.JSONDecoder(), text.find("{")
+    return (value for value, _, _ in find_object_spans(text))
+
+
+def find_object_spans(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Yield the JSON objects in a text with where each begins and ends. Line breaks in strings,
+    which JSON forbids, are read."""
+    decoder, position = json.JSONDecoder(strict=False), text.find("{")
     while position >= 0:
         try:
             value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             end = position + 1
         else:
-            yield value
+            yield value, position, end
         position = text.find("{", end)

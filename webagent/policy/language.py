@@ -236,7 +236,14 @@ class PromptedTurn:
     def read(self, reply: Reply, reader: ReplyReader, *, is_strict: bool = True) -> "ReadReply":
         """Read a reply to the latest request. Raises `ActionError` as the reader does."""
         read = reader.read_strictly if is_strict else reader.read
-        return ReadReply(self.completions[-1], reply, *read(reply))
+        parsed = read(reply)
+        return ReadReply(
+            self.completions[-1],
+            reply,
+            parsed.thought,
+            parsed.action,
+            tuple(map(format_action, parsed.not_done)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +254,7 @@ class ReadReply:
     reply: Reply
     thought: str
     action: Action
+    not_done: tuple[str, ...] = ()
 
     def to_decision(self, turn: PromptedTurn, hash: str, *candidates: Candidate) -> Decision:
         """Return the decision, with the cost of the whole turn and what training needs."""
@@ -267,6 +275,7 @@ class ReadReply:
             candidates=candidates,
             seconds=time.monotonic() - turn.start,
             usage=dict(usage),
+            not_done=self.not_done,
         )
 
 

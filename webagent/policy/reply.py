@@ -1,92 +1,183 @@
 """Reading a model's reply: one thought and one action, found in free text and never run."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import pairwise
 
 from webagent.action import ACTIONS, Action, format_action, parse_action
 from webagent.errors import ActionError
 from webagent.models.model import Reply
 from webagent.models.prompt import shorten
 from webagent.policy.past_actions import LOOPS_PROMPT, Loop, format_marks, marks_of
+from webagent.policy.tool_calls import Mention, find_tool_calls
 from webagent.records import Observation
 
-_LABEL = re.compile(r"^[\W_]*action[\W_]*:[*_ \t]*", re.IGNORECASE | re.MULTILINE)
-_THOUGHT_LABEL = re.compile(r"^[\W_]*thought[\W_]*:[*_ \t]*", re.IGNORECASE)
-_FENCE = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
+_LABEL = re.compile(r"^[\W_]*action[\W_]*[:：][*_ \t]*", re.IGNORECASE | re.MULTILINE)
+_THOUGHT_LABEL = re.compile(r"^[\W_]*thought[\W_]*[:：][*_ \t]*", re.IGNORECASE)
+_FENCE = re.compile(r"```(?:[\w-]*\n)?(.*?)```", re.DOTALL)
 _STRING_OR_BRACKET = re.compile(
-    r"""(?P<quote>'{3}|"{3}|'|")(?:\\.|(?!(?P=quote))[^\\])*(?:(?P=quote)|\\?\Z)|[()]""", re.DOTALL
+    r"""(?P<quote>'{3}|"{3}|'|")(?:\\.|(?!(?P=quote))[^\\])*(?:(?P=quote)|\\?\Z)"""
+    r"""|“[^”]*”|[()（）]""",
+    re.DOTALL,
 )
+_OPENED = (
+    r"<(?:think|thinking|thought|reasoning|seed:think)>|◁think▷|\[THINK\]|<\|START_THINKING\|>"
+    r"|<\|begin_of_thought\|>|<\|channel\|>analysis<\|message\|>"
+)
+_CLOSED = (
+    r"</(?:think|thinking|thought|reasoning|seed:think)>|◁/think▷|\[/THINK\]|<\|END_THINKING\|>"
+    r"|<\|end_of_thought\|>"
+)
+_THINKING = re.compile(rf"(?:{_OPENED}).*?(?:{_CLOSED}|<\|end\|>)", re.DOTALL | re.IGNORECASE)
+_BEGUN, _ENDED = re.compile(_OPENED, re.IGNORECASE), re.compile(_CLOSED, re.IGNORECASE)
+_TURN_SIGNS = re.compile(
+    r"<\|start\|>assistant|<\|channel\|>final|<\|(?:message|return|end|im_end|eot_id|eom_id)\|>"
+)
+_BETWEEN = re.compile(
+    r"(?:[\W\d_]|<[^<>]*>|\b(?:action|then|and|json|python|tool_calls?)\b)*", re.IGNORECASE
+)
+"""What may stand between the actions of a list: nothing in which a model changes its mind."""
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReply:
+    """What a reply holds."""
+
+    thought: str
+    action: Action
+    not_done: tuple[Action, ...] = ()
+    """What it asks for beside that, as a list of actions does."""
 
 
 def read_reply(text: str) -> tuple[str, Action]:
-    """Return the thought and the action of a reply.
+    """Return the thought and the action of a whole reply. Raises `ActionError` as `parse_reply`."""
+    parsed = parse_reply(text)
+    return parsed.thought, parsed.action
 
-    The action is looked for behind an `Action:` label, else in a fenced block, else it is the last
-    call in the text. A reply whose labels or blocks hold different actions says nothing clear.
-    Private reasoning up to `</think>` is left out. Raises `ActionError` naming what was wrong.
+
+def parse_reply(text: str, *, is_cut: bool = False) -> ParsedReply:
+    """Return what a reply holds.
+
+    An action stands behind an `Action:` label or is the call of a tool; else it is in a fenced
+    block, on a line of its own, or the last call in the text. Of a list of actions the first is
+    meant to be done. Private reasoning is left out, and in a reply that `is_cut` off only an action
+    with a label or at its very beginning counts. Raises `ActionError` naming what was wrong.
     """
-    _, _, visible = text.rpartition("</think>")
+    visible = _remove_thinking(text)
     if not visible.strip():
         raise ActionError("the reply is empty; expected a thought and one action")
-    labels = list(_LABEL.finditer(visible))
-    if labels:
-        starts = [label.end() for label in labels]
-        named = []
-        for start, end in zip(starts, [*starts[1:], len(visible)], strict=True):
-            lines = visible[start:end].strip().splitlines()
-            # Without a call the line itself, for the error to quote.
-            named.append(next(iter(_find_calls(visible[start:end])), lines[0] if lines else ""))
-        action = _parse_only(named)
-        return _read_thought(visible[: labels[0].start()]), action
-    fences = [(match.start(), match[1]) for match in _FENCE.finditer(visible)]
-    fenced = [call for _, block in fences for call in _find_calls(block)]
-    if fenced:
-        return _read_thought(visible[: fences[0][0]]), _parse_only(fenced)
-    calls = _find_calls(visible)
-    if not calls:
+    tools, calls = find_tool_calls(visible), list(_find_calls(visible))
+    # A call among the arguments of a tool is text, and so is an object among a call's.
+    calls = [each for each in calls if not any(_is_inside(each, tool) for tool in tools)]
+    tools = [each for each in tools if not any(_is_inside(each, call) for call in calls)]
+    named = _find_labelled(visible, calls, tools) or tools
+    if not named:
+        named = _find_unlabelled(visible, calls)
+        if is_cut and named and visible[: named[0].start].strip(" \n`"):
+            named = []
+    if not named:
         raise ActionError(f"no action in the reply {shorten(visible, 160)!r}")
-    return _read_thought(visible[: visible.rindex(calls[-1])]), parse_action(calls[-1])
-
-
-def _parse_only(calls: Sequence[str]) -> Action:
-    """Return the one action that all the calls say."""
-    actions = [parse_action(call) for call in calls]
-    if any(action != actions[0] for action in actions):
-        found = ", ".join(format_action(action) for action in actions)
+    first, *others = [each.read() for each in named]
+    further = tuple(dict.fromkeys(each for each in others if each != first))
+    if further and not all(_is_list(visible, *pair) for pair in pairwise(named)):
+        found = ", ".join(map(format_action, (first, *others)))
         raise ActionError(f"expected exactly one action, found {shorten(found, 160)}")
-    return actions[0]
+    thought = _read_thought(visible[: named[0].start]) or named[0].thought
+    return ParsedReply(thought, first, further)
 
 
-def _find_calls(text: str) -> list[str]:
-    """Return the calls of known actions, none of them inside another's arguments."""
-    calls, position, pattern = [], 0, _match_calls(tuple(ACTIONS))
+def _remove_thinking(text: str) -> str:
+    """Return a reply without its private reasoning. Raises `ActionError` where that has no end."""
+    # What opened it may be part of the prompt.
+    visible = _ENDED.split(_THINKING.sub("", text))[-1]
+    if begun := _BEGUN.search(visible):
+        visible = visible[: begun.start()]
+        if not visible.strip():
+            raise ActionError(f"the reply does not end its thinking ({begun[0]})")
+    return _TURN_SIGNS.sub("", visible)
+
+
+def _find_labelled(text: str, calls: Sequence[Mention], tools: Sequence[Mention]) -> list[Mention]:
+    """Return what stands behind each label: its first call, else its line for an error to quote."""
+    found, mentions = list[Mention](), [*calls, *tools]
+    labels = [
+        label
+        for label in _LABEL.finditer(text)
+        if not any(each.start < label.end() <= each.end for each in mentions)
+    ]
+    for label, end in zip(labels, [*(x.start() for x in labels[1:]), len(text)], strict=False):
+        inside = [each for each in mentions if label.end() <= each.start < end]
+        line = text[label.end() : end].strip().partition("\n")[0]
+        unread = Mention(label.start(), end, partial(parse_action, line))
+        first = min(inside, key=lambda each: each.start, default=unread)
+        found.append(replace(first, start=label.start()))
+    return found
+
+
+def _find_unlabelled(text: str, calls: Sequence[Mention]) -> list[Mention]:
+    """Return calls in fenced blocks, else those with lines of their own, else the last in prose."""
+    fences = [(found.start(1), found.end(1)) for found in _FENCE.finditer(text)]
+    if fenced := [each for each in calls if any(a <= each.start < b for a, b in fences)]:
+        return fenced
+    bare = text
+    for each in calls:
+        bare = bare[: each.start] + " " * (each.end - each.start) + bare[each.end :]
+
+    def is_alone(call: Mention) -> bool:
+        before = bare[: call.start].rpartition("\n")[2]
+        after = re.split(r"#|//|\n", bare[call.end :], maxsplit=1)[0]
+        return not _LETTER.search(before + after)
+
+    if alone := [each for each in calls if is_alone(each)]:
+        return alone
+    # In prose `click (3)` and `click [3]` are words.
+    prose = [each for each in calls if re.match(r"\w+[(（]", text[each.start :])]
+    start = len(prose) - 1
+    while start > 0 and _is_list(text, prose[start - 1], prose[start]):
+        start -= 1
+    return prose[max(0, start) :]
+
+
+def _is_list(text: str, one: Mention, other: Mention) -> bool:
+    return _BETWEEN.fullmatch(text, one.end, other.start) is not None
+
+
+def _is_inside(inner: Mention, outer: Mention) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def _find_calls(text: str) -> Iterator[Mention]:
+    """Yield the calls of known actions, none of them inside another's arguments."""
+    position, pattern = 0, _match_calls(tuple(ACTIONS))
     while match := pattern.search(text, position):
-        position = _find_closing(text, match.end())
-        calls.append(text[match.start() : position])
-    return calls
+        call, position = f"{match['name']}({match['mark']})", match.end()
+        if not match["mark"]:
+            # To the bracket that closes the call, else to the end of the line.
+            depth, line = 1, text.find("\n", position)
+            position = line if line >= 0 else len(text)
+            for found in _STRING_OR_BRACKET.finditer(text, match.end()):
+                depth += {"(": 1, "（": 1, ")": -1, "）": -1}.get(found[0], 0)
+                if depth == 0:
+                    position = found.end()
+                    break
+            call = text[match.start() : position]
+        yield Mention(match.start(), position, partial(parse_action, call))
 
 
 @lru_cache(maxsize=8)
 def _match_calls(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.])(?:{'|'.join(sorted(names, key=len, reverse=True))})\(")
-
-
-def _find_closing(text: str, start: int) -> int:
-    """Return the place past the bracket that closes a call, else the end of the line."""
-    depth = 1
-    for found in _STRING_OR_BRACKET.finditer(text, start):
-        depth += {"(": 1, ")": -1}.get(found[0], 0)
-        if depth == 0:
-            return found.end()
-    end_of_line = text.find("\n", start)
-    return end_of_line if end_of_line >= 0 else len(text)
+    known = "|".join(sorted(names, key=len, reverse=True))
+    mark = r"\[(?P<mark>\d+)\](?!\s*\[)"
+    return re.compile(rf"(?<![\w.])(?P<name>{known}) ?(?:[(（]|{mark})", re.IGNORECASE)
 
 
 def _read_thought(text: str) -> str:
-    """Return the words before the action, without their label."""
-    return _THOUGHT_LABEL.sub("", text.strip(), count=1).strip().rstrip("`").strip()
+    """Return the words before the action, without their label and the signs that lead to it."""
+    text = re.sub(r"(?:<[^<>\n]*>|```\w*|\[TOOL_CALLS\]|[\s`\[])+\Z", "", text.strip())
+    return _THOUGHT_LABEL.sub("", text, count=1).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +192,22 @@ class ReplyReader:
     patience: int = 0
     """How often an action may be repeated before it is not accepted again."""
 
-    def read(self, reply: Reply) -> tuple[str, Action]:
+    def read(self, reply: Reply) -> ParsedReply:
         """Return thought and action. Raises `ActionError` for one that cannot be done here."""
+        is_cut = reply.finish_reason == "length"
         try:
-            thought, action = read_reply(reply.text)
+            parsed = parse_reply(reply.text, is_cut=is_cut)
         except ActionError as error:
-            if reply.finish_reason != "length":
-                raise
-            raise ActionError(
-                f"the reply was cut off after {self.max_tokens} tokens; be brief"
-            ) from error
+            if is_cut:
+                raise ActionError(
+                    f"the reply was cut off after {self.max_tokens} tokens; be brief"
+                ) from error
+            if reply.reasoning and not reply.text.strip():
+                raise ActionError(
+                    "the reply is empty beside its reasoning; expected a thought and one action"
+                ) from error
+            raise
+        action = parsed.action
         name = format_action(action).partition("(")[0]
         if name not in self.actions:
             raise ActionError(f"{name} is not allowed here; allowed: {', '.join(self.actions)}")
@@ -118,16 +215,17 @@ class ReplyReader:
             if self.observation.node(mark) is None:
                 known = format_marks(self.observation)
                 raise ActionError(f"no element [{mark}] on this page; the marks are {known}")
-        return thought, action
+        return parsed
 
-    def read_strictly(self, reply: Reply) -> tuple[str, Action]:
+    def read_strictly(self, reply: Reply) -> ParsedReply:
         """Do the same, but raise `ActionError` for going in circles, too.
 
         A model hears this objection once; where it insists, `read` takes it at its word.
         """
-        thought, action = self.read(reply)
+        parsed = self.read(reply)
+        action = parsed.action
         times = self.loop.count(action, self.observation) if self.loop is not None else 0
         if times and times >= self.patience:
             words = {"action": format_action(action), "times": str(times)}
             raise ActionError(LOOPS_PROMPT.fill("refuse", **words))
-        return thought, action
+        return parsed

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from webagent.action import ACTIONS, Action, describe, format_action, parse_action
-from webagent.action.actions import Click, Fill, SelectOptions, Wait
+from webagent.action.actions import Answer, Click, Fill, SelectOptions, Wait
 from webagent.action.grammar import usage
 from webagent.errors import ActionError
 
@@ -48,13 +48,11 @@ def test_any_text_is_an_action_or_an_action_error(text: str) -> None:
         assert type(action) in ACTIONS.values()
 
 
-@pytest.mark.parametrize("mark", ["12", "'12'", "[12]", "'[12]'", "12.0"])
+@pytest.mark.parametrize(
+    "mark", ["12", "'12'", "[12]", "'[12]'", "12.0", "012", "#12", "element=12", "mark=[12]"]
+)
 def test_a_mark_may_be_written_as_models_do(mark: str) -> None:
-    if mark == "[12]":
-        with pytest.raises(ActionError):
-            parse_action(f"click({mark})")
-    else:
-        assert parse_action(f"click({mark})") == Click(12)
+    assert parse_action(f"click({mark})") == Click(12)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +83,34 @@ def test_what_is_wrong_is_named(text: str, complaint: str) -> None:
     with pytest.raises(ActionError) as raised:
         parse_action(text)
     assert complaint in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ('fill(3, "two\nlines")', "two\nlines"),
+        ("fill(3, “it's (new)”)", "it's (new)"),
+        ("fill(3, ‘it’s’)", "it’s"),
+        ("fill(3, 'it's')", "it's"),
+        ("fill（3，“x”）", "x"),
+        ("fill(3,\u00a0'x')", "x"),
+        ("Fill (3, 'x')", "x"),
+        ("fill(3, 42)", "42"),
+        ("fill(3, 42.50)", "42.50"),
+        ("fill(mark=3, value='x')", "x"),
+        ('fill(3, "“quoted” – (a，b)")', "“quoted” – (a，b)"),
+    ],
+)
+def test_what_models_write_for_pythons_signs_is_read(text: str, typed: str) -> None:
+    assert parse_action(text) == Fill(3, typed)
+
+
+def test_an_answer_that_is_a_number_or_data_stays_as_it_was_written() -> None:
+    assert parse_action("answer(349)") == Answer("349")
+    assert parse_action("answer(349.50)") == Answer("349.50")
+    assert parse_action('answer({"price": 349})') == Answer('{"price": 349}')
+    with pytest.raises(ActionError, match="text cannot be True"):
+        parse_action("answer(True)")
 
 
 def test_defaults_may_be_left_out() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import socket
 import time
 from itertools import pairwise
@@ -40,6 +41,19 @@ async def test_a_reply_comes_with_its_model_usage_and_finish_reason(chat_server,
             "max_tokens": 9,
         }
     ]
+
+
+@pytest.mark.parametrize("content", [None, "", "I answer."])
+async def test_native_tool_calls_are_part_of_the_reply(chat_server, connect, content):
+    call = {"id": "c1", "type": "function", "function": {"name": "answer", "arguments": "{}"}}
+    message = {"role": "assistant", "content": content, "tool_calls": [call]}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    chat_server.will(lambda handler, _: handler.send(json.dumps(body).encode()))
+
+    (reply,) = (await connect().complete(ASK)).replies
+
+    called = '<tool_call>{"name": "answer", "arguments": "{}"}</tool_call>'
+    assert reply.text == "\n".join(filter(None, [content, called]))
 
 
 async def test_images_travel_as_data_urls_after_their_text(chat_server, behave, connect):

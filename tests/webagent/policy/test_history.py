@@ -20,6 +20,7 @@ from webagent.models.canned import CannedModel
 from webagent.models.prompt import estimate_tokens
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
+from webagent.records import Step
 
 
 def shot(number: int):
@@ -98,6 +99,18 @@ async def test_what_there_is_no_room_for_is_left_out_oldest_first_and_said(token
     lacking = ", ".join(str(n) for n in range(7 - turns, 7 - pages))
     assert (f"(pages of turns {lacking} left out)" in history) is (pages < turns)
     assert not tokens or estimate_tokens(history) <= max(tokens, 40)
+
+
+@pytest.mark.parametrize("form", ["message", "conversation"])
+async def test_what_a_reply_held_beside_its_action_is_reported_as_not_done(form):
+    reply = 'fill(1, "mug")\nclick(2)\nclick(3)'
+    decision, _ = await asked(START, HOME, [reply])
+    assert decision.not_done == ("click(2)", "click(3)")
+
+    told = await prompt(under_way(Step(HOME, decision)), HOME, prompting=Prompting(form=form))
+    assert "Not done, as one action is done a turn: click(2); click(3)" in told
+    plain = await prompt(under_way(step(HOME, "click(2)")), HOME, prompting=Prompting(form=form))
+    assert "Not done" not in plain
 
 
 async def test_the_hash_of_a_prompt_covers_every_prompt_in_use():

@@ -1,13 +1,27 @@
 """Finding the thought and the action in what models really write."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webagent.action import format_action
+from webagent.action import ACTIONS, format_action
 from webagent.action.actions import Answer, Click, Fill, Press, Scroll
 from webagent.errors import ActionError
-from webagent.policy.reply import read_reply
+from webagent.models.model import Reply
+from webagent.policy.reply import ReplyReader, read_reply
+from webagent.records import Node, Observation
+
+CORPUS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("replies.jsonl").read_text(encoding="utf-8").splitlines()
+]
+"""Replies in the shapes of ten families of models and of small ones, each with its right reading:
+the action, what is not done beside it and perhaps the thought, or what is wrong with it."""
+PAGE = Observation("", "", "", tuple(Node(mark, "button", "") for mark in range(1, 20)))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +58,7 @@ def test_thought_and_action_are_found(text, thought, action):
         ("Action: press the button", "not an action call: 'press the button'"),
         ("Thought: maybe click(3)\nAction: none", "expected one call"),
         ("Action: click(3)\nObservation: ok\nAction: click(4)", "exactly one action"),
-        ("```\nclick(3)\nclick(4)\n```", r"exactly one action, found click\(3\), click\(4\)"),
+        ("click(3)\nNo, rather:\nclick(4)", r"exactly one action, found click\(3\), click\(4\)"),
         ("Action: click(3", "not an action call"),
         ('Action: fill(3, "never closed)', "not an action call"),
         ("Action: click(__import__('os'))", "plain strings and numbers"),
@@ -70,3 +84,24 @@ def test_no_text_at_all_breaks_the_reader(text):
         read_reply(text)
     except ActionError as error:
         assert str(error)
+
+
+@pytest.mark.parametrize("family", sorted({each["family"] for each in CORPUS}))
+def test_every_family_of_models_is_read_as_it_means(family):
+    reader = ReplyReader(PAGE, tuple(ACTIONS), max_tokens=100)
+    for known in (each for each in CORPUS if each["family"] == family):
+        reply = Reply(known["text"], known.get("finish", "stop"))
+        if "error" in known:
+            with pytest.raises(ActionError, match=re.escape(known["error"])):
+                reader.read(reply)
+            continue
+        read = reader.read(reply)
+        assert format_action(read.action) == known["action"], known["text"]
+        assert list(map(format_action, read.not_done)) == known.get("not_done", [])
+        assert read.thought == known.get("thought", read.thought)
+
+
+def test_reasoning_alone_is_no_reply():
+    reader = ReplyReader(PAGE, tuple(ACTIONS), max_tokens=100)
+    with pytest.raises(ActionError, match="empty beside its reasoning"):
+        reader.read(Reply("", reasoning='I think that it is 349. answer("349")'))

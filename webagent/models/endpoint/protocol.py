@@ -259,10 +259,18 @@ class ResponseMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """The text of all parts."""
-        if isinstance(self.content, list):
-            return "".join(str(part.get("text", "")) for part in self.content)
-        return self.content or ""
+        """The text of all parts, and below it the tools that were called, as models write them."""
+        text = self.content or ""
+        if isinstance(text, list):
+            text = "".join(str(part.get("text", "")) for part in text)
+        called = []
+        for call in self.tool_calls if isinstance(self.tool_calls, list) else ():
+            given = call.get("function", call) if isinstance(call, dict) else {}
+            if isinstance(given, dict) and "name" in given:
+                arguments = given.get("arguments", given.get("input", {}))
+                written = json.dumps({"name": given["name"], "arguments": arguments})
+                called.append(f"<tool_call>{written}</tool_call>")
+        return "\n".join(filter(None, [text, *called]))
 
 
 class ResponseChoice(BaseModel):

@@ -161,8 +161,9 @@ class PromptBuilder:
     ) -> dict[str, str]:
         """Return the page of a turn, what it came of and what is said beside it, by slot."""
         page = seen[turn]
-        outcome = (
-            f"Outcome of your action: {shorten(page.outcome, _OUTCOME)}\n\n" if page.outcome else ""
+        further = _write_not_done(trajectory.steps[turn - 1].decision) if turn else ""
+        outcome = _join_paragraphs(
+            [further, page.outcome and f"Outcome of your action: {shorten(page.outcome, _OUTCOME)}"]
         )
         images = ", also as the attached screenshot" if shown else ""
         slots = {"images": self.pages.variant.words + images, "outcome": outcome}
@@ -194,6 +195,12 @@ def format_reply(decision: Decision) -> str:
     """Return a decision in the form in which replies are asked for."""
     thought = f"Thought: {decision.thought}\n" if decision.thought else ""
     return f"{thought}Action: {format_action(decision.action)}"
+
+
+def _write_not_done(decision: Decision) -> str:
+    """Return what else a reply asked for; nothing where it asked for one action."""
+    further = shorten("; ".join(decision.not_done), _EARLIER_OUTCOME)
+    return f"Not done, as one action is done a turn: {further}" if further else ""
 
 
 def _find_boundary(count: int, kept: int, block: int) -> int:
@@ -262,6 +269,7 @@ def format_history(
         )
         words = f"{number}. " + (f"Thought: {thought}\n   " if thought else "")
         words += f"Action: {format_action(decision.action)}"
+        words += f"\n   {_write_not_done(decision)}" if decision.not_done else ""
         words += f"\n   Outcome: {outcome}" if outcome else ""
         if len(written) == settings.turns or not take(words):
             break
