@@ -10,23 +10,23 @@ import numpy as np
 from loop.console.progress import count_items
 from loop.learners import ArmState
 from loop.session import Session
-from loop.worlds import WorldChoice, put_behind, read_success, remember_run
+from loop.worlds import WorldChoice, open_world, put_behind, read_success, remember_run
 from tasks.suite import split_of
 from tasks.task import Json
 from webagent.errors import StoreError
 from webagent.models.spending import Ledger, default_prices
 from webagent.records import Trajectory
-from webagent.rollout import Batcher, PlannedEpisode, collect
+from webagent.rollout import PlannedEpisode, collect
 from webagent.store import Store
 from worldmodel.accuracy import CopyPage, is_held_back, measure, precision_of_belief
 from worldmodel.baselines import build_models, compare_models
 from worldmodel.knowable import KnowableLines
 from worldmodel.layers import LayeredWorld
-from worldmodel.prediction import WorldModel, charge
+from worldmodel.prediction import Prediction, WorldModel, charge, expect
 from worldmodel.prompted import PromptedWorld
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import ImaginedWorld, start_at, start_key
-from worldmodel.transitions import Transition, transitions
+from worldmodel.transitions import Situation, Transition, transitions
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:
@@ -47,22 +47,28 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         if t.steps and start_key(t.task) not in solved
     }
     pages = {key: start_at(trajectory) for key, trajectory in starts.items()}
-    policy = state.learner.policy("imagine")
-    predict = Batcher(world.predict)
-    horizon = session.config.horizon
-
-    async def open_dream() -> ImaginedWorld:
-        return ImaginedWorld(predict, pages, horizon)
-
     plan = _plan_dreams(session, list(starts.values()), round)
-    tell = session.progress_of("imagine", len(plan))
-    episodes = await collect(
-        plan, policy, open_dream, concurrency=32, recorder=session.store, on_episode=tell
-    )
+    async with open_world(session.config.ahead, world) as (opened, _):
+        asked = charge(opened, session.ledger)
+
+        async def predict(situation: Situation) -> Prediction:
+            return (await expect(asked, [situation]))[0]
+
+        async def open_imagined() -> ImaginedWorld:
+            return ImaginedWorld(predict, pages, session.config.horizon)
+
+        episodes = await collect(
+            plan,
+            state.learner.policy("imagine"),
+            open_imagined,
+            concurrency=32,
+            recorder=session.store,
+            on_episode=session.progress_of("imagine", len(plan)),
+        )
     state.dreams = [t for t in episodes if _is_believed(t, session.config.belief)]
 
 
-def _measure_belief(session: Session, state: ArmState, world: WorldModel, round: int) -> float:
+def _measure_belief(session: Session, state: ArmState, world: RememberedWorld, round: int) -> float:
     """Return how reliable the world model's P(success) is, and store it with its overall
     accuracy."""
     held = [t for t in state.experience if is_held_back(t)]
@@ -72,11 +78,9 @@ def _measure_belief(session: Session, state: ArmState, world: WorldModel, round:
     trained = list(transitions([*state.demonstrations, *known], state.success))
     knowledge = KnowableLines()
     knowledge.learn(trained)
-    told = {"model": world, "copying": CopyPage.most_frequent(trained)}
-    if isinstance(world, LayeredWorld):
-        told |= {"remembered": world.memory, "network": world.model}
+    models: dict[str, WorldModel] = {"model": world, "copying": CopyPage.most_frequent(trained)}
     figures: dict[str, Json] = {"precision": precision, "believed": count} | {
-        name: asdict(measure(each, checked, knowledge)) for name, each in told.items()
+        name: asdict(measure(each, checked, knowledge)) for name, each in models.items()
     }
     session.store.put_state(f"world:{session.arm.name}:{session.repeat}:{round}", figures)
     return precision

@@ -36,7 +36,7 @@ PRESETS = {
         judge_images=False,
         horizon=7,
         imagined_share=0.5,
-        ahead=WorldChoice("builtin", depth=2),
+        ahead=WorldChoice("map", depth=2),
     ),
     "pae": _WEIGHTS(
         preset="pae",

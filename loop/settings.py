@@ -112,8 +112,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Prompt and target tokens of the initial training on demonstrations."""
     round_tokens: int = 500_000
     """Prompt and target tokens of the policy's training per round, also in the control arm."""
-    world_tokens: int = 400_000
-    """Prompt and target tokens of the world model's training per round."""
     temperature: float = 1.2
     """Sampling temperature of the policy during collection; the built-in policy explores a task
     that it has examples of only after a try has failed."""
@@ -142,9 +140,9 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     trusted: float = 0.9
     """Minimum precision of these predictions on held-out real episodes; below it, imagined episodes
     are not used."""
-    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=partial(WorldChoice, "builtin"))
-    """World model that the arms `lookahead` and `both` consult before acting. Default: the memory
-    of their own real steps, then the network trained with them."""
+    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=partial(WorldChoice, "map"))
+    """World model of the arms `imagined`, `lookahead` and `both`. Default: the memory of their own
+    real steps."""
     evaluate: int | None = None
     """Held-out seeds per task for the evaluations before the first and after the last round.
     Default: 25, or 1 if the task is the same for every seed; larger values are then repeats."""

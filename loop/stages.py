@@ -13,24 +13,19 @@ from pathlib import Path
 from benchmarks.oracles import ORACLES, OraclePolicy
 from loop.folder import LEARNING, read_judge_id
 from loop.learners import ArmState, Learner, RemembersAtOnce
-from loop.session import HEADLINE, SHARED, Progress, Session, play_episodes, score_episodes
+from loop.session import HEADLINE, SHARED, Session, play_episodes, score_episodes
 from loop.worlds import open_lookahead
 from tasks.suite import split_of
 from tasks.task import Json, Task
 from webagent.errors import SetupError
-from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget, episode_id, plan_episodes
 from webagent.store import Store, Where
-from webagent.training.fit import FitConfig, fit
-from webagent.training.rows import grow_vocabulary
 from webagent.training.tracking import Trackers
 from worldmodel.accuracy import is_held_back
-from worldmodel.layers import LayeredWorld
 from worldmodel.lookahead import Gate, Reranked, Vote
 from worldmodel.map import read_rules
-from worldmodel.network import NetworkWorld
 from worldmodel.recall import RememberedWorld
 from worldmodel.transitions import transitions
 
@@ -125,9 +120,6 @@ async def recall(session: Session, learner: Learner, round: int) -> ArmState:
     state.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
     await judge(session, state, state.experience)
     await learner.learn(state, first or arm, 0 if first else round)
-    if session.folder.has_weights(arm, repeat, round, "world"):
-        weights = session.folder.load(arm, repeat, round, "world")
-        state.world = build_world(state, weights, session.folder.path)
     return state
 
 
@@ -181,53 +173,15 @@ async def judge(
     return truth
 
 
-def learn_world(session: Session, state: ArmState, round: int) -> None:
-    """Train the world model on everything real so far; if imagined episodes or --world need no
-    network, it is the memory."""
-    if not session.arm.dreams and session.config.ahead.kind != "builtin":
-        state.world = remember_real(state, session.folder.path)
-        return
-    key = (session.arm.name, session.repeat, round, "world")
-    if session.folder.has_weights(*key):
-        model = session.folder.load(*key)
-    else:
-        has_old = round > 0 and session.folder.has_weights(*key[:2], round - 1, "world")
-        old = session.folder.load(*key[:2], round - 1, "world") if has_old else None
-        model = old or BuiltinModel.create(7 * session.repeat)
-        config = session.fit_config(session.config.world_tokens, round if has_old else 0)
-        train_world(state, model, config, session.progress("world model"))
-        session.folder.save(model, *key)
-    state.world = build_world(state, model, session.folder.path)
-
-
-def build_world(state: ArmState, model: BuiltinModel, run: Path) -> LayeredWorld:
-    """Return the memory of all real transitions, with the network where it is uncertain."""
-    return LayeredWorld(remember_real(state, run), NetworkWorld(model))
-
-
-def remember_real(state: ArmState, run: Path) -> RememberedWorld:
-    """Return the memory of all real transitions, with the rules that a person wrote into the run's
-    map."""
+def learn_world(session: Session, state: ArmState) -> None:
+    """Remember all real transitions but those held out to validate the world model, with the rules
+    that a person wrote into the run's map."""
+    known = [*state.demonstrations, *(t for t in state.experience if not is_held_back(t))]
     memory = RememberedWorld()
-    memory.learn(transitions(_trained_on(state), state.success))
-    memory.rules = read_rules(run, memory.cases)
+    memory.learn(transitions(known, state.success))
+    memory.rules = read_rules(session.folder.path, memory.cases)
     memory.study()
-    return memory
-
-
-def train_world(
-    state: ArmState, model: BuiltinModel, config: FitConfig, progress: Progress
-) -> None:
-    """Train on the effects of actions in real transitions, with failures weighted up."""
-    episodes = _trained_on(state)
-    grow_vocabulary(model.vocabulary, episodes)
-    rows = NetworkWorld(model).rows(transitions(episodes, state.success), failure_weight=2.0)
-    fit(model.network, rows, config, progress)
-
-
-def _trained_on(state: ArmState) -> list[Trajectory]:
-    """Return all real episodes except those held out to validate the world model."""
-    return state.demonstrations + [t for t in state.experience if not is_held_back(t)]
+    state.world = memory
 
 
 def record_learning(session: Session, state: ArmState, round: int) -> None:

@@ -10,7 +10,7 @@ from loop.judging.specification import EvaluatorBuilder, parse_evaluator
 from loop.policies import ModelChoice
 from tasks.suite import split_of
 from webagent.agent.actor import check_place, language_model
-from webagent.errors import SetupError, UsageError, unknown_name
+from webagent.errors import UsageError, unknown_name
 from webagent.models.endpoint import EndpointModel
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # torch and numpy are not loaded for settings
     from worldmodel.prediction import WorldModel
     from worldmodel.recall import RememberedWorld
 
-WORLDS = ("none", "map", "builtin", "local:FOLDER", "endpoint")
+WORLDS = ("none", "map", "local:FOLDER", "endpoint")
 _WORLD = "world"
 """The role of a world model's weights, and the name of their folder in a run."""
 
@@ -34,10 +34,9 @@ class WorldChoice:
     acting."""
 
     world: str = "none"
-    """World model to consult before acting: `map`, the memory of a run's real steps; `builtin`,
-    that memory, then the run's own network; `local:FOLDER`, that memory, then a language model from
-    `webagent train --role world`; `endpoint`, that memory, then a model behind a server; `none` for
-    none (docs/worldmodel.md)."""
+    """World model to consult before acting: `map`, the memory of a run's real steps;
+    `local:FOLDER`, that memory, then a language model from `webagent train --role world`;
+    `endpoint`, that memory, then a model behind a server; `none` for none (docs/worldmodel.md)."""
     world_model: str = ""
     """Name of the world model at its endpoint."""
     world_endpoint: Path | None = None
@@ -152,15 +151,13 @@ class WorldChoice:
                 f"--world-run {self.world_run}: the arms remember their own real steps; leave it"
                 " out, and have that run's successes shown with --demonstrated RUN"
             )
-        if self.kind in ("map", "builtin") and self.world_run is None and not remembers:
+        if self.kind == "map" and self.world_run is None and not remembers:
             raise UsageError(
                 f"--world {self.world} remembers real steps; name their run with --world-run RUN"
             )
         if self.world_run is not None:
             with Store.look(self.world_run):
                 pass
-            if self.kind == "builtin":
-                find_network(self.world_run)
         if self.lookahead_by:
             asks = parse_evaluator(self.lookahead_by).asks_a_model
             if asks and not self.asks_a_model:
@@ -174,17 +171,6 @@ class WorldChoice:
         if self.kind == "local":
             return language_model(self.place, [_WORLD])
         return self._asked.contestant().language_model() if self.kind == "endpoint" else None
-
-
-def find_network(run: Path) -> Path:
-    """Return the folder of a run's newest built-in world model. Raises `SetupError`."""
-    found = [file.parent for file in run.glob(f"weights/*/*/{_WORLD}/config.json")]
-    if not found:
-        raise SetupError(
-            f"{run} has no built-in world model; train one with webagent dream {run} --count 0, or"
-            " ask its memory alone with --world map"
-        )
-    return max(found, key=lambda folder: (folder / "config.json").stat().st_mtime)
 
 
 def remember_run(run: Path | None, measured: str = "test") -> "RememberedWorld":
@@ -222,63 +208,39 @@ def read_success(store: Store) -> dict[str, float | None]:
 
 @asynccontextmanager
 async def open_world(
-    choice: WorldChoice, known: "WorldModel | None" = None, measured: str = "test"
+    choice: WorldChoice, known: "RememberedWorld | None" = None, measured: str = "test"
 ) -> "AsyncIterator[tuple[WorldModel, Model | None]]":
     """Yield the world model and its language model, if any, and release them at the end. `known` is
-    the memory of a run in progress, with or without its network; by default that of `--world-run`
-    is read, without its steps on seeds of the `measured` split. Raises `SetupError`, `ModelError`
-    and `StoreError`."""
-    from worldmodel.layers import LayeredWorld
-    from worldmodel.recall import RememberedWorld
-
+    the memory of a run in progress; by default that of `--world-run` is read, without its steps on
+    seeds of the `measured` split. Raises `SetupError`, `ModelError` and `StoreError`."""
     model = choice.load_model()
     try:
-        network: WorldModel | None = None
-        if isinstance(known, LayeredWorld):
-            memory, network = known.memory, known.model
-        elif isinstance(known, RememberedWorld):
-            memory = known
-        else:
-            memory = remember_run(choice.world_run, measured)
-        world = put_behind(memory, choice, model, network)
-        yield world, model
+        memory = remember_run(choice.world_run, measured) if known is None else known
+        yield put_behind(memory, choice, model), model
     finally:
         if model is not None:
             await model.close()
 
 
-def put_behind(
-    memory: "RememberedWorld",
-    choice: WorldChoice,
-    model: Model | None,
-    network: "WorldModel | None" = None,
-) -> "WorldModel":
-    """Return memory with the chosen model behind it: a language model, or a network, by default the
-    newest of `--world-run`; memory alone where there is none. Raises `SetupError`."""
+def put_behind(memory: "RememberedWorld", choice: WorldChoice, model: Model | None) -> "WorldModel":
+    """Return memory with the language model behind it, if there is one."""
     from worldmodel.layers import LayeredWorld
+    from worldmodel.prompted import PromptedWorld
 
-    if model is not None:
-        from worldmodel.prompted import PromptedWorld
-
-        examples = choice.world_examples
-        if examples is None:
-            examples = 0 if choice.is_trained else 3
-        limits = choice.world_samples, choice.world_max_tokens
-        return LayeredWorld(memory, PromptedWorld(model, memory, examples, *limits))
-    if choice.kind == "builtin" and network is None and choice.world_run is not None:
-        from worldmodel.network import NetworkWorld
-
-        network = NetworkWorld.load(find_network(choice.world_run))
-    if choice.kind != "builtin" or network is None:
+    if model is None:
         return memory
-    return LayeredWorld(memory, network)
+    examples = choice.world_examples
+    if examples is None:
+        examples = 0 if choice.is_trained else 3
+    limits = choice.world_samples, choice.world_max_tokens
+    return LayeredWorld(memory, PromptedWorld(model, memory, examples, *limits))
 
 
 @asynccontextmanager
 async def open_lookahead(
     choice: WorldChoice,
     images: Callable[[str], bytes] | None,
-    known: "WorldModel | None" = None,
+    known: "RememberedWorld | None" = None,
     *,
     imagines: bool = True,
     measured: str = "test",

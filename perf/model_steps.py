@@ -1,10 +1,10 @@
-"""How fast the built-in model trains, acts and imagines, on one thread.
+"""How fast the built-in model trains and acts, on one thread.
 
     python perf/model_steps.py [--json] [--episodes 20]
 
 Rows are made of demonstrations played in a real browser first. `theirs` is, for training, a plain
-GPT-2 of transformers with the same width, depth, heads and words, fed batches of the same lengths;
-for imagining, the same steps in the real browser of this very run. A ratio above 1 favours us.
+GPT-2 of transformers with the same width, depth, heads and words, fed batches of the same lengths.
+A ratio above 1 favours us.
 """
 
 import asyncio
@@ -25,23 +25,19 @@ from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import TrainingRow, grow_vocabulary, make_policy_rows
-from worldmodel.network import NetworkWorld
-from worldmodel.transitions import Situation, transitions
 
 TASKS = ("click-checkboxes", "login-user", "email-inbox", "search-engine")
 TRAINED_TOKENS = 60_000
 
 
-async def demonstrate(episodes: int) -> tuple[list[Trajectory], float]:
-    """Demonstrations of each task, and real steps per second with episode starts in one world."""
+async def demonstrate(episodes: int) -> list[Trajectory]:
+    """Demonstrations of each task."""
     found: list[Trajectory] = []
     async with Browser() as browser:
-        started = time.perf_counter()
         for name in TASKS:
             plan = plan_episodes([miniwob.task(name, i) for i in range(episodes)], Provenance())
             found += await collect(plan, OraclePolicy(name), browser.world)
-        seconds = time.perf_counter() - started
-    return found, sum(len(t.steps) for t in found) / seconds
+    return found
 
 
 def train_ours(model: BuiltinModel, rows: Sequence[TrainingRow]) -> float:
@@ -88,25 +84,10 @@ def act(model: BuiltinModel, rows: Sequence[TrainingRow], at_once: int) -> float
     return len(prefixes) / (time.perf_counter() - started)
 
 
-def imagine(demonstrations: Sequence[Trajectory], at_once: int) -> float:
-    """Imagined steps per second of a world model trained for a moment, so many in a pass."""
-    model = BuiltinModel.create(1)
-    grow_vocabulary(model.vocabulary, demonstrations)
-    world = NetworkWorld(model)
-    found = list(transitions(demonstrations, {t.id: 1.0 for t in demonstrations}))
-    fit(model.network, world.rows(found), FitConfig(tokens=TRAINED_TOKENS))
-    situations = [Situation(t.before, t.steps, t.action) for t in found]
-    predict = world.predict
-    started = time.perf_counter()
-    for first in range(0, len(situations), at_once):
-        predict(situations[first : first + at_once])
-    return len(situations) / (time.perf_counter() - started)
-
-
 def measure(episodes: int) -> list[Row]:
     """All rows."""
     torch.set_num_threads(1)
-    demonstrations, real = asyncio.run(demonstrate(episodes))
+    demonstrations = asyncio.run(demonstrate(episodes))
     model = BuiltinModel.create(0)
     grow_vocabulary(model.vocabulary, demonstrations)
     grammar = ActionGrammar(Codec(model.vocabulary))
@@ -115,8 +96,6 @@ def measure(episodes: int) -> list[Row]:
         ("training, tokens per second", train_ours(model, rows), train_gpt2(model, rows)),
         ("acting, steps per second, 1 at once", act(model, rows, 1), None),
         ("acting, steps per second, 8 at once", act(model, rows, 8), None),
-        ("imagining, steps per second, 1 at once", imagine(demonstrations, 1), real),
-        ("imagining, steps per second, 32 at once", imagine(demonstrations, 32), real),
     ]
     return [row(name, ours, theirs, more_is_better=True) for name, ours, theirs in measured]
 

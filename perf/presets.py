@@ -35,7 +35,7 @@ SMALL = """--benchmark fossil --tasks ticket-read-field ticket-find-field --step
 --evaluate-between 1 --trials 1 --concurrency 2 --judge judge:pae --judge-model judge
 --proposer-model proposer --propose 2 --max-tokens 128 --base-tokens 2000
 --round-tokens 2000"""
-BUILTIN = """--rounds 2 --demonstrations 1 --world-tokens 2000 --dreams 3
+BUILTIN = """--rounds 2 --demonstrations 1 --dreams 3
 --belief 0.05 --trusted 0.0 --proposer endpoint --workers 1"""
 SERVED = "--policy endpoint --model policy"
 OWN = "--policy local:{weights} --prompt brief --prompting.constrained --prompting.thought-tokens 0"

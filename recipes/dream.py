@@ -37,7 +37,7 @@ from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import start_at
 from worldmodel.transitions import transitions
 
-LAYERS = ("model", "remembered", "network", "copying")
+LAYERS = ("model", "copying")
 FIGURES = (
     *("exact", "exact_knowable", "invented", "changed_f1", "no_change", "page_kind", "ends"),
     *("brier", "brier_skill", "ece", "failure_called_success", "success_called_success"),
@@ -49,7 +49,7 @@ NAME = "dream"
 
 @dataclass(frozen=True)
 class DreamConfig:
-    """Imagine episodes from real pages of a run, with a world model of built-in size.
+    """Imagine episodes from real pages of a run, in the memory of its real steps.
 
     They start from the first pages of episodes whose task was not solved on that seed, and are
     stored in the run, marked as imagined.
@@ -58,14 +58,12 @@ class DreamConfig:
     run: Important[Positional[Path]] = Path()
     """The run folder. Default: the current folder."""
     count: Important[int] = 200
-    """Maximum number of imagined episodes; 0 only trains the models."""
+    """Maximum number of imagined episodes; 0 only measures the memory."""
     horizon: Important[int] = 5
     """Maximum number of steps per imagined episode."""
     weights: Path | None = None
-    """Folder with `world` and `policy`, as saved by `webagent improve` in
-    RUN/weights/ARM-REPEAT/ROUND. Default: train them now on the run's episodes."""
-    world_tokens: int = 400_000
-    """Prompt and target tokens of the world model's training, if it is trained."""
+    """Folder with `policy`, as saved by `webagent improve` in
+    RUN/weights/ARM-REPEAT/ROUND. Default: train it now on the run's episodes."""
     policy_tokens: int = 300_000
     """Prompt and target tokens of the policy's training, on successes."""
     temperature: float = 1.2
@@ -93,8 +91,8 @@ class DreamConfig:
     benchmark: str = ""
     """Name of the benchmark in that file. Default: the name of the run folder."""
     world: Important[str] = "map"
-    """With --measure: a model to evaluate in addition to memory, alone and behind it: `builtin`,
-    the run's newest network; `local:FOLDER`, weights of `webagent train --role world`;
+    """With --measure: a model to evaluate in addition to memory, alone and behind it:
+    `local:FOLDER`, weights of `webagent train --role world`;
     `endpoint`."""
     world_model: str = ""
     """With --world endpoint: name of the model."""
@@ -134,7 +132,6 @@ class DreamConfig:
             horizon=self.horizon,
             memory="off",
             base_tokens=self.policy_tokens,
-            world_tokens=self.world_tokens,
             temperature=self.temperature,
             random_share=self.random_share,
             belief=self.belief,
@@ -149,7 +146,7 @@ class Dreamt:
     run: str
     """The run folder; the episodes are in it under the arm `dream` and the phase `imagine`."""
     weights: str
-    """Folder of the models; `world` in it is the world model."""
+    """Folder of the policy that imagined them."""
     learnt_from: int
     """Real episodes with a verdict, on seeds that are not for measuring."""
     episodes: int
@@ -162,8 +159,8 @@ class Dreamt:
     checked: int
     """How many real beliefs that is a share of."""
     accuracy: dict[str, dict[str, float | None]] = field(default_factory=dict)
-    """Figures of `worldmodel.Accuracy` on episodes held back: of all layers together (`model`), of
-    memory, of the network, and of copying the page."""
+    """Figures of `worldmodel.Accuracy` on episodes held back: of memory (`model`) and of
+    copying the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +197,11 @@ def main(argv: Sequence[str]) -> CommandResult:
             lambda stage, done, note: show(JobProgress(NAME, stage, done, note)),
         )
         state = _state(config, session)
-        place = session.folder.weights(NAME, config.seed, 0, "world").parent
+        place = session.folder.weights(NAME, config.seed, 0, "policy").parent
         if config.weights is not None:
-            for part in ("world", "policy"):
-                given = BuiltinModel.load(config.weights / part)
-                session.folder.save(given, NAME, config.seed, 0, part)
-        learn_world(session, state, 0)
+            given = BuiltinModel.load(config.weights / "policy")
+            session.folder.save(given, NAME, config.seed, 0, "policy")
+        learn_world(session, state)
         asyncio.run(_imagine(session, state))
         found = _counted(config, session, state, place)
     _tell(found, config)

@@ -70,7 +70,7 @@ async def improve(session: Session, learner: Learner) -> None:
                 await propose(session, state, number)
                 await practise(session, state, sample_tasks(session, state, number), number)
             if arm.dreams:
-                learn_world(session, state, number)
+                learn_world(session, state)
                 await imagine(session, state, number)
             await learner.learn(state, arm.name, number)
             record_learning(session, state, number)
@@ -87,8 +87,8 @@ async def measure(session: Session, learner: Learner) -> None:
     number = session.config.rounds
     state = await recall(session, learner, number)
     with session.timed(number):
-        if session.arm.acts_by in ("lookahead", "rerank") and state.world is None:
-            learn_world(session, state, number)
+        if session.arm.acts_by in ("lookahead", "rerank"):
+            learn_world(session, state)
         await evaluate(session, state, number)
     track_round(session, number)
 

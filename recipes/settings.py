@@ -66,6 +66,7 @@ REPLACED = {
     "labels": "name a judge with --judge, such as reward:FOLDER of webagent train --role reward",
     "judge-tokens": "name a judge with --judge; its own training is webagent train --role reward",
     "reward-tokens": "leave it out: the world model alone predicts success",
+    "world-tokens": "leave it out: the world model is memory of real steps or a language model",
     "induce": "compare evaluators with labels: webagent judge RUN --with ... --against labels.csv",
 }
 """Settings that are gone, and what to do instead."""

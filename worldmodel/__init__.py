@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from worldmodel.accuracy import Accuracy, CopyPage, measure
     from worldmodel.layers import LayeredWorld
     from worldmodel.lookahead import Imagination, LookAhead, Reranked, Vote
-    from worldmodel.network import NetworkWorld
     from worldmodel.prediction import Outcome, Prediction, WorldModel
     from worldmodel.prompted import PromptedWorld
     from worldmodel.recall import RememberedWorld
@@ -21,7 +20,6 @@ __all__ = [
     "ImaginedWorld",
     "LayeredWorld",
     "LookAhead",
-    "NetworkWorld",
     "Outcome",
     "Prediction",
     "PromptedWorld",
@@ -41,7 +39,6 @@ _PLACES = {
     "Imagination": "lookahead",
     "LayeredWorld": "layers",
     "LookAhead": "lookahead",
-    "NetworkWorld": "network",
     "Outcome": "prediction",
     "Prediction": "prediction",
     "PromptedWorld": "prompted",

@@ -6,7 +6,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
-from worldmodel.prediction import WorldModel
+from worldmodel.recall import RememberedWorld
 
 Purpose: TypeAlias = Literal["collect", "imagine", "measure", "vote"]
 """What a policy acts for: to learn from what it does in real pages or in imagined ones, which is
@@ -45,7 +45,7 @@ class ArmState:
     """Experience with verdicts of one arm in one repeat, and the models that were made of it."""
 
     learner: Learner
-    world: WorldModel | None = None
+    world: RememberedWorld | None = None
     demonstrations: list[Trajectory] = field(default_factory=list)
     shown: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By task: how often a demonstrator tried it, and how often it succeeded."""

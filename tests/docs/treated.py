@@ -144,7 +144,8 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --benchmark miniwob --tasks twenty --arms none self",
         "webagent improve --benchmark miniwob --tasks twenty --arms none control self",
         "webagent improve --withhold 0.5 --repeats 3",
-        "webagent improve --arms none self lookahead rerank --world map --candidates 5 --margin 3",
+        "webagent improve --arms none self lookahead best_of_k --world map --candidates 5"
+        " --margin 3",
         "webagent train --runs runs/demos --prompt brief --prompting.constrained"
         " --prompting.thought-tokens 0 --out tiny",
         "webagent improve --policy local:tiny/model --max-tokens 192 --learning-rate 5e-4",

@@ -14,7 +14,7 @@ from tests.fakes.run import episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
 
-FEW = ("--world-tokens", "3000", "--policy-tokens", "3000")
+FEW = ("--policy-tokens", "3000")
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_episodes_are_imagined_from_what_failed_marked_and_exported(
     found = json.loads(capsys.readouterr().out)
     assert (found["learnt_from"], found["episodes"]) == (16, 4)
     assert 4 <= found["steps"] <= 8
-    assert Path(found["weights"], "world").is_dir()
+    assert Path(found["weights"], "policy").is_dir()
     with Store.open(run) as store:
         dreams = list(store.trajectories(arm=NAME, phase="imagine"))
         starts = {dream.provenance.seeded_from.partition(":")[0] for dream in dreams}
@@ -63,7 +63,7 @@ def test_without_trust_nothing_is_imagined_but_the_models_are_kept(
     assert cli.main(["dream", str(run), *FEW, "--trusted", "1", "--belief", "1", "--json"]) == 1
     out, err = capsys.readouterr()
     found = json.loads(out)
-    assert found["episodes"] == 0 and Path(found["weights"], "world").is_dir()
+    assert found["episodes"] == 0 and Path(found["weights"], "policy").is_dir()
     assert "less than --trusted 1: nothing is imagined" in err
 
 

@@ -26,12 +26,12 @@ pytestmark = pytest.mark.browser
 PAGES = Path(__file__).parents[1] / "pages"
 TINY = shlex.split(
     """--tasks click-test --rounds 1 --steps 12 --base-tokens 1000 --round-tokens 500
---world-tokens 500 --evaluate 1 --evaluate-between 1 --arms none self"""
+--evaluate 1 --evaluate-between 1 --arms none self"""
 )
 
 SMALL = shlex.split(
     """--tasks click-widget login-user count-sides --demonstrations 1 --rounds 2 --steps 24
---base-tokens 3000 --round-tokens 1500 --world-tokens 2000
+--base-tokens 3000 --round-tokens 1500
 --evaluate 1 --evaluate-between 1 --dreams 4 --belief 0.05 --trusted 0.0"""
 )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.lessons import task
-from tests.fakes.toy import BOXES, SUBMIT, toy_page, toy_world
+from tests.fakes.toy import BOXES, SUBMIT, ToyWorld, toy_page
 from webagent.action import Action
 from webagent.action.actions import Click
 from webagent.records import Decision, Observation, Trajectory
@@ -108,9 +108,9 @@ async def test_proposals_come_in_the_order_of_policy_and_value_together() -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2])
-async def test_the_learnt_world_turns_a_wrong_choice_into_the_right_one(depth: int) -> None:
+async def test_a_right_world_turns_a_wrong_choice_into_the_right_one(depth: int) -> None:
     policy = Torn((Click(WRONG), -0.6), (Click(RIGHT), -0.9))
-    looking = Reranked(policy, Imagination(toy_world(), policy, depth), "lookahead")
+    looking = Reranked(policy, Imagination(ToyWorld(), policy, depth), "lookahead")
     decision = await looking.act(START, SEEN)
     assert decision.action == Click(RIGHT)
     assert all(0 <= (c.value or 0) <= 1 for c in decision.candidates)
@@ -125,7 +125,7 @@ async def test_at_depth_two_the_policy_goes_on_in_the_imagined_page() -> None:
             seen.append((len(trajectory.steps), observation))
             return Decision(Click(SUBMIT))
 
-    value = Imagination(toy_world(), Watching(), depth=2)
+    value = Imagination(ToyWorld(), Watching(), depth=2)
     found = await value(START, SEEN, [Decision(Click(RIGHT)), Decision(Click(SUBMIT))])
     [(steps, page)] = seen
     assert steps == 1 and "checked" in page.nodes[RIGHT - 1].states

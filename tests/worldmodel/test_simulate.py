@@ -8,7 +8,7 @@ import pytest
 from benchmarks.rules import checks_hold
 from tasks.task import Probe, TaskCheck
 from tests.fakes.lessons import task
-from tests.fakes.toy import SUBMIT, TITLE, toy_episode, toy_world
+from tests.fakes.toy import SUBMIT, TITLE, ToyWorld, toy_episode
 from tests.worldmodel.test_map import HOME
 from tests.worldmodel.test_recall import KNOWN, LISTING
 from webagent.action.actions import Click, MouseClick
@@ -25,7 +25,7 @@ STARTS = {start_key(REAL.task): start_at(REAL)}
 
 async def foresee(situation: Situation) -> Prediction:
     """What the learnt world makes of one situation."""
-    return toy_world().predict([situation])[0]
+    return ToyWorld().predict([situation])[0]
 
 
 def dream(horizon: int = 5) -> ImaginedWorld:
