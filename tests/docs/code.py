@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 
 from perf.documentation import ROOT
 from tests.docs import scenes
@@ -74,13 +73,6 @@ def judges(folder: Path) -> dict[str, Any]:
         "dear_judge_on": lambda model: judge_variant("evidence", model, look),
         "prices": Prices(),
     }
-
-
-def curriculum(folder: Path) -> dict[str, Any]:
-    """A suite, and dice."""
-    from benchmarks.miniwob import tasks as miniwob
-
-    return {"suite": miniwob.load(), "rng": np.random.default_rng(0)}
 
 
 def hosted(folder: Path) -> dict[str, Any]:
@@ -151,7 +143,6 @@ PLAIN_SITE = scenes.written("sites.toml", "[sites.shop]\nlocale = 'de-DE'\n")
 LOCAL_PAGE = (ROOT / "tests/pages/form.html").as_uri()
 
 RUNNING: dict[tuple[str, str], Snippet] = {
-    ("docs/curriculum.md", "share_episodes("): Snippet(curriculum),
     ("docs/fossil.md", "running.reset()"): Snippet(says="http://127.0.0.1:", needs=("fossil",)),
     ("docs/fossil.md", "ticket-close"): Snippet(says="ticket"),
     ("docs/gymnasium.md", "gymnasium.register_envs"): Snippet(),
