@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-
 from perf.documentation import ROOT
 from tests.docs import scenes
 from tests.docs.scenes import Lay, Place

@@ -142,8 +142,6 @@ READ: dict[str, tuple[str, ...]] = {
         "scripts/demo",
         "webagent improve --preset demo",
         "webagent improve --benchmark miniwob --tasks twenty --arms none self",
-        "webagent improve --benchmark miniwob --tasks twenty --arms none control self",
-        "webagent improve --withhold 0.5 --repeats 3",
         "webagent improve --arms none self lookahead best_of_k --world map --candidates 5"
         " --margin 3",
         "webagent train --runs runs/demos --prompt brief --prompting.constrained"
@@ -151,7 +149,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --policy local:tiny/model --max-tokens 192 --learning-rate 5e-4",
         "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4"
         " --recomputed --entropy 0.01",
-        "webagent improve --policy endpoint --model NAME --steps 200 --trials 20 --max-cost 10",
+        "webagent improve --policy endpoint --model NAME --steps 200 --max-cost 10",
         "webagent improve --judge reward:trained/model",
         "webagent improve --benchmark own --files tasks.toml --judge judge:evidence"
         " --measured-by judge:webvoyager --judge-model NAME",
