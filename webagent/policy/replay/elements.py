@@ -10,9 +10,7 @@ from webagent.policy.replay.surroundings import (
     describe_element,
     find_nearby_lines,
     find_unclaimed,
-    is_as_large,
     is_shifted,
-    list_element_kinds,
     normalize_text,
     page_structure,
     resemblance,
@@ -25,11 +23,8 @@ GOOD = 0.6
 """Confidence under which nothing is taken."""
 STRICT = 0.9
 """The same where one is to be strict."""
-SIZED = 0.7
-"""Confidence in what differs from its like in size only."""
 MARGIN = 0.1
 """So much better than the next one the best has to be."""
-_FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
 _MIN_SURROUNDINGS = 0.5
 """How much of what stood near an element has to stand near it now, from 0 to 1."""
 _MIN_SAME_LINES = 0.3
@@ -78,17 +73,9 @@ class ElementSearch:
         after = self._find_namesakes(self.now, self.name)
         if len(before) == 1 and len(after) == 1:
             return self._accept_only(self.now.nodes[after[0]])
-        if after and len(after) >= len(before):
-            return self._choose_among(before, after)
-        if after and self.is_renamed and len(after) == 1:
+        if self.is_renamed and len(after) == 1:
             return FoundElement(self.now.nodes[after[0]], NAME, 0.9)
-        if after:
-            return self._refuse_if_another(self._find_by_surroundings(before, after), before, after)
-        if self.target.role in _FIELDS and not self.target.name:
-            then, now = self._list_its_kind(self.recorded), self._list_its_kind(self.now)
-            if len(then) == len(now) == 1:
-                return FoundElement(now[0], PLACE, 0.75)
-        return self._find_by_resemblance()
+        return self._choose_among(before, after) if after else self._find_by_resemblance()
 
     def _find_by_resemblance(self) -> FoundElement | LostElement:
         """Find the one that fits best of those that are not plainly others of the page."""
@@ -97,7 +84,7 @@ class ElementSearch:
             wanted = normalize_text(self.name)
             names = [normalize_text(self.now.nodes[place].name) for place in unclaimed]
             if not self.name or wanted not in names:
-                return self._find_by_changed_name()
+                return LostElement(f"there is no {self._wanted} on the page")
             # Only what is called the same counts: a page of another task says other things.
             unclaimed = [i for i, name in zip(unclaimed, names, strict=True) if name == wanted]
         scored = sorted(
@@ -144,11 +131,6 @@ class ElementSearch:
         """Index of the target on the recorded page."""
         return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
 
-    def _list_its_kind(self, page: Observation) -> list[Node]:
-        """Return the elements of the target's role and kind."""
-        kind = self.target.role, self.target.kind
-        return [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
-
     def _find_namesakes(self, page: Observation, name: str) -> list[int]:
         """Return places of the elements that have the role and the name to the letter.
 
@@ -177,52 +159,18 @@ class ElementSearch:
         return FoundElement(node, NAME, 0.95)
 
     def _choose_among(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
-        """Return one of several that are called the same."""
-        by_value = self._find_by_value(before, after)
+        """Return one of several that are called the same: the one that the goal names, that is in
+        the same place of the same page, or that stands near the same lines."""
+        by_value = self._find_by_value(before, after) if len(after) >= len(before) else None
         if by_value is not None:
             return by_value
         is_laid_out = bool(self.target.name) or is_shifted(self.recorded, before, self.now, after)
-        if (
-            not self.is_renamed
-            and is_laid_out
-            and page_structure(self.recorded) == page_structure(self.now)
-        ):
+        is_same_page = page_structure(self.recorded) == page_structure(self.now)
+        if not self.is_renamed and is_laid_out and is_same_page:
             node = self.now.nodes[self._place]
             is_marked = node.mark == self.target.mark
             return self._accept_only(node) if is_marked else FoundElement(node, PLACE, 0.95)
-        near = self._find_by_surroundings(before, after)
-        if isinstance(near, FoundElement):
-            return self._refuse_if_another(near, before, after)
-        if self.target.name:
-            return near
-        if is_laid_out and list_element_kinds(self.recorded) == list_element_kinds(self.now):
-            place = before.index(self._place)
-            return FoundElement(self.now.nodes[after[place]], PLACE, 0.75)
-        return near
-
-    def _refuse_if_another(
-        self, near: FoundElement | LostElement, before: list[int], after: list[int]
-    ) -> FoundElement | LostElement:
-        """Return what was found, unless another of the recorded page fits it as well or better."""
-        if isinstance(near, LostElement):
-            return near
-        if len(before) == 1 or near.rule != NEAR or self.is_renamed:
-            return near
-        place = next(i for i in after if self.now.nodes[i] is near.node)
-        mine = find_nearby_lines(self.now, place, after)
-        scores = {
-            other: compare_surroundings(find_nearby_lines(self.recorded, other, before), mine, ())
-            for other in before
-        }
-        target = self._place
-        best = max(score for other, score in scores.items() if other != target)
-        is_sized = near.confidence == SIZED
-        if best > scores[target] if is_sized else best >= scores[target]:
-            return LostElement(
-                f"of {len(before)} elements that were {describe_element(self.target)} there are"
-                f" {len(after)} now, and what stands near the best of them stood near another one"
-            )
-        return near
+        return self._find_by_surroundings(before, after)
 
     def _find_by_value(
         self, before: list[int], after: list[int]
@@ -276,51 +224,28 @@ class ElementSearch:
             reverse=True,
         )
         best, where = scores[0]
-        near = [-i for score, i in scores if best - score < MARGIN]
-        if len(near) > 1 and (sized := self._by_size(before, near)) and best >= _MIN_SURROUNDINGS:
-            return FoundElement(self.now.nodes[sized], NEAR, SIZED)
-        if best < _MIN_SURROUNDINGS or len(near) > 1 or (is_more and self._has_twin(-where, after)):
+        if best < _MIN_SURROUNDINGS or (len(scores) > 1 and best - scores[1][0] < MARGIN):
             return LostElement(
                 f"of {len(before)} elements that were {describe_element(self.target)} one was"
                 f" taken; what stands near does not tell which of the {len(after)} that are"
                 f" {self._wanted} it is"
             )
+        if len(before) > 1 and not self.is_renamed and self._is_another(-where, before, after):
+            return LostElement(
+                f"of {len(before)} elements that were {describe_element(self.target)} there are"
+                f" {len(after)} now, and what stands near the best of them stood near another one"
+            )
         return FoundElement(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
 
-    def _has_twin(self, place: int, after: list[int]) -> bool:
-        """Whether another one stands right beside it, so that what stands near is near both."""
-        for other in after:
-            between = self.now.nodes[min(place, other) + 1 : max(place, other)]
-            if other != place and not any(node.name and node.role != "option" for node in between):
-                return True
-        return False
-
-    def _by_size(self, before: list[int], near: list[int]) -> int | None:
-        """Return the one as large as the element was, where none of its like was that large, as a
-        picture and a title that lead to the same page."""
-        if self.values.is_another_task:
-            return None
-        others = [self.recorded.nodes[i] for i in before if i != self._place]
-        if any(is_as_large(self.target, other) for other in others):
-            return None
-        found = [i for i in near if is_as_large(self.target, self.now.nodes[i])]
-        return found[0] if len(found) == 1 else None
-
-    def _find_by_changed_name(self) -> FoundElement | LostElement:
-        """Return the one whose name holds the new goal's words in place of the old one's."""
-        wanted = [
-            _pad_words(change.new)
-            for change in self.values.alignment.changes
-            if _pad_words(change.old) in _pad_words(self.target.name)
-        ]
-        holding = [
-            node
-            for node in self._list_its_kind(self.now)
-            if all(word in _pad_words(node.name) for word in wanted)
-        ]
-        if wanted and len(holding) == 1:
-            return FoundElement(holding[0], TEXT, 0.8, is_named=True)
-        return LostElement(f"there is no {self._wanted} on the page")
+    def _is_another(self, place: int, before: list[int], after: list[int]) -> bool:
+        """Whether an element fits another one of the recorded page as well as the target."""
+        mine = find_nearby_lines(self.now, place, after)
+        scores = {
+            other: compare_surroundings(find_nearby_lines(self.recorded, other, before), mine, ())
+            for other in before
+        }
+        target = scores.pop(self._place)
+        return max(scores.values()) >= target
 
 
 def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:

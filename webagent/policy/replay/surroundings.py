@@ -24,8 +24,6 @@ _OTHER_ROLE = 0.85
 _UNKNOWN = 0.5
 """How alike surroundings count where nothing stood near."""
 _BESIDE = 2
-_SAME_SIZE = 0.1
-"""By what part a side may be longer or shorter."""
 _STILL = 3
 """Pixels by which what has not moved may be off."""
 _NAME, _NEAR, _STRUCTURE = 0.55, 0.3, 0.15
@@ -90,11 +88,6 @@ def normalize_text(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .:…!*›»>") or " ".join(text.casefold().split())
 
 
-def list_element_kinds(page: Observation) -> tuple[tuple[str, str], ...]:
-    """Return what kinds of elements a page has in which order, whatever they are called."""
-    return tuple((node.role, node.kind) for node in page.nodes if node.mark)
-
-
 def page_structure(page: Observation) -> tuple[tuple[str, str, str], ...]:
     """Return all lines of a page without what changes by being used."""
     return tuple((node.role, node.name, node.kind) for node in page.nodes)
@@ -157,12 +150,6 @@ def compare_names(one: str, other: str) -> float:
         by_words = max(by_words, 0.8)
     by_letters = SequenceMatcher(None, first, second, autojunk=False).ratio()
     return max(by_words, by_letters if by_letters >= 0.75 else 0.4 * by_letters)
-
-
-def is_as_large(one: Node, other: Node) -> bool:
-    """Whether two elements take about the same room."""
-    sides = zip(one.box[2:], other.box[2:], strict=True)
-    return all(abs(a - b) <= _SAME_SIZE * max(a, b) for a, b in sides)
 
 
 def is_shifted(recorded: Observation, then: list[int], now: Observation, here: list[int]) -> bool:
