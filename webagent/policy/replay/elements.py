@@ -60,7 +60,7 @@ class ElementSearch:
     values: ValueMapping
 
     def find(self) -> FoundElement | LostElement:
-        """Find it by its mark, its role and name, what stands near it, its place, its text.
+        """Find it by its mark, its role and name, its place, what stands near it, its likeness.
 
         They are tried in this order. What fits nothing well, or two equally, is lost.
         """
