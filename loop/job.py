@@ -46,7 +46,7 @@ async def run_job(
         else:
             ledger = Ledger()
         suite, split = load_suite(config), read_split(folder, config)
-        names = dict.fromkeys((*split.learning, *split.measured, *split.trial))
+        names = dict.fromkeys((*split.learning, *split.measured))
         setup = BrowserSetup(
             tuple(suite.task(name, 0) for name in names),
             config.concurrency,

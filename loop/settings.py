@@ -75,17 +75,14 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     images: bool = False
     """Show the language model screenshots in addition to the text, and store them."""
     entries: tuple[EntryKind, ...] = ("rules", "examples")
-    """What a model behind an endpoint learns of a site, beginning with --site-memory: `rules`,
-    `reflections` and `examples`."""
+    """What a model behind an endpoint learns of a site, beginning with --site-memory: `rules` and
+    `examples`."""
     how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """How the weights of a local language model are trained."""
     fit: OmitArgPrefixes[FitSettings] = field(default_factory=FitSettings)
     """Learning rate, batches and precision; --base-tokens and --round-tokens set the length."""
     samples: int = 1
     """Episodes per sampled task, for objectives that compare episodes: `dpo`, `grpo`, `gspo`."""
-    trials: int = 10
-    """Trial episodes with and without each new example or rule for a model behind an endpoint; only
-    items that help are adopted."""
     repeats: int = 1
     """Number of repeats of the whole run, with different seeds and demonstrations."""
     seed: int = 0

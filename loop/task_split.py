@@ -21,8 +21,6 @@ from webagent.errors import SetupError, StoreError, UsageError
 FILE = "split.json"
 HELD_OUT = 0.3
 """Share of held-out tasks, if each task is the same for every seed."""
-TRIED = 0.25
-"""Share of the other tasks that are trial tasks for a model's new knowledge."""
 _DRAW, _WITHHOLDING = 91, 77
 """Separate these samplings from others with the same seed."""
 
@@ -38,8 +36,6 @@ class TaskSplit:
     learning: tuple[str, ...]
     """Names of the training tasks, including proposals."""
     measured: tuple[str, ...]
-    trial: tuple[str, ...] = ()
-    """Names of the trial tasks for a model's new knowledge; neither trained nor evaluated on."""
     proposed: tuple[str, ...] = ()
     """Names in `learning` that come from a file of proposals."""
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -63,8 +59,6 @@ class TaskSplit:
                 f"{len(self.measured)} tasks are held out, {own} others learnt on (split by"
                 f" {self.by}): {', '.join(self.measured)}"
             )
-        if self.trial:
-            told.append(f"{len(self.trial)} tasks are for trials alone: {', '.join(self.trial)}")
         if self.proposed or self.refused:
             told.append(
                 f"{len(self.proposed)} proposed tasks are practised, {len(self.refused)} refused"
@@ -110,19 +104,13 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
         if (reason := "a task has its name" if name in suite.names else find_leak(task, guarded))
     }
     practised = tuple(name for name in proposed if name not in refused)
-    trial: tuple[str, ...] = ()
-    if by != "seed" and config.learner == "endpoint":
-        count = min(len(learning) - 1, max(1, round(TRIED * len(learning))))
-        order = _draw_order(len(learning), config.split_seed, _DRAW, 1)
-        trial = tuple(learning[place] for place in sorted(order[: max(count, 0)]))
-        learning = [name for name in learning if name not in trial]
     if not learning and not practised:
         raise UsageError(
             f"{suite.id} leaves no task to learn on: of {len(names)} tasks {len(measured)} are held"
             f" out{_first(left_out)}; name more with --tasks, or lower --held-out"
         )
     names_learnt = (*learning, *practised)
-    return TaskSplit(by, names_learnt, measured, trial, practised, refused, left_out)
+    return TaskSplit(by, names_learnt, measured, practised, refused, left_out)
 
 
 def list_held_out(config: ImproveConfig, split: TaskSplit) -> list[Task]:

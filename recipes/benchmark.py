@@ -7,7 +7,6 @@ from dataclasses import replace
 from apps.report import write_report
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
-from loop.escalation import describe_escalation
 from loop.executors.executor import format_executor
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
@@ -52,10 +51,9 @@ def main(argv: Sequence[str]) -> CommandResult:
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
         said = describe_lookahead(config.ahead, store.trajectories(phase="evaluate"))
-        told = describe_escalation(store.trajectories(phase="evaluate"), config.escalated)
         put = describe_restating(store.trajectories(phase="evaluate"), config.restated)
     print_summary(summary)
-    for sentence in filter(None, (said, told, put)):
+    for sentence in filter(None, (said, put)):
         print(sentence)
     if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field, replace
 
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
-from loop.escalation import describe_escalation
 from loop.executors.executor import format_executor
 from loop.folder import RunFolder
 from loop.measurement.collecting import PHASE, CollectConfig
@@ -36,8 +35,6 @@ class Collected:
     """Number of planned episodes."""
     steps: int = 0
     """Of the episodes."""
-    expert: str = ""
-    """What the expert took over, where there was one."""
     succeeded: int = 0
     """Episodes that the judge passed."""
     unscored: int = 0
@@ -95,7 +92,6 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
         students = summarize_students(store)
-        told = describe_escalation(store.trajectories(phase=PHASE), config.escalated)
         put = describe_restating(store.trajectories(phase=PHASE), config.restated)
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
@@ -103,7 +99,6 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         episodes=len(entries),
         planned=planned,
         steps=sum(entry.steps for entry in entries),
-        expert=told,
         succeeded=sum(value is not None and value >= 0.5 for value in values),
         unscored=values.count(None),
         failures=attempts - len(entries),
@@ -117,8 +112,8 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
-    for said in filter(None, (found.expert, put)):
-        print(said)
+    if put:
+        print(put)
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")
     if found.stopped:

@@ -10,7 +10,6 @@ from apps.live.live import Live, facts_of, last_lines, status_of, write_film
 from apps.live.settings import RunConfig, check
 from apps.live.terminal import Terminal
 from loop.console.output import CommandResult, Status, Stopped
-from loop.escalation import describe_escalation
 from loop.folder import RunFolder
 from loop.restating import describe_restating
 from loop.worlds import describe_lookahead
@@ -51,7 +50,6 @@ def _told(
     display, status = live.display, live.interrupted or status_of(result)
     for said in (
         describe_lookahead(config.ahead, [result.trajectory]),
-        describe_escalation([result.trajectory], config.escalated),
         describe_restating([result.trajectory], config.restated),
     ):
         if said:

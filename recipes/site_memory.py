@@ -39,14 +39,13 @@ class SiteMemoryChoice:
     SITE.md for each site, which can be edited; entries of earlier runs stay (docs/site-memory.md).
     Episodes on evaluation seeds are left out."""
     entries: tuple[EntryKind, ...] = ("rules", "examples")
-    """What is written: `rules` of the site and `reflections` on single failures, which a model
-    writes, `examples`, the successes themselves, and `tools`, runs of steps that successes share,
-    as actions of the model."""
+    """What is written: `rules` of the site, which a model writes, and `examples`, the successes
+    themselves."""
     judge: str = "checks"
     """Judge whose stored verdicts are used: the tasks' own `checks`, or a judge of `webagent judge
     --with` or `improve --judge`, such as `judge:evidence`."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """Model that writes rules and reflections."""
+    """Model that writes rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +66,7 @@ def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> Comm
     """Learn what the run teaches, write it into the folder, and print what changed."""
     settings = InductionSettings(choice.entries)
     if not choice.entries:
-        raise UsageError(
-            "--entries names nothing to learn; give rules, reflections, examples or tools"
-        )
+        raise UsageError("--entries names nothing to learn; give rules, examples or both")
     judged = _judged(run, choice.judge)
     model = choice.asked.contestant().language_model() if settings.asks_a_model else None
     learnt = asyncio.run(_learn(folder, settings, model, judged))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
-from loop.escalation import EscalationChoice
 from loop.flat import Important
 from loop.own_code import load_own, load_own_policy
 from loop.policies import ModelChoice
@@ -49,8 +48,6 @@ class RunConfig:
     policy) are accepted, too."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy; the named folder is where it is stored."""
-    escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
-    """An expensive model that takes over from the policy."""
     restated: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
     """A model that puts the task in words that the policy's memory knows."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
@@ -132,11 +129,8 @@ def check(config: RunConfig) -> None:
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} must be at least 1")
     check_world(config.ahead)
-    config.escalated.check(
-        replace(config.asked.contestant(), asking=prompt_settings(config) or Asking())
-    )
     config.restated.check(config.asked.policy)
-    others = (config.ahead.paid, config.escalated.paid, config.restated.paid)
+    others = (config.ahead.paid, config.restated.paid)
     for paid in {name_of(actor_of(config)), *others} - {""} or {""}:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     _check_together(config)
@@ -235,8 +229,6 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
     return Agent(
         actor_of(config),
         student=student,
-        expert=config.escalated.acting,
-        escalation=config.escalated.settings,
         restater=config.restated.acting,
         guard=config.guard,
         approver=approver,

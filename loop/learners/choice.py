@@ -41,10 +41,10 @@ def check_learner(config: ImproveConfig) -> None:
     kind = config.learner
     if kind not in {name.partition(":")[0] for name in LEARNERS}:
         raise unknown_name("policy to improve", config.asked.policy, LEARNERS)
-    if min(config.samples, config.trials, config.evaluate_every) < 1:
+    if min(config.samples, config.evaluate_every) < 1:
         raise UsageError(
-            f"--samples {config.samples} --trials {config.trials} --evaluate-every"
-            f" {config.evaluate_every}: at least 1 of each is needed"
+            f"--samples {config.samples} --evaluate-every {config.evaluate_every}: at least 1 of"
+            " each is needed"
         )
     config.taught.check(config.asked.policy)
     check_async_rounds(config)
@@ -55,9 +55,7 @@ def check_learner(config: ImproveConfig) -> None:
             )
         return
     if not config.entries:
-        raise UsageError(
-            "--entries names nothing to learn; give rules, reflections, examples or tools"
-        )
+        raise UsageError("--entries names nothing to learn; give rules, examples or both")
     contestant(config.played).check()
     config.how.check()
     objective = config.how.objective

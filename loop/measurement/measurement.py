@@ -25,14 +25,12 @@ from loop.measurement.scoring import HEADLINE, EpisodeScorer, open_scorer
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
 from loop.measurement.worlds import WorldFactory, open_worlds
-from loop.policies import NamedPolicy
 from loop.student import BUILTIN, note_student
 from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from loop.worlds import open_lookahead
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
 from webagent.models.spending import Ledger, MeteredModel
-from webagent.policy.escalation import EscalatingPolicy
 from webagent.policy.policy import (
     Policy,
     Script,
@@ -271,14 +269,11 @@ class Measurement:
             async with (
                 played.ready(stage.images, metered) as policy,
                 self._open_restating() as restating,
-                self._open_expert(stage, played) as expert,
                 open_lookahead(
                     self.config.ahead, self.store.images.get, measured=self.config.split
                 ) as ahead,
             ):
                 policy = restating(policy)
-                if expert is not None:
-                    policy = EscalatingPolicy(policy, expert, self.config.escalated.settings)
                 policy = ahead(policy, self.ledger) if ahead else policy
                 policy = student.in_front_of(policy) if student else policy
                 await self._collect(plan, policy, stage, verdicts, clock, self.budget, learn)
@@ -297,19 +292,6 @@ class Measurement:
             yield lambda policy: put_in_front(policy, metered)
         finally:
             await model.close()
-
-    @asynccontextmanager
-    async def _open_expert(
-        self, stage: WorldFactory, cheap: NamedPolicy
-    ) -> AsyncIterator[Policy | None]:
-        """Who takes over from the policy, if anybody."""
-        choice = self.config.escalated
-        if not choice.is_on:
-            yield None
-            return
-        metered = partial(MeteredModel, ledger=self.ledger, role="expert")
-        async with choice.contestant(cheap).ready(stage.images, metered) as expert:
-            yield expert
 
     @contextmanager
     def _student(self, is_measured: bool) -> Iterator[tuple["Student | None", Learn]]:

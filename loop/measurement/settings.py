@@ -9,7 +9,6 @@ from tyro.conf import OmitArgPrefixes
 
 from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
-from loop.escalation import EscalationChoice
 from loop.executors.executor import ExecutorName, check_workers
 from loop.flat import Important
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
@@ -120,8 +119,6 @@ class PlaySettings(RunSettings, TaskSettings):
     the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""
     taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy."""
-    escalated: OmitArgPrefixes[EscalationChoice] = field(default_factory=EscalationChoice)
-    """An expensive model that takes over from the policy."""
     restated: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
     """A model that puts goals in words that the policy's memory knows."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
@@ -199,7 +196,6 @@ def check(config: BenchmarkConfig) -> None:
     check_workers(config.workers)
     contestant(config).check()
     config.taught.check(config.asked.policy)
-    config.escalated.check(contestant(config, knows=False))
     config.restated.check(config.asked.policy)
     config.ahead.check()
     if config.ahead.looks_ahead and config.asked.policy == "oracle":
@@ -207,9 +203,7 @@ def check(config: BenchmarkConfig) -> None:
             "--policy oracle knows the right actions, so a world model is pointless; name another"
         )
     config.caps.check()
-    paid_models = {
-        each.paid for each in (config.asked, config.ahead, config.escalated, config.restated)
-    }
+    paid_models = {each.paid for each in (config.asked, config.ahead, config.restated)}
     for paid in paid_models - {""} or {""}:
         check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
     if judge_of(config).asks_a_model:
@@ -238,7 +232,7 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
     told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
-    told += config.restated.label() + config.escalated.label()
+    told += config.restated.label()
     told += config.ahead.label()
     return contestant(config, knows=False).label(*told)
 

@@ -130,7 +130,6 @@ def summarize_split(split: "TaskSplit") -> TaskSplitRow:
         by=split.by,
         learning=list(split.learning),
         measured=list(split.measured),
-        trial=list(split.trial),
         proposed=list(split.proposed),
         refused=dict(split.refused),
         left_out=dict(split.left_out),

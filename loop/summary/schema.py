@@ -281,8 +281,6 @@ class TaskSplitRow(TypedDict):
     """`seed`: the same tasks on other seeds; else `task` or `template`."""
     learning: list[str]
     measured: list[str]
-    trial: list[str]
-    """Those on which it was tried what a model should be told."""
     proposed: list[str]
     """Those of `learning` that a file of proposals brought."""
     refused: dict[str, str]

@@ -183,12 +183,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --arms none control self --seed $SLURM_ARRAY_TASK_ID --workers 1"
         " --runs runs --name repeat-$SLURM_ARRAY_TASK_ID",
     ),
-    "a pair of models; tests/recipes/test_expert.py plays one": (
-        "webagent benchmark --policy endpoint --model CHEAP --expert EXPENSIVE",
-        "webagent run What does the blue kayak cost? --url https://shop.example/ --model CHEAP"
-        " --expert EXPENSIVE",
-        "webagent collect --policy endpoint --model CHEAP --expert EXPENSIVE --stalled 2",
-    ),
     "a policy with a memory and a model; tests/recipes/test_restate.py plays one": (
         "webagent benchmark oscar-paraphrased --policy model:runs/NAME/weights/none-0/0/policy"
         " --restate NAME",
@@ -199,10 +193,10 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark --policy endpoint --model NAME --split train --seeds 4 --temperature 1"
         " --name practice",
         "webagent memory runs/practice --site-memory site-memory --model NAME"
-        " --entries rules reflections examples",
+        " --entries rules examples",
         "webagent benchmark --policy endpoint --model NAME --site-memory site-memory",
         "webagent improve --policy endpoint --model NAME --site-memory site-memory"
-        " --entries rules reflections examples --trials 20",
+        " --entries rules examples",
     ),
     "a cluster; tests/loop/executors/test_cluster.py has one of three nodes": (
         "webagent benchmark fossil --executor ray --workers 16",

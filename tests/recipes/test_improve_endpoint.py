@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
-from loop.learners.knowledge import KeptKnowledge
 from loop.settings import ImproveConfig
 from loop.task_split import split_tasks
 from recipes import cli
 from tests.fakes.chat_server import ChatHandler, completion, counted
 from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import OWN, PAGES, finished
-from webagent.policy.knowledge import SiteEntry, new_file, read_file, write_file
+from webagent.policy.knowledge import read_file
 from webagent.store import Store
 
 SMALL = shlex.split(
     """--policy endpoint --model served --tasks click-test --demonstrations 1 --rounds 1
---steps 20 --evaluate 2 --trials 2 --arms none self --concurrency 2 --max-tokens 64"""
+--steps 20 --evaluate 2 --arms none self --concurrency 2 --max-tokens 64"""
 )
 
 
@@ -41,7 +40,7 @@ def improve(runs: Path, *more: str) -> list[str]:
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_what_helps_on_tasks_apart_is_told_from_then_on(
+def test_examples_of_the_demonstrations_are_shown_from_then_on(
     tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
@@ -49,36 +48,20 @@ def test_what_helps_on_tasks_apart_is_told_from_then_on(
     assert cli.main(improve(tmp_path)) == 0
     run = tmp_path / "run"
     policy = run / "weights" / "none-0" / "0" / "policy"
-    [trial] = KeptKnowledge.load(policy).trials
-    assert trial.item == "examples" and trial.is_kept and not trial.was_kept
-    assert (trial.with_it, trial.without_it) == (1.0, 0.0)
     [entry] = read_file(policy / "site-memory", "click-test").entries
-    assert (entry.gain, entry.trials, entry.is_retired) == (1.0, 2, False)
+    assert entry.kind == "examples"
     summary = json.loads((run / "summary.json").read_text())
     assert {arm["name"]: arm["rounds"][-1]["success"] for arm in summary["arms"]} == {
         "none": 1.0,
         "self": 1.0,
     }
-    assert any("examples taken up: on 2 tasks apart 100% with" in n for n in summary["notes"])
     assert summary["spent"]["asked"][0]["requests"] > 0
-    trials = [t for t in finished(run).values() if t.provenance.phase == "trial"]
-    learnt = [t for t in finished(run).values() if t.provenance.phase in ("collect", "demonstrate")]
-    assert not {t.task.seed for t in trials} & {t.task.seed for t in learnt}
-
-
-def is_misled(handler: ChatHandler, body: dict[str, Any]) -> None:
-    """A model that knows what to do unless it is told the rule."""
-    text = "\n".join(str(message["content"]) for message in body["messages"])
-    _, _, shown = text.rpartition("The page now")
-    button = re.search(r"\[(\d+)\] button", shown)
-    said = "answer()" if "Nothing is to be pressed" in text or not button else f"click({button[1]})"
-    handler.send(completion([f"Thought: so.\nAction: {said}"], prompt_tokens=counted(body)))
 
 
 @pytest.mark.browser
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_another_process_is_helped_by_what_one_has_learnt_and_retires_what_no_longer_helps(
+def test_another_process_is_helped_by_what_one_has_learnt(
     tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
@@ -96,51 +79,6 @@ def test_another_process_is_helped_by_what_one_has_learnt_and_retires_what_no_lo
         [arm] = json.loads(capsys.readouterr().out)["arms"]
         rates[arm["name"]] = arm["rounds"][-1]["success"]
     assert rates == {"served": 0.0, "served +site memory": 1.0}
-
-    chat_server.will(is_misled)
-    tried = {"gain": 1.0, "trials": 2, "tried": "2026-11-24"}
-    rule = SiteEntry("r", "Nothing is to be pressed.", **tried)  # type: ignore[arg-type]
-    write_file(tmp_path / "old", new_file("click-test").added(rule))
-    old = ["--demonstrations", "0", "--arms", "none", "--site-memory", str(tmp_path / "old")]
-    assert cli.main(improve(tmp_path, *old)) == 0
-    now = tmp_path / "run" / "weights" / "none-0" / "0" / "policy" / "site-memory"
-    [entry] = read_file(now, "click-test").entries
-    assert (entry.gain, entry.trials, entry.is_retired) == (-1.0, 2, True)
-    assert "rules on click-test retired: on 2 tasks apart 0% with" in capsys.readouterr().out
-
-
-def reflects(handler: ChatHandler, body: dict[str, Any]) -> None:
-    """A model that is right at every other episode, and always where it is told its reflection."""
-    text = "\n".join(str(message["content"]) for message in body["messages"])
-    _, _, shown = text.rpartition("The page now")
-    button = re.search(r"\[(\d+)\] button", shown)
-    if "The episode that failed" in text:
-        said = "REFLECT: The failed one answered at once; press first."
-    elif button and ("press first" in text or body["seed"] % 2):
-        said = f"Thought: so.\nAction: click({button[1]})"
-    else:
-        said = 'Thought: so.\nAction: answer("done")'
-    handler.send(completion([said], prompt_tokens=counted(body)))
-
-
-@pytest.mark.browser
-@pytest.mark.very_slow
-@pytest.mark.timeout(900)
-def test_a_reflection_is_written_tried_against_the_same_tasks_without_it_and_kept(
-    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    chat_server.will(reflects)
-    more = ["--demonstrations", "0", "--entries", "reflections", "--trials", "6", "--steps", "60"]
-    assert cli.main(improve(tmp_path, *more)) == 0
-    policy = tmp_path / "run" / "weights" / "self-0" / "1" / "policy"
-    [trial] = KeptKnowledge.load(policy).trials
-    assert trial.item == "reflections on click-test" and trial.is_kept
-    assert trial.with_it == 1.0 > trial.without_it > 0.0 and trial.tasks == 6
-    entries = read_file(policy / "site-memory", "click-test").entries
-    assert entries and all(entry.kind == "reflections" for entry in entries)
-    assert entries[0].lines == ("The failed one answered at once; press first.",)
-    assert entries[0].gain == pytest.approx(trial.with_it - trial.without_it, abs=0.01)
 
 
 @pytest.mark.browser
@@ -177,7 +115,7 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
     chat_server.will(play_roles([f"What is the word of {held}? Answer with it."]))
     models = "--policy endpoint --model policy --judge judge:pae --judge-model judge"
     proposing = "--proposer endpoint --proposer-model proposer --propose 3"
-    small = "--benchmark own --rounds 2 --steps 8 --trials 1 --arms none self"
+    small = "--benchmark own --rounds 2 --steps 8 --arms none self"
     words = shlex.split(f"{models} {proposing} {small}")
     run = tmp_path / "run"
     asked = ["improve", "--files", str(own), "--runs", str(tmp_path), "--name", "run", *words]
@@ -205,7 +143,7 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
     [
         (["--lora", "4"], "--policy endpoint has no weights to train"),
         (["--model", ""], "asks a server for a model by name"),
-        (["--trials", "0"], "at least 1 of each is needed"),
+        (["--samples", "0"], "at least 1 of each is needed"),
         (["--entries"], "--entries names nothing to learn"),
         (["--policy", "builtin", "--site-memory", "."], "--site-memory is for language models"),
         (["--max-cost", "1"], "--max-cost 1 cannot be kept"),

@@ -61,14 +61,6 @@ def test_no_file_is_announced_where_nothing_was_learnt(learn, capsys) -> None:
     assert not list(memory.glob("*.md"))
 
 
-def test_reflections_are_written_where_they_are_asked_for(learn, capsys) -> None:
-    said = "It pressed Cancel before the text was there."
-    memory = learn(f"REFLECT: {said}", "--entries", "reflections")
-    assert ": 1 reflection\n" in capsys.readouterr().out
-    [file] = memory.glob("*.md")
-    assert f"\n      {said}" in file.read_text()
-
-
 def test_examples_alone_need_no_model(tmp_path: Path, capsys) -> None:
     words = ["--site-memory", str(tmp_path / "m"), "--entries", "examples"]
     assert cli.main(["memory", str(a_run(tmp_path)), *words]) == 0

@@ -119,7 +119,7 @@ def test_the_loop_keeps_a_student_for_every_round_and_tells_what_it_took_over(
     improve = [
         *("improve", "--policy", "endpoint", "--model", "served", "--student", "builtin"),
         *("--student-audit", "0", "--tasks", "click-test", "--demonstrations", "2", "--json"),
-        *("--rounds", "1", "--steps", "10", "--evaluate", "2", "--trials", "1"),
+        *("--rounds", "1", "--steps", "10", "--evaluate", "2"),
         *("--arms", "none", "self", "--concurrency", "1", "--max-tokens", "64", "--name", "i"),
     ]
     assert cli.main(improve) == Status.DONE

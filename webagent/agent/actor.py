@@ -107,18 +107,14 @@ class Actor:
     policy: Policy | None
     manner: ModelOptions
 
-    def policy_of(self, ledger: Ledger, images: ImageStore, role: str = "policy") -> Policy:
-        """Return the policy of one task, whose requests the ledger books under a role. Raises
-        `SetupError`."""
+    def policy_of(self, ledger: Ledger, images: ImageStore) -> Policy:
+        """Return the policy of one task, whose requests the ledger books. Raises `SetupError`."""
         if self.model is None:
             assert self.policy is not None
             return self.policy
         manner = self.manner
-        asking = default_asking(manner)
-        if role != "policy":
-            asking = asking.of_another(self.model.capabilities)
-        return asking.policy(
-            cast(Model, MeteredModel(self.model, ledger, role)),
+        return default_asking(manner).policy(
+            cast(Model, MeteredModel(self.model, ledger)),
             images if manner.vision else None,
             manner.knowledge,
             temperature=manner.temperature,

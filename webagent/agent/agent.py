@@ -37,7 +37,6 @@ from webagent.agent.stop import Stop
 from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
 from webagent.models.spending import Ledger, Prices, SpendingLimits, default_prices, read_prices
-from webagent.policy.escalation import EscalatingPolicy, Escalation
 from webagent.policy.policy import Knowledge, Policy, WrapPolicy
 from webagent.records import Provenance
 from webagent.rollout.episode import run_episode
@@ -67,7 +66,6 @@ class AgentResources:
     profile: "Profile"
     logins: "Logins"
     student: "Student | None"
-    expert: Actor | None
     restater: Actor | None
     numbers: Iterator[int]
     """Places of its episodes, each once."""
@@ -142,11 +140,6 @@ class Agent:
     folder in which it is kept, made where there is none (docs/howto/student.md)."""
     lookahead: WrapPolicy | None = None
     """Has a world model asked before acting: `LookAhead(world)` (docs/worldmodel.md)."""
-    expert: Acting | None = None
-    """Who takes over where the model is stuck, gives up or replies with no action; asked as the
-    model is."""
-    escalation: Escalation = field(default_factory=Escalation)
-    """When the expert takes over, and for how long."""
     restater: Acting | None = None
     """A language model that puts each task in words that the memory of `model:FOLDER` knows
     (docs/memory.md)."""
@@ -171,10 +164,9 @@ class Agent:
     def __post_init__(self) -> None:
         check_actor(self.model, self._manner())
         check_price(self.model, self._prices(), self.max_cost)
-        for beside in (self.expert, self.restater):
-            if beside is not None:
-                check_actor(beside, self._manner())
-                check_price(beside, self._prices(), self.max_cost)
+        if self.restater is not None:
+            check_actor(self.restater, self._manner())
+            check_price(self.restater, self._prices(), self.max_cost)
         for name in ("max_steps", "max_cost", "max_tokens_total", "max_minutes"):
             value = getattr(self, name)
             if value is not None and not value > 0:
@@ -193,10 +185,9 @@ class Agent:
             raise UsageError("this agent is open already; use one `async with` for all its tasks")
         async with AsyncExitStack() as undo:
             actor = await undo.enter_async_context(actor_of(self.model, self._manner()))
-            expert, restater = [
-                await undo.enter_async_context(actor_of(who, self._manner())) if who else None
-                for who in (self.expert, self.restater)
-            ]
+            restater = None
+            if self.restater is not None:
+                restater = await undo.enter_async_context(actor_of(self.restater, self._manner()))
             browser = self.browser
             if browser is None:
                 from webagent.browser import Browser, BrowserLimits
@@ -227,9 +218,7 @@ class Agent:
                 from webagent.policy.student import Student
 
                 student = Student.at(Path(student))
-            self._held = AgentResources(
-                actor, browser, profile, logins, student, expert, restater, numbers
-            )
+            self._held = AgentResources(actor, browser, profile, logins, student, restater, numbers)
             self._held.undo = undo.pop_all()
         return self
 
@@ -324,9 +313,6 @@ class Agent:
         policy = held.actor.policy_of(ledger, images)
         if held.restater is not None:
             policy = held.restater.restate(policy, ledger)
-        if held.expert is not None:
-            expert = held.expert.policy_of(ledger, images, "expert")
-            policy = EscalatingPolicy(policy, expert, self.escalation)
         if self.lookahead is not None:
             policy = self.lookahead(policy, ledger)
         if held.student is not None:

@@ -1,18 +1,17 @@
 """How a language policy is asked, kept beside its weights so that acting asks as training did."""
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, unknown_name
 from webagent.files import describe_invalid
-from webagent.models.model import Capabilities, Model
+from webagent.models.model import Model
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.observation.variants import ObservationVariant, variant_named
-from webagent.policy.knowledge import Knowledge, SiteMemory
-from webagent.policy.knowledge.tools import offer
+from webagent.policy.knowledge import Knowledge
 from webagent.policy.language import PROMPT, LanguagePolicy
 from webagent.policy.prompting import Prompting
 from webagent.records import Observation
@@ -52,8 +51,6 @@ class Asking:
 
         Raises `SetupError` for what the model cannot do.
         """
-        known = [each.tools for each in knowledge if isinstance(each, SiteMemory)]
-        tools = {name: tool for by_name in known for name, tool in by_name.items()}
         return LanguagePolicy(
             model,
             partial(_write, self.variant),
@@ -61,20 +58,12 @@ class Asking:
             variant=self.variant,
             temperature=temperature,
             max_tokens=max_tokens,
-            actions=(*self.actions, *map(offer, tools.values())),
-            tools=tools,
+            actions=self.actions,
             prompt=prompt_named(self.prompt),
             prompting=self.prompting,
             knowledge=knowledge,
             add_image=images.add if images else None,
         )
-
-    def of_another(self, can: Capabilities) -> "Asking":
-        """Return how a model beside the one meant is asked: its replies are held to a grammar only
-        where its server can."""
-        prompting = self.prompting
-        constrained = prompting.constrained and can.constraints
-        return replace(self, prompting=replace(prompting, constrained=constrained))
 
     def note(self, store: Store) -> None:
         """Keep it with a run."""

@@ -4,7 +4,7 @@ import math
 import time
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,6 @@ from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
 from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.policy.allowed import build_constraint
-from webagent.policy.knowledge.tools import SiteTool, begin_tool, continue_tool
 from webagent.policy.past_actions import find_loop, format_marks
 from webagent.policy.policy import Knowledge
 from webagent.policy.prompting.messages import PromptBuilder, TurnPrompt
@@ -57,10 +56,6 @@ class LanguagePolicy:
     prompting: Prompting = field(default_factory=Prompting)
     knowledge: tuple[Knowledge, ...] = ()
     """What is known from finished episodes: demonstrations, hints."""
-    tools: Mapping[str, SiteTool] = field(default_factory=dict)
-    """By name, those of `actions` that are a site's tools."""
-    notice: str = ""
-    """Said beside the page now, as to a policy that takes over from another."""
     add_image: Callable[[bytes], str] | None = None
     """Keeps a picture that was drawn on, so that the decision can refer to it."""
 
@@ -91,14 +86,12 @@ class LanguagePolicy:
         Raises `PolicyError` when the repaired reply is unreadable too, `ModelError` when the model
         fails.
         """
-        if (step := continue_tool(self.tools, trajectory, observation)) is not None:
-            return step
         reader = self._make_reader(trajectory, observation)
         if (end := self._give_up_in_loop(reader)) is not None:
             return end
         turn = await self._ask(self._begin_turn(trajectory, observation), trajectory)
         turn, choice = await self._read_or_repair(turn, trajectory, reader)
-        return begin_tool(self.tools, choice.to_decision(turn, self.prompt_hash), observation)
+        return choice.to_decision(turn, self.prompt_hash)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
@@ -139,9 +132,7 @@ class LanguagePolicy:
     def _builder(self) -> PromptBuilder:
         images = self.images if self.model.capabilities.images else None
         pages = PageFormatter(self.render, self.variant, images, self.add_image)
-        return PromptBuilder(
-            self.prompt, pages, self.prompting, self.actions, self.knowledge, self.notice
-        )
+        return PromptBuilder(self.prompt, pages, self.prompting, self.actions, self.knowledge)
 
     def _begin_turn(self, trajectory: Trajectory, observation: Observation) -> "PromptedTurn":
         start = time.monotonic()

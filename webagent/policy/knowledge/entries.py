@@ -3,8 +3,8 @@
 In its file it is an item of a list, with its facts at the end of the first line:
 
     - r3: Search from the top. (used 4, helped 3, hurt 1; from e1, e2; learnt 2026-11-24)
-    - c1: Buy the blue mug. (used 0, helped 0, hurt 0; gain -25% in 8 trials on 2026-11-25; retired)
-          The failed episode pressed Offers before it had searched.
+    - x1: Buy the red mug. (used 0, helped 0, hurt 0; task shop/buy@1 seed 5; retired)
+          1. Seen: …
 
 An item without a number was written by a person: it is shown first, and no model changes or drops
 it. After "CLIN: A Continually Learning Language Agent" (Majumder et al. 2023, arXiv 2310.10134),
@@ -19,16 +19,16 @@ from typing import Any, Literal, TypeAlias
 
 from webagent.errors import SetupError
 
-EntryKind: TypeAlias = Literal["rules", "reflections", "examples", "tools"]
+EntryKind: TypeAlias = Literal["rules", "examples"]
 KINDS: dict[str, EntryKind] = {
     "h": "rules",
     "r": "rules",
-    "c": "reflections",
     "x": "examples",
-    "t": "tools",
 }
 """By the letter that numbers begin with: `h` is a rule that a person wrote."""
-ITEM = re.compile(rf"[-*] +(?:\[?([{''.join(KINDS)}]\d+)\]?: +)?(\S.*)")
+_GONE = r"(?!\[?[ct]\d+\]?:)"
+"""Reflections and tools of version 0.1.0: they stay in their file as other text does."""
+ITEM = re.compile(rf"[-*] +{_GONE}(?:\[?([{''.join(KINDS)}]\d+)\]?: +)?(\S.*)")
 _FACTS = re.compile(r"(.*\S)\s+\(((?:used|retired)\b[^()]*)\)")
 _DATE = r"(\d{4}-\d\d-\d\d)"
 _FACT = re.compile(
@@ -36,10 +36,11 @@ _FACT = re.compile(
     r"|from (?P<sources>.+)"
     r"|task (?P<task>\S+) seed (?P<seed>\d+)"
     rf"|learnt (?P<learnt>{_DATE})"
-    rf"|gain (?P<gain>[+-]\d+)% in (?P<trials>\d+) trials on (?P<tried>{_DATE})"
+    # Of version 0.1.0, which tried entries.
+    rf"|gain [+-]\d+% in \d+ trials on {_DATE}"
     r"|(?P<retired>retired)"
 )
-_EXAMPLE = "(used 4, helped 3, hurt 1; learnt 2026-11-24; gain +25% in 8 trials on 2026-11-25)"
+_EXAMPLE = "(used 4, helped 3, hurt 1; learnt 2026-11-24)"
 _SOURCES_KEPT = 3
 _INDENT = " " * 6
 
@@ -51,8 +52,7 @@ class SiteEntry:
     id: str
     """Letter of its kind and a number; `h1` for the first that a person wrote."""
     text: str
-    """What it says; of a reflection or an example the goal of the task it is about, of a tool its
-    name with parameters."""
+    """What it says; of an example the goal of its task."""
     used: int = 0
     """Episodes whose thoughts named it."""
     helped: int = 0
@@ -62,18 +62,12 @@ class SiteEntry:
     sources: tuple[str, ...] = ()
     """Ids of the last episodes it was learnt from."""
     lines: tuple[str, ...] = ()
-    """What a reflection or an example says; the steps of a tool."""
+    """What an example shows."""
     task: str = ""
-    """Full id of the task that a reflection or an example is about."""
+    """Full id of an example's task."""
     seed: int = 0
     learnt: str = ""
     """The day it was learnt, as 2026-11-24."""
-    gain: float | None = None
-    """Success with it less success without it when it was last tried; None if it never was."""
-    trials: int = 0
-    """Tasks that were decided both with it and without it."""
-    tried: str = ""
-    """The day of these trials."""
     is_retired: bool = False
     """Whether it is kept without being shown."""
     written: str = field(default="", compare=False)
@@ -96,8 +90,6 @@ class SiteEntry:
         facts += [f"from {', '.join(self.sources)}"] * bool(self.sources)
         facts += [f"task {self.task} seed {self.seed}"] * bool(self.task)
         facts += [f"learnt {self.learnt}"] * bool(self.learnt)
-        if self.gain is not None:
-            facts.append(f"gain {self.gain:+.0%} in {self.trials} trials on {self.tried}")
         facts += ["retired"] * self.is_retired
         head = f"- {self.id}: {self.text} ({'; '.join(facts)})"
         return "\n".join([head, *(f"{_INDENT}{line}" for line in self.lines)])
@@ -159,12 +151,10 @@ def _read_facts(text: str, where: str) -> dict[str, Any]:
                 " start at 0"
             )
         found = {name: value for name, value in match.groupdict().items() if value is not None}
-        for name in found.keys() & {"used", "helped", "hurt", "seed", "trials"}:
+        for name in found.keys() & {"used", "helped", "hurt", "seed"}:
             fields[name] = int(found[name])
-        for name in found.keys() & {"task", "learnt", "tried"}:
+        for name in found.keys() & {"task", "learnt"}:
             fields[name] = found[name]
-        if "gain" in found:
-            fields["gain"] = int(found["gain"]) / 100
         if "sources" in found:
             fields["sources"] = tuple(s.strip() for s in found["sources"].split(",") if s.strip())
         if "retired" in found:

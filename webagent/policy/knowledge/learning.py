@@ -2,10 +2,7 @@
 those that succeeded.
 
 Operations on rules after "ExpeL" (Zhao et al. 2023, arXiv 2308.10144) and "AutoManual" (Chen et al.
-2024, arXiv 2405.16247): a model adds, edits and drops. Reflections after "ExACT" (Yu et al. 2024,
-arXiv 2410.02052) and "JEF Hinter" (Nekoei et al. 2025, arXiv 2510.04373): what the two did
-differently, found again at tasks like theirs; there after a search or from offline trajectories,
-here in the request that writes rules, so that they cost no further one.
+2024, arXiv 2405.16247): a model adds, edits and drops.
 
 Bounds, merging and pruning are in code. What a model writes here may repeat what a page told it to,
 so it is one short line without marks of fences, without another site's address and without long
@@ -32,20 +29,13 @@ from webagent.policy.knowledge.site_file import (
     write_file,
 )
 from webagent.policy.knowledge.site_memory import format_rules
-from webagent.policy.knowledge.tools import add_tools, credit_tools
 from webagent.policy.knowledge.transcript import is_finished, require_finished, transcribe
 from webagent.records import Trajectory
 
 RULES_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "rules.md")
-_CHANGE = re.compile(
-    r"[\s*-]*(?:(ADD|REFLECT)\s*:|(EDIT)\s+\[?(\w+)\]?\s*:|(DROP)\s+\[?(\w+)\]?\s*$)(.*)"
-)
+_CHANGE = re.compile(r"[\s*-]*(?:(ADD)\s*:|(EDIT)\s+\[?(\w+)\]?\s*:|(DROP)\s+\[?(\w+)\]?\s*$)(.*)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>)]+", re.IGNORECASE)
 _HINTS_TOKENS = 1500
-_LETTERS: dict[str, tuple[EntryKind, str]] = {
-    "ADD": ("rules", "r"),
-    "REFLECT": ("reflections", "c"),
-}
 Pair = tuple[Trajectory, Trajectory]
 """A failure, and a success to compare it with."""
 
@@ -56,16 +46,14 @@ class InductionSettings:
 
     kinds: tuple[EntryKind, ...] = ("rules", "examples")
     """What is learnt."""
-    most: Mapping[EntryKind, int] = field(
-        default_factory=lambda: {"rules": 20, "reflections": 20, "examples": 100, "tools": 10}
-    )
+    most: Mapping[EntryKind, int] = field(default_factory=lambda: {"rules": 20, "examples": 100})
     """Entries of a kind on a site; beyond that the worst of the learnt ones go."""
     most_of_task: int = 5
     """Examples of one task, so that tasks of one site do not displace each other's."""
     changes: int = 4
     """Changes taken from one pair of episodes."""
     longest: int = 240
-    """Characters of a rule; a reflection may be twice as long."""
+    """Characters of a rule."""
     quoted: int = 60
     """Characters of a page that a rule may copy in one piece."""
     alike: float = 0.8
@@ -78,7 +66,7 @@ class InductionSettings:
     @property
     def asks_a_model(self) -> bool:
         """Whether a model has to write anything."""
-        return bool({"rules", "reflections"} & set(self.kinds))
+        return "rules" in self.kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +97,7 @@ async def induce_entries(
         require_finished(episode)
         if (site := site_of_episode(episode)) != file.site:
             raise SetupError(f"{episode.id} was played on {site}; the file is on {file.site}")
-    wanted: list[EntryKind] = [kind for kind in settings.kinds if kind in ("rules", "reflections")]
-    forms = "\n".join(RULES_PROMPT.fill(kind) for kind in wanted)
-    system = RULES_PROMPT.fill("system", most=str(settings.changes), changes=forms)
+    system = RULES_PROMPT.fill("system", most=str(settings.changes))
     user = RULES_PROMPT.fill(
         "user",
         site=file.site,
@@ -131,8 +117,7 @@ async def induce_entries(
             refused.append(f"{change}: {reason}")
         else:
             file = _apply_change(change, file, (failed, succeeded), settings)
-    for kind in wanted:
-        file = file.pruned(kind, settings.most[kind])
+    file = file.pruned("rules", settings.most["rules"])
     return Induced(file, tuple(refused), completion.model, RULES_PROMPT.hash, completion.usage)
 
 
@@ -158,9 +143,6 @@ def _find_objection(
     change: _Change, file: SiteFile, pages: tuple[str, ...], settings: InductionSettings
 ) -> str:
     """Return why a change may not be made; empty where it may."""
-    kind, _ = _LETTERS.get(change.verb, ("rules", ""))
-    if kind not in settings.kinds:
-        return f"no {kind} were asked for"
     entry = file.entry(change.id)
     if change.verb in ("EDIT", "DROP") and (entry is None or entry.kind != "rules"):
         return "there is no such hint"
@@ -168,9 +150,9 @@ def _find_objection(
         return "a person wrote that hint"
     if change.verb == "DROP":
         return ""
-    text, longest = change.text, settings.longest * (1 + (kind == "reflections"))
-    if not text or len(text) > longest:
-        return f"{len(text)} characters; expected 1 to {longest}"
+    text = change.text
+    if not text or len(text) > settings.longest:
+        return f"{len(text)} characters; expected 1 to {settings.longest}"
     if "<<<" in text or ">>>" in text or text.startswith(("(used", "(retired")):
         return "it holds marks that stand for something else"
     if any(
@@ -194,20 +176,13 @@ def _apply_change(
     if change.verb == "DROP" and entry is not None:
         return file.without(entry.id)
     if change.verb == "EDIT" and entry is not None:
-        # Its trials were of other words.
-        anew = entry.changed(text=change.text, gain=None, trials=0, tried="", is_retired=False)
+        anew = entry.changed(text=change.text, is_retired=False)
         return file.changed(anew.learnt_from(*episodes))
-    kind, letter = _LETTERS[change.verb]
-    known = file.of_kind(kind)
-    scores = compare_by_words([("\n".join(entry.lines) or entry.text) for entry in known])(
-        change.text
-    )
+    known = file.of_kind("rules")
+    scores = compare_by_words([entry.text for entry in known])(change.text)
     best = max(range(len(known)), key=scores.__getitem__, default=-1)
     if best < 0 or scores[best] < settings.alike:
-        made = SiteEntry(letter, change.text, learnt=time.strftime("%Y-%m-%d"))
-        if kind == "reflections":
-            task, goal = pair[0].task, shorten(pair[0].goal or pair[0].task.goal)
-            made = made.changed(text=goal, lines=(change.text,), task=task.id, seed=task.seed)
+        made = SiteEntry("r", change.text, learnt=time.strftime("%Y-%m-%d"))
         return file.added(made.learnt_from(*episodes))
     return file.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else file
 
@@ -264,12 +239,8 @@ async def learn_entries(
         for episode, went_well in episodes:
             if site_of_episode(episode) == site:
                 file = credit_entries(file, episode, went_well=went_well)
-                file = credit_tools(file, episode)
                 if went_well and "examples" in settings.kinds:
                     file = add_example(file, episode, settings)
-        if "tools" in settings.kinds:
-            here = [each for each in episodes if site_of_episode(each[0]) == site]
-            file = add_tools(file, here, settings.most["tools"] - len(file.of_kind("tools")))
         if file.entries:
             write_file(folder, file)
     learnt: list[Induced] = []

@@ -15,7 +15,7 @@ from webagent.errors import SetupError
 from webagent.policy.knowledge.entries import ITEM, KINDS, EntryKind, SiteEntry, parse_entry
 from webagent.records import Trajectory
 
-_CITED = re.compile(r"\[([rhc]\d+)\]")
+_CITED = re.compile(r"\[([rh]\d+)\]")
 _TITLE = "# What is known of "
 _VERSION = re.compile(r"Version (\d+)\.")
 Block: TypeAlias = SiteEntry | str
@@ -118,13 +118,7 @@ def new_file(site: str) -> SiteFile:
         "## Rules",
         "",
         "",
-        "## Reflections",
-        "",
-        "",
         "## Examples",
-        "",
-        "",
-        "## Tools",
         "",
         "",
     )

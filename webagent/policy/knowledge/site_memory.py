@@ -1,10 +1,9 @@
 """The memory of sites, a folder with a file for each, as `Knowledge` of an episode.
 
-Rules are shown on their site, reflections there for tasks like the one at hand. Examples are whole
-episodes that went well, on whatever site: after "Synapse: Trajectory-as-Exemplar Prompting with
-Memory" (Zheng et al. 2023, arXiv 2306.07863), and "AdaptAgent" (Verma et al. 2024, arXiv
-2411.13451): one or two are enough. Everything is chosen once for an episode, by its task and its
-first page, so that its prompts begin alike.
+Rules are shown on their site. Examples are whole episodes that went well, on whatever site: after
+"Synapse: Trajectory-as-Exemplar Prompting with Memory" (Zheng et al. 2023, arXiv 2306.07863), and
+"AdaptAgent" (Verma et al. 2024, arXiv 2411.13451): one or two are enough. Everything is chosen once
+for an episode, by its task and its first page, so that its prompts begin alike.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +14,9 @@ from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.models.prompt import estimate_tokens, fence, load_prompt, shorten
 from webagent.observation.variants.pruned import prune
-from webagent.policy.knowledge.entries import EntryKind, SiteEntry
+from webagent.policy.knowledge.entries import SiteEntry
 from webagent.policy.knowledge.similarity import compare_by_words
 from webagent.policy.knowledge.site_file import SiteFile, read_files, site_of
-from webagent.policy.knowledge.tools import read_tool
 from webagent.records import Observation
 
 SITE_MEMORY_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "site_memory.md")
@@ -36,12 +34,10 @@ class MemoryRoom:
 
     rules: int = 600
     """Tokens of the rules."""
-    reflections: int = 400
-    """Tokens of the reflections."""
     examples: int = 1500
     """Tokens of all examples together."""
     count: int = 2
-    """Reflections, and examples, at most."""
+    """Examples, at most."""
 
 
 class SiteMemory:
@@ -53,31 +49,19 @@ class SiteMemory:
 
     def __init__(self, files: Mapping[str, SiteFile], room: MemoryRoom = MemoryRoom()) -> None:
         """`files` by site. Raises `SetupError` for a room that holds nothing."""
-        if min(room.rules, room.reflections, room.examples, room.count) < 1:
+        if min(room.rules, room.examples, room.count) < 1:
             raise SetupError(f"{room}: expected at least 1 of each")
         self.files, self.prompt = dict(files), SITE_MEMORY_PROMPT
         self._room = room
-        self.tools = {
-            tool.name: tool
-            for site, file in self.files.items()
-            for entry in file.of_kind("tools")
-            if not entry.is_retired
-            for tool in [read_tool(entry, site)]
-        }
-        """By name, those of all sites."""
         self._recalled: dict[tuple[str, int, str, str, str], str] = {}
-        self._found = {
-            (kind, site): _Similar(
-                tuple(entry for entry in file.of_kind(kind) if not entry.is_retired)
+        self._examples = _Similar(
+            tuple(
+                entry
+                for file in self.files.values()
+                for entry in file.of_kind("examples")
+                if not entry.is_retired
             )
-            for site, file in {
-                **self.files,
-                "": SiteFile(
-                    "", tuple(entry for file in self.files.values() for entry in file.entries)
-                ),
-            }.items()
-            for kind in _BY_TASK
-        }
+        )
 
     @classmethod
     def read(cls, folder: Path) -> "SiteMemory":
@@ -100,7 +84,7 @@ class SiteMemory:
             for site, file in self.files.items()
             if any(not entry.is_retired for entry in file.entries)
         ]
-        if set(sites) & set(shown) or self._found["examples", ""].entries:
+        if set(sites) & set(shown) or self._examples.entries:
             return
         raise SetupError(
             f"the site memory knows {', '.join(shown) or 'nothing that is not retired'}, and the"
@@ -120,10 +104,7 @@ class SiteMemory:
         parts = []
         if file and (rules := format_rules(file, self._room.rules)):
             parts.append(self.prompt.fill("rules", rules=fence("hints", rules)))
-        if chosen := self.similar("reflections", site, task, goal, first):
-            told = _format_reflections(chosen, self._room.reflections)
-            parts.append(self.prompt.fill("reflections", reflections=fence("reflections", told)))
-        if chosen := self.similar("examples", "", task, goal, first):
+        if chosen := self.find_examples(task, goal, first):
             room = self._room.examples // len(chosen)
             # The best one last, next to the task.
             shown = [fence("episode", _format_example(each, room)) for each in reversed(chosen)]
@@ -131,25 +112,16 @@ class SiteMemory:
         self._recalled[key] = text = "\n\n".join(parts)
         return text
 
-    def similar(
-        self, kind: EntryKind, site: str, task: Task, goal: str, first: Observation
-    ) -> list[SiteEntry]:
-        """Return the entries on a site, or on any where it is empty, that are about tasks and pages
-        like these, the best first; the same for the same task and page."""
-        found = self._found.get((kind, site))
-        if found is None or not found.entries:
-            return []
+    def find_examples(self, task: Task, goal: str, first: Observation) -> list[SiteEntry]:
+        """Return the examples of tasks and pages like these, of whatever site, the best first; the
+        same for the same task and page."""
         at_hand = task.id.partition("@")[0], task.seed
         others = (
             entry
-            for entry in found.ranked(goal, prune(first, _PAGE_TOKENS))
+            for entry in self._examples.ranked(goal, prune(first, _PAGE_TOKENS))
             if (entry.task.partition("@")[0], entry.seed) != at_hand
         )
         return list(others)[: self._room.count]
-
-
-_BY_TASK: tuple[EntryKind, ...] = ("reflections", "examples")
-"""Kinds of which those about similar tasks are shown."""
 
 
 class _Similar:
@@ -179,14 +151,6 @@ def format_rules(file: SiteFile, max_tokens: int) -> str:
         if estimate_tokens("\n".join(lines)) > max_tokens:
             return "\n".join([*lines[:-1], f"({len(ranked) - len(lines) + 1} hints left out)"])
     return "\n".join(lines)
-
-
-def _format_reflections(entries: Sequence[SiteEntry], max_tokens: int) -> str:
-    room = max(40, int(3.5 * max_tokens / len(entries)) - 140)
-    return "\n".join(
-        f"- [{each.id}] At “{shorten(each.text, 120)}”: {shorten(' '.join(each.lines), room)}"
-        for each in entries
-    )
 
 
 def _format_example(entry: SiteEntry, max_tokens: int) -> str:

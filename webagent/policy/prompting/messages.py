@@ -45,8 +45,6 @@ class PromptBuilder:
     settings: Prompting
     actions: tuple[str, ...]
     knowledge: tuple[Knowledge, ...] = ()
-    notice: str = ""
-    """Said beside the page now."""
 
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
         """Return what the model is told on this page."""
@@ -69,7 +67,7 @@ class PromptBuilder:
             history=format_history(trajectory, now, self.pages, self.settings),
             page=self.pages.format_page(now),
             images=self.pages.variant.words + words,
-            notice=self._write_notice(trajectory, now, self.notice),
+            notice=self._write_notice(trajectory, now),
         )
         user = Message("user", text, tuple(each.image for each in images))
         return TurnPrompt((system, user), _list_references(images))
@@ -82,14 +80,12 @@ class PromptBuilder:
             return self.prompt.hash
         return hashlib.sha256(" ".join(part.hash for part in parts).encode()).hexdigest()[:16]
 
-    def _write_notice(self, trajectory: Trajectory, now: Observation, notice: str) -> str:
-        """Return the notice, and the loop the episode is in."""
-        notices = [notice]
-        if self.settings.loops != "off" and (loop := find_loop(trajectory, now)):
-            is_late = self.settings.loops != "say" and loop.times >= self.settings.loop_patience
-            section = "demand" if is_late else "say"
-            notices.append(LOOPS_PROMPT.fill(section, done="\n".join(loop.lines)))
-        return _join_paragraphs(notices)
+    def _write_notice(self, trajectory: Trajectory, now: Observation) -> str:
+        """Return what is said about the loop that the episode is in; empty where it is in none."""
+        if self.settings.loops == "off" or (loop := find_loop(trajectory, now)) is None:
+            return ""
+        is_late = self.settings.loops != "say" and loop.times >= self.settings.loop_patience
+        return LOOPS_PROMPT.fill("demand" if is_late else "say", done="\n".join(loop.lines))
 
     def _list_screenshots(
         self, trajectory: Trajectory, now: Observation
@@ -169,8 +165,7 @@ class PromptBuilder:
         slots = {"images": self.pages.variant.words + images, "outcome": outcome}
         if whole:
             before = replace(trajectory, steps=trajectory.steps[:turn])
-            notice = self.notice if turn == len(trajectory.steps) else ""
-            text, notice = self.pages.format_page(page), self._write_notice(before, page, notice)
+            text, notice = self.pages.format_page(page), self._write_notice(before, page)
             return slots | {"page": text, "notice": notice}
         action, always = trajectory.steps[turn].decision.action, bool(self.settings.replay)
         text = self.pages.format_recall(page, action, always=always)

@@ -136,32 +136,10 @@ async def test_episodes_that_cannot_be_compared_are_refused(failed, complaint):
         await induce_entries(CannedModel([]), new_file("shop.test"), failed, SUCCEEDED)
 
 
-async def test_a_reflection_is_asked_for_in_the_same_request_and_kept_with_its_task():
-    model = CannedModel(["REFLECT: The failed episode opened the offers before it had searched."])
-    kinds = InductionSettings(("rules", "reflections"))
+async def test_a_rule_that_is_edited_is_shown_again():
+    retired = BOOK.entries[0].changed(is_retired=True)
 
-    induced = await induce_entries(model, BOOK, FAILED, SUCCEEDED, kinds)
-
-    [request] = model.requests
-    assert "REFLECT:" in request.messages[0].text and "ADD:" in request.messages[0].text
-    entry = induced.file.entry("c1")
-    assert entry is not None and entry.kind == "reflections"
-    assert (entry.text, entry.task, entry.seed) == (FAILED.goal, FAILED.task.id, FAILED.task.seed)
-    assert entry.lines == ("The failed episode opened the offers before it had searched.",)
-    assert parse_file("shop.test", str(induced.file), "x").entries == induced.file.entries
-
-
-async def test_a_reflection_that_nobody_asked_for_is_not_kept():
-    induced = await learnt("REFLECT: It opened the offers first.")
-
-    assert induced.file == BOOK
-    assert "no reflections were asked for" in induced.refused[0]
-
-
-async def test_a_rule_that_is_edited_has_to_be_tried_again():
-    tried = BOOK.entries[0].changed(gain=-0.5, trials=4, tried=TODAY, is_retired=True)
-
-    induced = await learnt("EDIT r1: Offers are a week old.", BOOK.changed(tried))
+    induced = await learnt("EDIT r1: Offers are a week old.", BOOK.changed(retired))
 
     entry = induced.file.entry("r1")
-    assert entry is not None and entry.gain is None and not entry.is_retired
+    assert entry is not None and not entry.is_retired

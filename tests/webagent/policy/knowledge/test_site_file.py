@@ -86,8 +86,8 @@ def test_a_file_goes_to_disk_and_back(tmp_path: Path):
     rule = SiteEntry("r", "Search from the top.", sources=("e1",), learnt="2026-11-24")
     made = new_file("shop.test").added(rule)
     shown = SiteEntry("x", "Buy a mug.", lines=("1. Seen:", "   [2] button", "2. Action: click(2)"))
-    made = made.added(shown.changed(task="shop/buy@1", seed=3, gain=-0.25, trials=8))
-    made = made.changed(made.entries[-1].changed(tried="2026-11-25", is_retired=True))
+    made = made.added(shown.changed(task="shop/buy@1", seed=3))
+    made = made.changed(made.entries[-1].changed(is_retired=True))
 
     file = write_file(tmp_path / "memory", made)
     read = read_file(tmp_path / "memory", "shop.test")
@@ -97,9 +97,9 @@ def test_a_file_goes_to_disk_and_back(tmp_path: Path):
     assert (
         file.read_text().index("## Rules")
         < file.read_text().index("- r1")
-        < file.read_text().index("## Reflections")
+        < file.read_text().index("## Examples")
     )
-    assert "gain -25% in 8 trials on 2026-11-25; retired)\n      1. Seen:" in file.read_text()
+    assert "task shop/buy@1 seed 3; retired)\n      1. Seen:" in file.read_text()
     assert "\nVersion 1.\n" in str(read)
     write_file(tmp_path / "memory", read)
     assert "\nVersion 1.\n" in file.read_text()
@@ -107,6 +107,19 @@ def test_a_file_goes_to_disk_and_back(tmp_path: Path):
     assert "\nVersion 2.\n" in file.read_text()
     assert [each.name for each in file.parent.iterdir()] == ["shop.test.md"]
     assert read_file(tmp_path, "other.test").entries == ()
+
+
+def test_what_version_0_1_0_wrote_besides_stays_in_the_file_and_is_not_shown():
+    text = (
+        "- r1: Search first. (used 1, helped 1, hurt 0; gain +25% in 8 trials on 2026-11-25)\n"
+        "- c1: Buy the mug. (used 0, helped 0, hurt 0; task shop/buy@1 seed 3)\n"
+        "      It paid before it had chosen a colour.\n"
+        "- t1: search(text) (used 0, helped 0, hurt 0)\n"
+        '      click(button "Search")\n'
+    )
+    file = kept(text)
+    assert [(entry.id, entry.text) for entry in file.entries] == [("r1", "Search first.")]
+    assert str(file) == text
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path):

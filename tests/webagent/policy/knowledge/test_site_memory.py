@@ -56,7 +56,7 @@ def examples(
     memory: SiteMemory, goal: str, page: Observation = HOME, task: Task = TASK
 ) -> list[str]:
     """The goals of the examples that are shown."""
-    return [each.text for each in memory.similar("examples", "", task, goal, page)]
+    return [each.text for each in memory.find_examples(task, goal, page)]
 
 
 def test_the_most_similar_tasks_come_first():
@@ -71,7 +71,7 @@ def test_pages_count_beside_tasks():
     memory = memory_of(INVOICE, on_results)
 
     def first(page: Observation) -> int:
-        return memory.similar("examples", "", TASK, INVOICE.goal, page)[0].seed
+        return memory.find_examples(TASK, INVOICE.goal, page)[0].seed
 
     assert (first(RESULTS), first(HOME)) == (9, 2)
 
@@ -136,35 +136,14 @@ def test_examples_of_another_site_are_shown_its_rules_are_not():
         rules_only.check_sites([TASK.start_url])
 
 
-def reflection(goal: str, says: str, **fields: object) -> SiteEntry:
-    """A reflection on a task with this goal."""
-    return SiteEntry("c", goal, lines=(says,), **fields)  # type: ignore[arg-type]
-
-
-def test_reflections_are_shown_at_tasks_like_theirs_on_their_site():
-    file = new_file("shop.test")
-    file = file.added(reflection("Buy the blue mug.", "It paid before it had chosen a colour."))
-    file = file.added(reflection("Download an invoice.", "It looked under Offers."))
-    memory = SiteMemory({"shop.test": file}, MemoryRoom(count=1))
-
-    told = memory.recall(TASK, 'Buy the "red" mug.', HOME)
-
-    assert "- [c1] At “Buy the blue mug.”: It paid before it had chosen a colour." in told
-    assert "Offers" not in told.partition("reflections>>>")[0].partition("<<<reflections")[2]
-    elsewhere = replace(HOME, url="https://other.test/")
-    assert memory.recall(TASK, 'Buy the "red" mug.', elsewhere) == ""
-
-
 def test_what_is_retired_is_kept_and_not_shown():
     file = memory_of(MUG).files["shop.test"]
-    file = file.added(reflection("Buy the blue mug.", "It paid too early.")).added(
-        SiteEntry("r", "Search first.")
-    )
+    file = file.added(SiteEntry("r", "Search first."))
     for entry in file.entries:
         file = file.changed(entry.changed(is_retired=True))
 
     assert SiteMemory({"shop.test": file}).recall(TASK, TASK.goal, HOME) == ""
-    assert len(file.entries) == 3
+    assert len(file.entries) == 2
 
 
 def test_the_same_memory_in_another_order_finds_the_same():
