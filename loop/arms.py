@@ -23,8 +23,6 @@ class Arm:
     weights_of: str = ""
     """The arm whose trained weights and experience it is evaluated with; empty if it trains its
     own."""
-    plays_as: str = ""
-    """The arm whose first weights play in their place; empty for the trained ones."""
 
 
 _ALL = (
@@ -35,19 +33,11 @@ _ALL = (
     Arm("lookahead", "`self` asking the world model", acts_by="lookahead", weights_of="self"),
     Arm("rerank", "`self` asking a judge", acts_by="rerank", weights_of="self"),
     Arm("best_of_k", "`self` voting with itself", acts_by="best_of_k", weights_of="self"),
-    Arm("both", "`imagined` asking its world model", acts_by="lookahead", weights_of="imagined"),
-    Arm(
-        "map",
-        "`none` asking a memory of the real steps of `self`",
-        acts_by="lookahead",
-        weights_of="self",
-        plays_as="none",
-    ),
 )
 
 ARMS = {arm.name: arm for arm in _ALL}
-REMOVED = ("uniform", "judged", "checked")
-"""Arms of earlier versions that gained nothing."""
+REMOVED = ("uniform", "map", "both", "judged", "checked")
+"""Arms of version 0.1.0."""
 
 
 def arms_of(asked: Iterable[str]) -> list[str]:
@@ -56,8 +46,8 @@ def arms_of(asked: Iterable[str]) -> list[str]:
     for name in names:
         if name in REMOVED:
             raise UsageError(
-                f"the arm {name!r} was removed, as it gained nothing (docs/results); a run that has"
-                " it can be viewed and merged, but not resumed"
+                f"the arm {name!r} was removed (docs/results); a run that has it can be viewed and"
+                " merged, but not resumed"
             )
         if name not in ARMS:
             raise unknown_name("arm", name, [*ARMS, "all"])

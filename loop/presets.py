@@ -30,7 +30,7 @@ PRESETS = {
     ),
     "webevolver": ImproveConfig(
         preset="webevolver",
-        arms=("none", "control", "self", "imagined", "lookahead", "both"),
+        arms=("none", "control", "self", "imagined", "lookahead"),
         rounds=3,
         judge="judge:agentrewardbench",
         judge_images=False,

@@ -62,8 +62,8 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
     run stops. Default: count only. Needs --guard."""
     arms: Important[tuple[str, ...]] = ("none", "control", "self")
-    """Arms to run, or `all`: none control self map imagined lookahead rerank best_of_k
-    both. `rerank` needs --lookahead-by."""
+    """Arms to run, or `all`: none control self imagined lookahead rerank best_of_k. `rerank` needs
+    --lookahead-by."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "builtin"))
     """The policy to improve: `builtin` for the small network, `local:FOLDER` for a language model
     whose weights are trained, `endpoint` with --model for one that learns through its prompt."""
@@ -138,8 +138,8 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Minimum precision of these predictions on held-out real episodes; below it, imagined episodes
     are not used."""
     ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=partial(WorldChoice, "map"))
-    """World model of the arms `imagined`, `lookahead` and `both`. Default: the memory of their own
-    real steps."""
+    """World model of the arms `imagined` and `lookahead`. Default: the memory of their own real
+    steps."""
     evaluate: int | None = None
     """Held-out seeds per task for the evaluations before the first and after the last round.
     Default: 25, or 1 if the task is the same for every seed; larger values are then repeats."""

@@ -112,14 +112,13 @@ async def _shown(
 
 
 async def recall(session: Session, learner: Learner, round: int) -> ArmState:
-    """Return the state of the arm `weights_of` after a round: all its experience, and its policy or
-    the first one of `plays_as`."""
-    arm, repeat, first = session.arm.weights_of, session.repeat, session.arm.plays_as
+    """Return the state of the arm `weights_of` after a round, with all its experience."""
+    arm, repeat = session.arm.weights_of, session.repeat
     state = ArmState(learner)
     await demonstrate(session, state)
     state.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
     await judge(session, state, state.experience)
-    await learner.learn(state, first or arm, 0 if first else round)
+    await learner.learn(state, arm, round)
     return state
 
 

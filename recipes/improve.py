@@ -249,13 +249,7 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
             f" {shlex.join(settings['command'])}"
         )
     folder.note_origin()
-    config = folder.config(ImproveConfig)
-    if config.learner == "endpoint" and "trials" in settings["config"]:
-        raise StoreError(
-            f"{path} tries what it learns of a site before it is shown, which this version does"
-            f" not; begin anew with another --name: {shlex.join(settings['command'])}"
-        )
-    return folder, config
+    return folder, folder.config(ImproveConfig)
 
 
 def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:

@@ -34,12 +34,9 @@ PAIRS = (
     ("self", BEFORE),
     ("self", "control"),
     ("imagined", "self"),
-    ("map", BEFORE),
-    ("map", "self"),
     ("lookahead", "self"),
     ("lookahead", "rerank"),
     ("lookahead", "best_of_k"),
-    ("both", "imagined"),
 )
 """Each arm beside what it must beat."""
 

@@ -35,7 +35,7 @@ RATES = {
     ("self", 1): 0.6,
     ("imagined", 1): 0.7,
     ("lookahead", 1): 0.65,
-    ("both", 1): 0.7,
+    ("rerank", 1): 0.7,
 }
 VOID = {"meta", "line", "circle", "path", "rect", "polyline"}
 
