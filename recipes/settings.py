@@ -25,11 +25,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
-    "hints": "give the same folder to --site-memory",
-    "exemplars": "write a site's memory with `webagent memory RUN --site-memory FOLDER --entries"
-    " examples` and give its folder to --site-memory",
     "onto": "webagent memory RUN --rebuild builds a memory of the run's own successes",
-    "exemplar-count": "leave it out: --site-memory shows as many examples as fit",
     "skills": "train one adapter for all episodes",
     "skill-rows": "leave it out: one adapter is trained for all episodes",
     "skill-composition": "leave it out; folders of several adapters are no longer played",
@@ -54,7 +50,6 @@ REPLACED = {
         for name in ("schedule", "warmup", "final", "weight-decay", "betas", "clip", "lane-tokens")
     },
     **{f"train.{name}": "leave it out" for name in ("tree", "no-tree", "keep", "most-skipped")},
-    "train.tensorboard": "give --track tensorboard",
     "train.units-per-step": "give --batch",
     "train.steps": "give --updates",
     "train.imagined": "give --imagined-share",

@@ -71,9 +71,7 @@ class KnowledgeLearner:
             self._model,
             self._session.store.images if self._named.images else None,
             (SiteMemory(self._files),),
-            temperature={"measure": 0.0, "vote": 1.0}.get(
-                purpose, self._session.config.temperature
-            ),
+            temperature=temperature,
             max_tokens=self._named.max_tokens,
         )
 

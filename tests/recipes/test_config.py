@@ -104,8 +104,8 @@ def test_other_recipes_settings_are_left_alone(
         ("[loop]\nround = 3\n", r"webagent\.toml \[loop\] 'round'.*did you mean rounds"),
         ("[loop]\nrounds = 'many'\n", r"webagent\.toml \[loop\]: rounds is 'many'.*integer"),
         (
-            "[loop]\nhints = 'x'\n",
-            r"\[loop\]: hints is gone; give the same folder to --site-memory",
+            "[loop]\nexpert = 'x'\n",
+            r"\[loop\]: expert is gone; leave it out, and name the stronger model",
         ),
         ("[loop\n", "not TOML"),
         ("loop = 3\n", "should be a table"),
@@ -134,7 +134,7 @@ def test_what_is_named_and_not_there_is_answered_with_the_close_names(
     [
         (("--rounds", "many"), r"--rounds: invalid literal.*see webagent loop --help"),
         (("--rouns", "3"), "unknown flag of webagent loop '--rouns'; did you mean --rounds"),
-        (("--exemplar_count", "2"), "--exemplar_count is gone; leave it out"),
+        (("--expert_steps", "2"), "--expert_steps is gone; leave it out"),
         (("--no-quik",), "did you mean --no-quick"),
         (("-1", "--rate", "-1e-3"), "see webagent loop --help"),
     ],

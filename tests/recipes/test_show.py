@@ -10,7 +10,7 @@ from loop.folder import RunFolder
 from recipes import cli
 from tests.apps.view.conftest import Settings, serving
 from tests.apps.view.test_bad_input import get
-from tests.fakes import FakeWorld, ScriptedPolicy, fake_task
+from tests.fakes import FakeWorld, fake_task
 from tests.fakes.chat_server import Behave, ChatServer
 from webagent.errors import StoreError
 from webagent.exchange import format_exchange
@@ -101,21 +101,6 @@ async def test_what_gave_no_step_is_shown_after_the_last(  # noqa: PLR0913 - fix
         page = f"{address}/run/run/episode/{played.id}"
         assert "What the model was sent and said" in get(page)[1]
         assert words in get(f"{page}/step/1/model")[1]
-
-
-async def test_a_run_of_an_earlier_version_has_none_and_gets_a_place_for_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with Store.open(tmp_path, create=True) as store:
-        played = await run_episode(fake_task(), ScriptedPolicy(), FakeWorld(), recorder=store)
-        store._database.executescript("DROP TABLE exchanges; DROP TABLE texts;")
-    with Store.look(tmp_path) as store:
-        assert store.exchanges(played.id) == {}
-    assert cli.main(["show", str(tmp_path)]) == 0
-    assert "stored no requests" in capsys.readouterr().out
-    with Store.open(tmp_path) as store:
-        store.add_exchanges(played.id, 0, ())
-        assert store.exchanges(played.id) == {}
 
 
 def test_an_exchange_reads_as_a_conversation() -> None:

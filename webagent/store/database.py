@@ -52,11 +52,10 @@ CREATE TABLE scores (
     PRIMARY KEY (episode, name, evaluator)
 );
 CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
 
-_EXCHANGES = """
-CREATE TABLE IF NOT EXISTS texts (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS exchanges (
+-- What models were sent and what they replied.
+CREATE TABLE texts (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE exchanges (
     episode TEXT NOT NULL REFERENCES episodes (id),
     position INTEGER NOT NULL,
     number INTEGER NOT NULL,
@@ -64,7 +63,6 @@ CREATE TABLE IF NOT EXISTS exchanges (
     PRIMARY KEY (episode, position, number)
 );
 """
-"""What models were sent and said; runs of earlier versions get these when they are gone on with."""
 
 
 def create(folder: Path) -> None:
@@ -80,7 +78,7 @@ def create(folder: Path) -> None:
         try:
             with closing(sqlite3.connect(draft)) as database:
                 database.execute("PRAGMA journal_mode = WAL")
-                database.executescript(f"BEGIN; {_TABLES} {_EXCHANGES} COMMIT;")
+                database.executescript(f"BEGIN; {_TABLES} COMMIT;")
                 with database:
                     database.execute(
                         "INSERT INTO meta VALUES ('format', ?), ('created', datetime('now'))",
@@ -117,8 +115,6 @@ def connect(folder: Path) -> sqlite3.Connection:
         database = _connect(folder, "rw")
         database.execute("PRAGMA synchronous = NORMAL")  # safe from a kill; fsync at checkpoints
         database.execute("PRAGMA foreign_keys = ON")
-        if not has_exchanges(database):
-            database.executescript(_EXCHANGES)
     return database
 
 
@@ -140,12 +136,6 @@ def open_read_only(folder: Path) -> sqlite3.Connection:
             _check_version(folder, database)
             undo.pop_all()
     return database
-
-
-def has_exchanges(database: sqlite3.Connection) -> bool:
-    """Return whether the run has tables for what models were sent and said."""
-    found = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'exchanges'").fetchone()
-    return found is not None
 
 
 @contextmanager

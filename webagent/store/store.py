@@ -189,11 +189,8 @@ class Store:
     def exchanges(self, episode: str) -> dict[int, tuple[Exchange, ...]]:
         """Return what models were sent and said, by the position of the step it was for.
 
-        What came after the last step gave none. Empty for runs of versions that kept nothing.
+        What came after the last step gave none.
         """
-        with database.convert_failures(self.folder):
-            if not database.has_exchanges(self._database):
-                return {}
         found: dict[int, tuple[Exchange, ...]] = {}
         sql = "SELECT position, body FROM exchanges WHERE episode = ? ORDER BY position, number"
         for position, body in self._all(sql, episode):
