@@ -53,7 +53,7 @@ class PromptBuilder:
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
         goal_text, goal_images = format_goal(goal, trajectory.task, self.pages)
-        opening = {"goal": goal_text, "knowledge": _join_paragraphs(known)}
+        opening = {"goal": goal_text, "knowledge": "".join(f"{text}\n\n" for text in known if text)}
         if self.settings.form == "conversation":
             turns, images = self._write_conversation(trajectory, now, opening, goal_images)
             return TurnPrompt((system, *turns), _list_references(images))
@@ -85,7 +85,8 @@ class PromptBuilder:
         if self.settings.loops == "off" or (loop := find_loop(trajectory, now)) is None:
             return ""
         is_late = self.settings.loops != "say" and loop.times >= self.settings.loop_patience
-        return LOOPS_PROMPT.fill("demand" if is_late else "say", done="\n".join(loop.lines))
+        text = LOOPS_PROMPT.fill("demand" if is_late else "say", done="\n".join(loop.lines))
+        return f"{text}\n\n"
 
     def _list_screenshots(
         self, trajectory: Trajectory, now: Observation
@@ -217,10 +218,6 @@ def _fit_history(
     while total() > settings.history_tokens and first < count:
         first = min(count, first + settings.block)
     return first, max(first, pages)
-
-
-def _join_paragraphs(texts: Sequence[str]) -> str:
-    return "".join(f"{text}\n\n" for text in texts if text)
 
 
 def _list_references(images: Sequence[PromptImage]) -> tuple[str, ...]:
