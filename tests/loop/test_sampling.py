@@ -19,7 +19,7 @@ from loop.settings import ImproveConfig
 from loop.task_split import load_suite
 from recipes.improve import _reopen
 from webagent.action.actions import Click
-from webagent.errors import SetupError
+from webagent.errors import SetupError, StoreError
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
 
 NAMES = ("click-test-2", "enter-text", "login-user", "click-widget")
