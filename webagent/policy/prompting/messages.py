@@ -53,7 +53,7 @@ class PromptBuilder:
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
         goal_text, goal_images = format_goal(goal, trajectory.task, self.pages)
-        opening = {"goal": goal_text, "knowledge": "".join(f"{text}\n\n" for text in known if text)}
+        opening = {"goal": goal_text, "knowledge": _join_paragraphs(known)}
         if self.settings.form == "conversation":
             turns, images = self._write_conversation(trajectory, now, opening, goal_images)
             return TurnPrompt((system, *turns), _list_references(images))
@@ -218,6 +218,10 @@ def _fit_history(
     while total() > settings.history_tokens and first < count:
         first = min(count, first + settings.block)
     return first, max(first, pages)
+
+
+def _join_paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"{text}\n\n" for text in texts if text)
 
 
 def _list_references(images: Sequence[PromptImage]) -> tuple[str, ...]:
