@@ -263,7 +263,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent map runs/oscar --to Write a review",
         "webagent map runs/oscar --draw map.html",
         "webagent dream runs/oscar --measure figures.json",
-        "webagent dream runs/oscar --serve",
     ),
     "a run of minutes; tests/recipes/test_memory.py explains one": (
         "webagent memory runs/demo",
