@@ -21,7 +21,7 @@ from typing import Any
 from evaluators.statistics import wilson
 from tasks.suite import split_of
 from webagent.action import Action, format_action
-from webagent.memory import Memory, Proposal, comparisons, computing, scene_of
+from webagent.memory import Memory, Proposal, scene_of
 from webagent.memory.explain import explain
 from webagent.memory.memory import same_value
 from webagent.memory.scene import MARKS, arguments
@@ -29,19 +29,21 @@ from webagent.records import Observation, Trajectory
 from webagent.store import Store
 
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "names and values of the goal": ("name", "part", "goal", "wanted", "lists", "value"),
-    "place beside a value or label": ("row", "rows", "after", "before", "beside", "each", "like"),
-    "place in the page": ("nth", "next", "same", "untried", "state", "line", "closed"),
-    "looks and what the goal describes": ("described", "described left", "loose", "true", "asked"),
-    "comparing": ("extreme", *comparisons.FINDERS),
-    "computing": ("plus", "count", "sum", "cell of", "only", *computing.FINDERS),
-    "composing and editing texts": ("join", "compose", "all", "append", "swap", "swap cell"),
-    "earlier pages": ("earlier",),
-    "points and drags": (
-        *("in", "past", "from", "by place", "move", "along", "off", "between", "square", "bisect"),
-    ),
+    "named": ("name", "part"),
+    "named in the goal": ("goal", "wanted"),
+    "holds a value": ("value", "state", "lists"),
+    "beside a value or label": ("row", "rows", "after", "before"),
+    "behind a label of the goal": ("labelled",),
+    "after each place of a value": ("each",),
+    "by place": ("nth", "next", "untried"),
+    "first of a list": ("extreme", "cell of", "only"),
+    "count": ("count",),
+    "text beside": ("beside", "line"),
+    "on an earlier page": ("earlier",),
+    "composed": ("compose",),
+    "by the field's label": ("field label",),
 }
-"""What is left out in turn by --ablate: heads of descriptors by what they say."""
+"""Heads of descriptors that are left out in turn by --ablate, by what they say."""
 SIZES = (1_000, 100_000)
 """Cases in memory whose latency is measured."""
 
@@ -186,7 +188,7 @@ def _is_same(proposal: Proposal, wanted: Action, page: Observation) -> bool:
     """Whether it is the demonstrated action, or one on an element of the same role and name."""
     if type(proposal.action) is not type(wanted):
         return False
-    pairs = zip(arguments(proposal.action, page), arguments(wanted, page), strict=True)
+    pairs = zip(arguments(proposal.action), arguments(wanted), strict=True)
     for (name, a), (_, b) in pairs:
         if name in MARKS and a != b:
             x, y = page.node(a), page.node(b)

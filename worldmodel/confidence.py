@@ -19,9 +19,9 @@ _LESSONS = 200
 _GROWTH = 1.2
 """Factor by which the remembered steps must grow before the weights are fitted again."""
 _LEVELS = 5
-_PRIOR = np.array([-0.1, 1.7, 0.7, 0.4, -2.2, -1.9, 1.9, -0.5, 0.5, -0.8, -1.9])
-"""Weights where little was seen, in the order of `Traits.describe`: those of 1,266 steps of fossil,
-oscar and MiniWoB++ together, each predicted from other episodes."""
+_PRIOR = np.array([0.0, 0.0, 1.0, *[0.0] * 8])
+"""Weights before any were learned, in the order of `Traits.describe`: the confidence is the share
+of the votes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,19 @@ from functools import lru_cache
 from webagent.action import Action
 from webagent.action.actions import Answer, Check, Click, Fill, GiveUp, SelectOption, Uncheck
 from webagent.memory.analogy import Proposal
+from webagent.memory.constants import (
+    FEW_OPTIONS,
+    FORM_FIELDS,
+    LEAST_QUESTION,
+    LINES_BELOW,
+    LONGEST_ANSWER,
+    MOST_OPTIONS,
+    MOST_TEXTS,
+    MOST_VALUES,
+    OFTEN_SEEN,
+    SAME_STEM,
+    STEM,
+)
 from webagent.memory.goals import Goal, clean, shape
 from webagent.memory.pages import Page
 from webagent.memory.scene import Scene, mark_of
@@ -21,24 +34,6 @@ from webagent.records import Node
 _TYPED = ("textbox", "searchbox", "spinbutton")
 _TICKED = ("checkbox", "switch")
 _ENTRIES = ("fill", "select_option", "check", "uncheck")
-_MOST_VALUES = 8
-"""Values of the goal that are written into fields, at most."""
-_MOST_OPTIONS, _FEW_OPTIONS = 200, 6
-"""Options of a list that are looked at, and so many that each may be meant."""
-_MOST_TEXTS = 400
-"""Texts of a page that are thought of as an answer, at most."""
-_ASKS = 0.1
-"""Chance of a question below which no text of the page is thought of as an answer."""
-_NEAR = 12
-"""Lines below a value of the goal that may belong to it."""
-_OFTEN = 3
-"""Tasks from which an element was seen often enough to say that it is never used."""
-_FORM = 4
-"""Fields from which a page is a form to be filled in."""
-_LONGEST = 40
-"""Letters of a text beyond which it is no answer."""
-_STEM, _SAME_STEM = 4, 0.8
-"""Letters that words of one stem share, and what such a word counts beside the very word."""
 _AMOUNTS = frozenset(("many", "much", "number", "amount", "total", "sum", "count", "often"))
 Features = dict[str, float]
 
@@ -67,13 +62,13 @@ def match_words(name: str, words: tuple[str, ...]) -> float:
     own = [word for word in content_words(name) if word.isalpha()]
     if not own or len(own) > 8:
         return 0.0
-    stems = {word[:_STEM] for word in words if len(word) >= _STEM}
+    stems = {word[:STEM] for word in words if len(word) >= STEM}
     total = 0.0
     for word in own:
         if word in words:
             total += 1.0
-        elif len(word) >= _STEM and word[:_STEM] in stems:
-            total += _SAME_STEM
+        elif len(word) >= STEM and word[:STEM] in stems:
+            total += SAME_STEM
     return total / len(own)
 
 
@@ -113,7 +108,7 @@ def _view(scene: Scene, usage: Usage, without: str) -> _View:
     words = _goal_words(scene.goal)
     names = tuple(w for done in past for w in content_words(done.name))
     unmet = tuple(w for w in words if w not in names)
-    values = list(dict.fromkeys(slot.text for slot in scene.goal.slots))[:_MOST_VALUES]
+    values = list(dict.fromkeys(slot.text for slot in scene.goal.slots))[:MOST_VALUES]
     written = {done.text.lower() for done in past}
     before = frozenset(n.name for n in past[-1].observation.nodes) if past else frozenset()
     hits = sorted({page.units[h].line for v in values if len(v) > 1 for h in page.find(v)})
@@ -148,7 +143,7 @@ def possible_actions(
     for proposal in proposals:
         features = found.setdefault(proposal.action, {f"other {proposal.choices[0].op}": 1.0})
         features["memory"] = proposal.confidence
-        features["memory log"] = math.log(proposal.confidence + 0.01) + 4.6
+        features["memory log"] = 1 + math.log(proposal.confidence + 0.01) / 4.6
         features["memory first"] = float(proposal.confidence == first)
     kinds, marks = defaultdict[str, float](float), defaultdict[int, float](float)
     for proposal in proposals:
@@ -193,7 +188,7 @@ def _elements(view: _View) -> Iterator[tuple[Action, Features]]:
             if matches[line]
             else 0.0,
             "used": math.log1p(used),
-            "never used": float(seen >= _OFTEN and not used),
+            "never used": float(seen >= OFTEN_SEEN and not used),
             "use rate": used / (seen + 2),
             "unseen": float(not seen),
             "on every page": seen / view.tasks,
@@ -233,7 +228,7 @@ def _about_values(view: _View, line: int, node: Node) -> Features:
     part = float(not whole and any(len(v) > 2 and v.lower() in name for v in view.values))
     beside = float(not whole and view.scene.page.rows[line] in view.rows)
     above = max((hit for hit in view.hits if hit < line), default=-99)
-    near = float(not whole and line - above <= _NEAR)
+    near = float(not whole and line - above <= LINES_BELOW)
     acted = any(d.op == "click" and d.name.lower() == name for d in view.scene.past)
     return {
         "is value": whole,
@@ -254,11 +249,11 @@ def _options(
     options = view.scene.page.options(line)
     chosen = [d for d in view.scene.past if d.op == "select_option"]
     mine = float(any(d.mark == node.mark for d in chosen))
-    for option in options[:_MOST_OPTIONS]:
+    for option in options[:MOST_OPTIONS]:
         name = clean(option.name).lower()
         whole = float(any(value.lower() == name for value in view.values))
         match = match_words(option.name, view.words)
-        if whole or match > 0.0 or len(options) <= _FEW_OPTIONS:
+        if whole or match > 0.0 or len(options) <= FEW_OPTIONS:
             yield (
                 SelectOption(node.mark, option.name),
                 {
@@ -290,9 +285,9 @@ def _fills(
 ) -> Iterator[tuple[Action, Features]]:
     page, scene = view.scene.page, view.scene
     label = _label(page, line)
-    form = float(view.fields >= _FORM)
+    form = float(view.fields >= FORM_FIELDS)
     mine = any(d.op == "fill" and d.mark == node.mark for d in scene.past)
-    for i, slot in enumerate(scene.goal.slots[:_MOST_VALUES]):
+    for i, slot in enumerate(scene.goal.slots[:MOST_VALUES]):
         near = tuple(w for w in (*slot.left, *slot.right) if w.isalpha())
         is_number = any(c.isdigit() for c in slot.text)
         written = slot.text in view.held
@@ -371,7 +366,7 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
             "give up asked": asks,
         },
     )
-    if asks >= _ASKS:
+    if asks >= LEAST_QUESTION:
         yield from _texts(view, asks)
 
 
@@ -382,16 +377,16 @@ def _texts(view: _View, asks: float) -> Iterator[tuple[Action, Features]]:
     found: dict[str, tuple[int, int]] = {}
     for unit in page.units:
         text = unit.text
-        if 0 < len(text) <= _LONGEST:
+        if 0 < len(text) <= LONGEST_ANSWER:
             found.setdefault(text, (unit.line, unit.cell))
         if ": " in text:
             tail = text.rpartition(": ")[2]
-            if 0 < len(tail) <= _LONGEST:
+            if 0 < len(tail) <= LONGEST_ANSWER:
                 found.setdefault(tail, (unit.line, 1))
     amount = bool(_AMOUNTS.intersection(scene.goal.words))
     goal = scene.goal.text.lower()
     count = math.log1p(len(found))
-    for text, (line, cell) in list(found.items())[:_MOST_TEXTS]:
+    for text, (line, cell) in list(found.items())[:MOST_TEXTS]:
         node = page.nodes[line]
         digits = any(c.isdigit() for c in text)
         around = [u.text for u in page.units_of(line)[:cell]]

@@ -5,16 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from webagent.memory.constants import ANSWERED_ALIKE, LINE_APART, LONGEST_ANSWER
 from webagent.memory.goals import clean
 from webagent.records import Observation
 
 _PIECES = re.compile(r"[^|,;:()]+")
-_LONGEST = 40
-"""Letters of a text beyond which it is no answer."""
-_LIKE = 4.0
-"""Nats, at most, for what answered a like goal: logins answer what asks for a login."""
-_APART = 0.15
-"""Nats for each line between a text and the answer that memory would give."""
 
 
 def guess_answer(
@@ -33,7 +28,7 @@ def guess_answer(
     lines: dict[str, int] = {}
     for i, node in enumerate(observation.nodes):
         for text in (node.name, node.value, *_PIECES.findall(node.name)):
-            if 0 < len(clean(text)) <= _LONGEST:
+            if 0 < len(clean(text)) <= LONGEST_ANSWER:
                 lines.setdefault(clean(text), i)
     places = [i for i, node in enumerate(observation.nodes) if said and said[0] in node.name]
     texts = [text for text in lines if text not in said and text not in failed]
@@ -41,6 +36,6 @@ def guess_answer(
         return None
     apart = [min((abs(lines[text] - i) for i in places), default=0) for text in texts]
     like = [known.get(text, 0.0) for text in texts]
-    nats = _LIKE * np.sqrt(np.array(like)) - _APART * np.array(apart)
+    nats = ANSWERED_ALIKE * np.sqrt(np.array(like)) - LINE_APART * np.array(apart)
     powers = np.exp(nats - nats.max())
     return texts[int(rng.choice(len(texts), p=powers / powers.sum()))]

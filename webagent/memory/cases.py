@@ -7,13 +7,11 @@ from typing import Any
 
 from webagent.action import Action
 from webagent.memory.conditions import conditions_of
-from webagent.memory.descriptions import described, segments
 from webagent.memory.elements import describe_element, wanted
 from webagent.memory.goals import Goal, align, read_goal
 from webagent.memory.pages import kind_of_page, masked, skeleton, stable_hash
-from webagent.memory.points import describe_point
-from webagent.memory.scene import MARKS, POINTS, SLOT, Scene, arguments, scene_of, signature
-from webagent.memory.texts import describe_constant, describe_text
+from webagent.memory.scene import MARKS, SLOT, Scene, arguments, scene_of, signature
+from webagent.memory.texts import describe_text
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Trajectory
 
@@ -48,8 +46,8 @@ class Case:
     """Which values of the goal stand on the page, and what stands out there."""
     conditions: Descriptors
     """What may decide which step is next."""
-    traits: Descriptors
-    """What is true of the element that it was done to."""
+    called: str
+    """Name of the element that it was done to, digits masked; empty for none."""
     arguments: tuple[tuple[str, Descriptors], ...]
     """For each argument of the action the descriptors that give it."""
     weight: float = 1.0
@@ -70,6 +68,11 @@ class Case:
         """Return the text that one argument was; None where it was none."""
         texts = (d[1][1] for d in self.descriptors(name) if d[0] == "is" and d[1][0] == "=")
         return next(texts, None)
+
+
+def descriptors_of_element(case: Case) -> Descriptors:
+    """Return the descriptors of the element that a case was done to."""
+    return next((found for name, found in case.arguments if name in MARKS), frozenset())
 
 
 def view_of(scene: Scene) -> dict[str, Any]:
@@ -113,17 +116,10 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
     return frozenset(found)
 
 
-def traits_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
-    """Return what is true of the element that is chosen: what it is called, and which stretches of
-    the goal describe it."""
+def name_of(scene: Scene) -> str:
+    """Return what the element that is chosen is called, digits masked; empty for none."""
     line = scene.page.line_of.get(scene.field)
-    if line is None:
-        return frozenset()
-    found: set[tuple[Any, ...]] = {("called", masked(scene.page.nodes[line].name))}
-    for k in range(len(segments(scene))):
-        if lines := described(scene, k, ""):
-            found.add(("fits", k, line in lines))
-    return frozenset(found)
+    return masked(scene.page.nodes[line].name) if line is not None else ""
 
 
 def cases_of(
@@ -143,11 +139,8 @@ def case_of(
     """Return the case of an action in a scene."""
     described: list[tuple[str, Descriptors]] = []
     field = scene
-    for name, value in arguments(action, scene.page.observation):
-        if name in POINTS:
-            described.append((name, describe_point(field, name, value)))
-            field = replace(field, start=value)
-        elif name in MARKS:
+    for name, value in arguments(action):
+        if name in MARKS:
             described.append(
                 (name, describe_element(scene, value) if value else frozenset({("page",)}))
             )
@@ -155,14 +148,14 @@ def case_of(
         elif name in _TEXTS and isinstance(value, str):
             described.append((name, describe_text(field, value)))
         else:
-            described.append((name, describe_constant(field, name, value)))
+            described.append((name, frozenset({("is", ("=", value))})))
     return Case(
         episode=trajectory.id,
         step=step,
         task=trajectory.task.name,
         op=op_of(action),
         signature=signature(action, scene.page.observation, scene.goal),
-        traits=traits_of(field),
+        called=name_of(field),
         arguments=tuple(described),
         weight=weight,
         source=source,
@@ -229,7 +222,6 @@ def case_to_json(case: Case) -> dict[str, Any]:
     found["goal"] = case.goal.text
     found["page"] = sorted(case.page)
     found["facts"] = sorted(case.facts, key=repr)
-    found["traits"] = sorted(case.traits, key=repr)
     found["conditions"] = sorted(case.conditions, key=repr)
     found["arguments"] = [[name, sorted(held, key=repr)] for name, held in case.arguments]
     return found
@@ -244,7 +236,6 @@ def case_from_json(data: dict[str, Any]) -> Case:
             "past": tuple(data["past"]),
             "page": frozenset(data["page"]),
             "facts": frozenset(map(_tupled, data["facts"])),
-            "traits": frozenset(map(_tupled, data["traits"])),
             "conditions": frozenset(map(_tupled, data["conditions"])),
             "arguments": tuple(
                 (name, frozenset(map(_tupled, held))) for name, held in data["arguments"]

@@ -7,70 +7,34 @@ that a loop stops where the demonstrator's stopped.
 """
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webagent.memory.comparisons import is_sorted, number_of, shown_at, unmet_of
-from webagent.memory.descriptions import (
-    described,
-    each_of,
-    left_of,
-    loose_of,
-    options_in_goal,
-    options_left,
-    segments,
-    still_described,
+from webagent.memory.constants import (
+    CERTAIN,
+    INFORMATIVE,
+    KINDS_COUNTED,
+    LEAST_NEAR,
+    MOST_CONDITIONS,
+    MOST_NUMBERS,
+    NO_VALUE,
+    NUMBERS_COMPARED,
 )
 from webagent.memory.goals import clean
 from webagent.memory.operators import measure
-from webagent.memory.pages import read_page
 from webagent.memory.scene import SLOT, Reference, Scene
-from webagent.memory.words import condition_of, quantities
 
 Condition: TypeAlias = tuple[Any, ...]
 """Its name and, last, its value."""
 
-_MOST_NUMBERS = 6
-"""Numbers on a page beyond which single ones say nothing."""
-_SHOWN = 2
-_MOST_OF = 0.6
-"""Share of a step from which what is missing is nearer after it than before."""
-_FAR = (1, 4)
-"""Upper ends of what is missing that counts as a little and as some."""
-_CONTROLS = ("slider", "spinbutton", "textbox")
-_MONTHS = tuple(
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
-)
-_KINDS = 4
-"""Kinds of elements of which a goal may say a number."""
-_DOUBT = 0.1
-"""Cases of no value in particular that a kind of step is taken to have."""
-_SURE = 2.0
-"""Logarithm of a likelihood that counts as certain."""
-_TELLING = 0.04
-"""Nats that a condition must tell of the kind of step."""
-_MOST_TELLING = 6
-_TRUST = {"times": 0.25, "last": 0.25, "changed": 0.2, "again": 0.3, "reach": 0.4, "value": 0.4}
-_TRUST |= {"count": 0.6, "end named": 0.5, "said": 0.5}
-"""What a condition counts that may say no more than how far a task has come, beside those that say
-why."""
-_NEAR = 0.02
-"""Nearness, of that of the nearest, from which a case is asked."""
-_LEAST = 2
-"""Cases that make a kind of step with a name of its own."""
-
 
 def conditions_of(scene: Scene) -> frozenset[Condition]:
     """Return the conditions of a scene with their values."""
-    return frozenset(
-        (*_of_numbers(scene), *_of_what_is_left(scene), *_of_counts(scene), *_of_words(scene))
-    )
+    return frozenset((*_of_numbers(scene), *_of_counts(scene), *_of_the_last_action(scene)))
 
 
 def _sign(number: float) -> str:
@@ -80,84 +44,32 @@ def _sign(number: float) -> str:
 def _of_numbers(scene: Scene) -> Iterator[Condition]:
     """Numbers of the page against those of the goal."""
     shown = _numbers_shown(scene)
+    if len(shown) > MOST_NUMBERS:
+        return
     slots = [
         ((SLOT, i), value)
         for i, slot in enumerate(scene.goal.slots)
         if slot.kind == "number" and (value := measure(slot.text)) is not None
     ]
-    asked = condition_of(scene.goal)
-    if asked is not None:
-        for place in range(_SHOWN):
-            yield "holds", place, asked(shown[place]) if place < len(shown) else None
-    if len(shown) <= _MOST_NUMBERS:
-        for reference, value in slots[:_SHOWN]:
-            for place, number in enumerate(shown[:_SHOWN]):
-                yield "against", reference, place, _sign(number - value)
-    for role in _CONTROLS:
-        if (role in scene.page.by_role and slots) or ("[" in scene.goal.text):
-            missing = unmet_of(scene, role)
-            if missing is None:
-                yield "unmet", role, "met"
-            else:
-                yield "unmet", role, _sign(missing[1])
-                yield "missing", role, sum(abs(missing[1]) > end for end in _FAR)
-                step = _longest_step(scene, role)
-                yield "beyond a step", role, abs(missing[1]) >= _MOST_OF * step if step else None
-
-
-def _longest_step(scene: Scene, role: str) -> float:
-    """By how much one action changed the first control of this role that is not set yet, at
-    most."""
-    page = scene.page
-    missing = unmet_of(scene, role)
-    if missing is None:
-        return 0.0
-    mark = page.nodes[missing[0]].mark
-    shown = []
-    for done in (*scene.past, None):
-        there = read_page(done.observation) if done else page
-        line = there.line_of.get(mark)
-        value = shown_at(there, line) if line is not None else None
-        if value is not None:
-            shown.append(value)
-    return max((abs(a - b) for a, b in pairwise(shown)), default=0.0)
+    for reference, value in slots[:NUMBERS_COMPARED]:
+        for place, number in enumerate(shown[:NUMBERS_COMPARED]):
+            yield "against", reference, place, _sign(number - value)
 
 
 def _numbers_shown(scene: Scene) -> list[float]:
-    """The amounts in the page's static text and fields, in page order."""
+    """The numbers in the page's static text and fields, in page order."""
     page = scene.page
     if "numbers shown" not in page.known:
-        found: list[float] = []
-        for node in page.nodes:
-            if not node.mark and len(node.name) < 60:
-                found += [value for _, value in quantities(clean(node.name))]
-            elif node.role in ("spinbutton", "textbox") and re.fullmatch(r"-?\d+", node.value):
-                found.append(float(node.value))
-            if len(found) > 4 * _MOST_NUMBERS:
-                break
-        page.known["numbers shown"] = found
+        texts = (
+            node.name if not node.mark else node.value
+            for node in page.nodes
+            if not node.mark or node.role in ("spinbutton", "textbox")
+        )
+        page.known["numbers shown"] = [
+            value for text in texts if (value := measure(clean(text))) is not None
+        ]
     numbers: list[float] = page.known["numbers shown"]
     return numbers
-
-
-def _of_what_is_left(scene: Scene) -> Iterator[Condition]:
-    """Whether anything is still to be done of what the goal describes, names or orders."""
-    for k in range(len(segments(scene))):
-        if described(scene, k, ""):
-            yield "left", k, bool(still_described(scene, k, ""))
-    slots = scene.goal.slots
-    for i, at in enumerate(slots):
-        for j, named in enumerate(slots):
-            if i != j and any(name == named.text.lower() for _, name in scene.page.by_name):
-                lines = each_of(scene, (SLOT, i), "", (SLOT, j))
-                if lines and scene.page.holds(at.text):
-                    yield "each left", (SLOT, i), (SLOT, j), bool(left_of(scene, lines))
-    loose = loose_of(scene.page, "graphic")
-    if loose or "graphic" in scene.page.by_role:
-        yield "loose", bool(left_of(scene, loose))
-    ascends = is_sorted(scene.page)
-    if ascends is not None:
-        yield "sorted", ascends
 
 
 def _of_counts(scene: Scene) -> Iterator[Condition]:
@@ -170,46 +82,23 @@ def _of_counts(scene: Scene) -> Iterator[Condition]:
         key=lambda each: (-each[0], each[1]),
     )
     for i, slot in enumerate(scene.goal.slots):
-        number = number_of(slot.text) if slot.kind in ("number", "quoted") else None
-        if number is not None:
-            reference: Reference = (SLOT, i)
+        reference: Reference = (SLOT, i)
+        if slot.kind in ("number", "quoted") and slot.text.isdigit():
+            number = int(slot.text)
             if times:
                 yield "count", reference, _sign(times - number)
-            for size, (role, kind) in counts[:_KINDS]:
+            for size, (role, kind) in counts[:KINDS_COUNTED]:
                 yield "reach", reference, role, kind, _sign(size - number)
         if len(slot.text) <= 2:
-            yield "value", (SLOT, i), slot.text
-        shown = _month_shown(scene)
-        if shown is not None and (asked := _month_of(slot.text)) is not None:
-            yield "month", (SLOT, i), _sign(asked - shown)
+            yield "value", reference, slot.text
     yield "times", min(times, 4)
     if scene.past:
         last = scene.past[-1]
         yield "last", f"{last.op}|{last.role}"
         yield "again", bool(last.mark) and any(d.mark == last.mark for d in scene.past[:-1])
-    if options_in_goal(scene.page, scene.goal):
-        yield "options left", bool(options_left(scene))
 
 
-def _month_shown(scene: Scene) -> int | None:
-    """The month that a calendar's heading says."""
-    for node in scene.page.nodes:
-        words = node.name.lower().split() if not node.mark and len(node.name) < 20 else []
-        if len(words) == 2 and words[0] in _MONTHS and words[1].isdigit():
-            return int(words[1]) * 12 + _MONTHS.index(words[0])
-    return None
-
-
-def _month_of(text: str) -> int | None:
-    """The month of a date such as 12/31/2016 or 2016-12-31."""
-    if match := re.fullmatch(r"(\d{1,2})/\d{1,2}/(\d{4})", text):
-        return int(match[2]) * 12 + int(match[1]) - 1
-    if match := re.fullmatch(r"(\d{4})-(\d\d)-\d\d", text):
-        return int(match[1]) * 12 + int(match[2]) - 1
-    return None
-
-
-def _of_words(scene: Scene) -> Iterator[Condition]:
+def _of_the_last_action(scene: Scene) -> Iterator[Condition]:
     """Whether the goal's last word names an element, and whether the last action did anything."""
     last = next((word for word in reversed(scene.goal.words) if word.isalnum()), "")
     named = {name for _, name in scene.page.by_name}
@@ -232,13 +121,13 @@ def agreement(
     `weights` say how near each case is."""
     result = np.zeros(len(theirs))
     heaviest = float(weights.max())
-    near = [i for i in range(len(theirs)) if weights[i] > _NEAR * heaviest]
+    near = [i for i in range(len(theirs)) if weights[i] > LEAST_NEAR * heaviest]
     # Kinds that came once are told without the name of their element.
     counts = Counter(classes)
     all_kinds = []
     for each in classes:
         parts = each.split("|")
-        if counts[each] < _LEAST and len(parts) > 2:
+        if counts[each] == 1 and len(parts) > 2:
             parts[2] = "*"
         all_kinds.append("|".join(parts))
     kinds = [all_kinds[i] for i in near]
@@ -249,10 +138,10 @@ def agreement(
     names = {name for i in near for name in theirs[i]} - {name for name, _ in shared}
     for name in names:
         gain = _gain([theirs[i].get(name) for i in near], kinds, weights[near])
-        if gain > _TELLING:
-            found.append((gain * _TRUST.get(str(name[0]), 1.0), name))
+        if gain > INFORMATIVE:
+            found.append((gain, name))
     found.sort(key=lambda each: (-each[0], repr(each[1])))
-    found = found[:_MOST_TELLING]
+    found = found[:MOST_CONDITIONS]
     total = sum(gain for gain, _ in found)
     for gain, name in found:
         values = [theirs[i].get(name) for i in near]
@@ -273,8 +162,8 @@ def _likelihood(
     found: dict[str, float] = {}
     for kind in set(kinds):
         own = np.array([each == kind for each in kinds])
-        share = (weights[own & same].sum() + _DOUBT * usual) / (weights[own].sum() + _DOUBT)
-        found[kind] = float(np.clip(math.log(share / usual) / _SURE, -1, 1))
+        share = (weights[own & same].sum() + NO_VALUE * usual) / (weights[own].sum() + NO_VALUE)
+        found[kind] = float(np.clip(math.log(share / usual) / CERTAIN, -1, 1))
     return found
 
 

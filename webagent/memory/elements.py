@@ -5,29 +5,17 @@ the row of the first value of the goal. All that find the demonstrated element a
 case; those on which cases agree are what the demonstrator meant.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from webagent.memory import descriptions, operators
+from webagent.memory import operators
+from webagent.memory.constants import LABELS_NEAR, LONGEST_LABEL, MOST_PLACES_OF_EACH
 from webagent.memory.goals import clean
 from webagent.memory.pages import Page, is_within
 from webagent.memory.scene import SLOT, Reference, Scene
 from webagent.records import Node
 
 Descriptor: TypeAlias = tuple[Any, ...]
-
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
-_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
-_CLOSED = re.compile(r"\b(expandable|collapsed)\b", re.IGNORECASE)
-"""Names that say of a thing that it is closed."""
-_NEAR_LABELS = 3
-"""Lines of text before and after an element that may be its label."""
-_SIGNS = dict.fromkeys(("x", "×", "✕", "✖"), "close")
-_SIGNS |= {"+": "add", "…": "more", "⋮": "more", "☰": "menu", "<": "previous", ">": "next"}
-"""What is called by its purpose though it shows a sign alone."""
-_LONG = 60
-"""Letters of a text beyond which it is no label."""
 
 
 def describe_element(scene: Scene, mark: int) -> frozenset[Descriptor]:
@@ -40,8 +28,6 @@ def describe_element(scene: Scene, mark: int) -> frozenset[Descriptor]:
 
 def find_element(scene: Scene, descriptor: Descriptor) -> int | None:
     """Return the mark that a descriptor finds in this scene; None where it finds nothing."""
-    if descriptor[0] in descriptions.FINDERS:
-        return descriptions.find(scene, descriptor)
     find = _FINDERS.get(descriptor[0])
     return find(scene, *descriptor[1:]) if find is not None else None
 
@@ -51,12 +37,6 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     page, node = scene.page, scene.page.nodes[line]
     role, name = node.role, clean(node.name)
     references = scene.references(name) if name else []
-    references += [
-        reference
-        for sign, called in _SIGNS.items()
-        if called == name.lower()
-        for reference in scene.references(sign)
-    ]
     for reference in [("=", name), *references] if name else []:
         same = page.by_name.get((role, name.lower()), [])
         yield from (("name", role, reference, place) for place in _places(same, line))
@@ -74,18 +54,26 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     for state in node.states:
         lines = [i for i in page.by_role.get(role, ()) if state in page.nodes[i].states]
         yield from (("state", role, state, place) for place in _places(lines, line)[:1])
-    if value := clean(node.value):
-        for reference in [("=", value), *scene.references(value)]:
-            yield "value", role, reference, 0
-    for i, slot in enumerate(scene.goal.slots):
-        if _ORDINAL.fullmatch(slot.text):
-            yield "ordinal", (SLOT, i), role, kind
-        if line in (listing := _listing(page, slot.text)):
-            yield "lists", (SLOT, i), listing.index(line)
+    yield from _holding_values(scene, line)
     yield from _relations(scene, line, slots)
     yield from _of_past(scene, line, node)
     yield from operators.possible_extremes(scene, line)
-    yield from descriptions.possible(scene, line)
+    yield from (("labelled", role, place) for place in _places(_labelled(scene, role), line)[:1])
+    named = [("=", name), *(r for r in references if r[0] == SLOT)] if name else []
+    for reference, text in slots:
+        if reference[0] == SLOT and text.lower() != name.lower():
+            yield from (("each", reference, role, other) for other in named)
+
+
+def _holding_values(scene: Scene, line: int) -> Iterator[Descriptor]:
+    """What the line holds: its value, or an option that the goal names."""
+    node = scene.page.nodes[line]
+    if value := clean(node.value):
+        for reference in [("=", value), *scene.references(value)]:
+            yield "value", node.role, reference, 0
+    for i, slot in enumerate(scene.goal.slots):
+        if line in (listing := _listing(scene.page, slot.text)):
+            yield "lists", (SLOT, i), listing.index(line)
 
 
 def _relations(
@@ -122,8 +110,6 @@ def _relations(
         for reference, text in slots
         if any(page.rows[page.units[hit].line] == page.rows[line] for hit in page.find(text))
     ]
-    if in_row:
-        yield from (("dated", node.role, way) for way in (-1, 1))
     for chosen_slots in {tuple(in_row), *((one,) for one in in_row)} if in_row else set():
         lines = _in_rows(scene, chosen_slots, node.role)
         yield from (("rows", chosen_slots, node.role, place) for place in _places(lines, line))
@@ -139,9 +125,6 @@ def _of_past(scene: Scene, line: int, node: Node) -> Iterator[Descriptor]:
     lines = _untried(scene, node.role, ())
     if line in lines[:3]:
         yield "untried", node.role, (), lines.index(line)
-    for done in scene.past:
-        if done.mark == node.mark:
-            yield "same", done.signature
 
 
 def labels(page: Page, line: int) -> list[str]:
@@ -157,12 +140,12 @@ def labels(page: Page, line: int) -> list[str]:
                 continue
             found += [unit.text for unit in page.units_of(at)[:2]]
             near += 1
-            if near == _NEAR_LABELS:
+            if near == LABELS_NEAR:
                 break
     return [
         text
         for text in dict.fromkeys(found)
-        if text and len(text) < _LONG and not any(c.isdigit() for c in text)
+        if text and len(text) < LONGEST_LABEL and not any(c.isdigit() for c in text)
     ][:10]
 
 
@@ -187,7 +170,7 @@ def _named(scene: Scene, role: str, reference: Reference, place: int) -> int | N
     if not text:
         return None
     by_name = scene.page.by_name
-    lines = by_name.get((role, text.lower())) or by_name.get((role, _SIGNS.get(text.lower(), text)))
+    lines = by_name.get((role, text.lower()), [])
     if not lines and reference[0] == SLOT:
         names = (
             (i, clean(scene.page.nodes[i].name).lower()) for i in scene.page.by_role.get(role, ())
@@ -208,7 +191,7 @@ def in_goal(scene: Scene, role: str) -> list[int]:
     found = []
     for i in scene.page.by_role.get(role, ()):
         name = clean(scene.page.nodes[i].name).lower()
-        if name and len(name) < _LONG and is_within(name, goal):
+        if name and len(name) < LONGEST_LABEL and is_within(name, goal):
             found.append(i)
     return found
 
@@ -231,6 +214,39 @@ def _listing(page: Page, text: str) -> list[int]:
             if page.nodes[at].mark:
                 found.append(at)
     return list(dict.fromkeys(found))
+
+
+def _labelled(scene: Scene, role: str) -> list[int]:
+    """Elements behind a label that the goal names."""
+    page, found = scene.page, list[int]()
+    words = " ".join(scene.goal.words)
+    for at, unit in enumerate(page.units):
+        label = unit.text.removesuffix(":").lower()
+        if (
+            label != unit.text.lower()
+            and 2 < len(label) < LONGEST_LABEL
+            and is_within(label, words)
+        ):
+            after = [u.line for u in page.units[at : at + 3] if page.nodes[u.line].role == role]
+            found += after[:1]
+    return list(dict.fromkeys(found))
+
+
+def _each(scene: Scene, at: Reference, role: str, named: Reference) -> int | None:
+    """The first element of this name, not acted on before, that comes after a place of a value and
+    before the next element of its name."""
+    page = scene.page
+    text, name = scene.value(at), scene.value(named)
+    if not text or not name:
+        return None
+    marks = {done.mark for done in scene.past}
+    lines = page.by_name.get((role, name.lower()), ())
+    for hit in page.find_all(text)[:MOST_PLACES_OF_EACH]:
+        line = page.units[hit].line
+        after = next((i for i in lines if i > line), None)
+        if after is not None and page.nodes[after].mark not in marks:
+            return page.mark_at(after)
+    return None
 
 
 def _like(page: Page, lines: Sequence[int], role: str, name: str) -> list[int]:
@@ -272,21 +288,6 @@ def _in_rows(scene: Scene, references: Sequence[Reference], role: str) -> list[i
     return [i for i in page.by_role.get(role, ()) if page.rows[i] in (rows or ())]
 
 
-def _dated(scene: Scene, role: str, way: int) -> int | None:
-    """The element in the row with the latest date, or with the earliest for -1, of the rows that
-    each hold another value of the goal."""
-    page, dated = scene.page, {}
-    for i in range(len(scene.goal.slots)):
-        lines = _in_rows(scene, [(SLOT, i)], role)
-        if len({page.rows[line] for line in lines}) == 1:
-            row = " ".join(page.nodes[at].name for at in page.row_lines(lines[0]))
-            if date := _DATE.search(row):
-                dated[date.group()] = lines[0]
-    if len(set(dated.values())) < 2:
-        return None
-    return page.nodes[dated[max(dated) if way > 0 else min(dated)]].mark
-
-
 def _untried(scene: Scene, role: str, references: Sequence[Reference]) -> list[int]:
     """Elements of a role, in rows that hold these values, not acted on before in this episode."""
     page = scene.page
@@ -316,13 +317,6 @@ def _next(scene: Scene, role: str, step: int) -> int | None:
     return _pick(scene.page, before, step)
 
 
-def _numbered(scene: Scene, reference: Reference, role: str, kind: str) -> int | None:
-    """The element of this kind whose number is a value such as `3rd`."""
-    match = _ORDINAL.fullmatch(scene.value(reference) or "")
-    lines = scene.page.by_kind.get((role, kind), ())
-    return _pick(scene.page, lines, int(match.group(1)) - 1) if match else None
-
-
 def _part(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
     text = scene.value(reference)
     return _pick(scene.page, _holding(scene.page, role, text), place) if text else None
@@ -334,19 +328,6 @@ def _stated(scene: Scene, role: str, state: str, place: int) -> int | None:
     return _pick(page, lines, place)
 
 
-def _closed(scene: Scene, place: int) -> int | None:
-    """What is closed, and was not acted on before: a folder, a section."""
-    marks = {done.mark for done in scene.past}
-    closed = [
-        i
-        for i, node in enumerate(scene.page.nodes)
-        if node.mark
-        and node.mark not in marks
-        and ("collapsed" in node.states or _CLOSED.search(node.name))
-    ]
-    return _pick(scene.page, closed, place)
-
-
 def _valued(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
     page, text = scene.page, scene.value(reference)
     lines = [i for i in page.by_role.get(role, ()) if clean(page.nodes[i].value) == text]
@@ -356,11 +337,6 @@ def _valued(scene: Scene, role: str, reference: Reference, place: int) -> int | 
 def _lists(scene: Scene, reference: Reference, place: int) -> int | None:
     text = scene.value(reference)
     return _pick(scene.page, _listing(scene.page, text), place) if text else None
-
-
-def _same(scene: Scene, signature: str) -> int | None:
-    mark = next((d.mark for d in reversed(scene.past) if d.signature == signature), 0)
-    return mark if mark in scene.page.line_of else None
 
 
 def _finder_beside(way: str) -> Callable[..., int | None]:
@@ -378,10 +354,8 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place
     ),
-    "ordinal": _numbered,
     "state": _stated,
     "value": _valued,
-    "closed": _closed,
     "lists": _lists,
     "after": _finder_beside("after"),
     "before": _finder_beside("before"),
@@ -393,8 +367,8 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
         scene.page, _untried(scene, role, references), place
     ),
     "next": _next,
-    "same": _same,
-    "dated": _dated,
+    "labelled": lambda scene, role, place: _pick(scene.page, _labelled(scene, role), place),
+    "each": _each,
     "extreme": operators.find_extreme,
 }
 """How each family of descriptors finds its element."""

@@ -53,60 +53,20 @@ _WORDS = {
     "rows": "in rows with",
     "untried": "not tried yet:",
     "lists": "the list that has",
-    "closed": "that is closed:",
     "extreme": "the record with the",
     "beside": "beside",
     "line": "the line",
     "compose": "put together from",
     "earlier": "on an earlier page:",
-    "described": "that the goal describes:",
-    "described left": "that the goal describes, not done yet:",
-    "sized": "by its size:",
-    "loose": "that lies in no box:",
-    "true": "whose name is true of what stands beside it:",
-    "asked": "behind the label that the goal names:",
-    "like": "whose name begins and ends with",
     "each": "for each place of",
-    "turn": "of a list on several pages, or the page with it, number",
-    "superlative": "the least or the most, as the goal says:",
-    "dated": "of the rows that the goal names the latest (1) or the earliest (-1):",
-    "unsorted": "next to be sorted:",
-    "unmet": "that is not as the goal says:",
-    "toward": "next in the way the goal says:",
-    "placed": "at the place the goal says:",
-    "grid": "at the coordinates of the goal:",
-    "numbered": "named by how many things the goal describes:",
-    "solve": "the result of sum or equation",
-    "how many": "how many things the goal describes:",
-    "how many of": "how many there are of",
-    "halve": "halfway between the bounds known",
-    "clock": "the goal's time by 24 hours",
-    "nth word": "the word with the number",
-    "nth field": "what the field with that number holds:",
-    "labelled": "what stands behind the field's own label",
-    "colour": "the code of the goal's colour",
-    "letters": "the page's text without spaces",
-    "field": "what a field holds:",
-    "ending": "the page's word that ends as",
-    "compared": "of the goal's values the one with the least (-1) or the most (1):",
-    "next option": "the next option that the goal names",
-    "by label": "the goal's value beside the field's label",
-    "move": "the key towards the goal's number:",
-    "by place": "towards the place the goal says:",
-    "in": "in the element",
-    "past": "a little beyond the element",
-    "from": "so far from the start:",
-    "along": "so far in the way the goal says:",
-    "off": "so far from the drawn thing:",
-    "between": "midway between drawn things",
-    "square": "at a right angle:",
-    "bisect": "halving the angle:",
+    "labelled": "behind the label that the goal names:",
+    "field label": "the goal's value beside the field's label",
 }
 
 
 def _parts(parts: Sequence[Any], scene: Scene) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$&@<^//":
+        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$&@</":
             yield _referred(part, scene)
         elif isinstance(part, tuple):
             yield f"({', '.join(_parts(part, scene))})"
@@ -125,6 +85,6 @@ def _referred(reference: Reference, scene: Scene) -> str:
             return f"the number {value} in a value of the goal"
         case "@":
             return f"what the goal says there, {value}"
-        case "<" | "^":
+        case "<":
             return f"what was acted on before, {value}"
     return value

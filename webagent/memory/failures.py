@@ -6,25 +6,16 @@ from dataclasses import replace
 
 from webagent.memory.analogy import Proposal, family
 from webagent.memory.cases import Case, translate
+from webagent.memory.constants import (
+    ASTRAY,
+    FURTHER_FAILURE,
+    LEAST_KNOWN,
+    MOST_CERTAIN,
+    MOST_CLAIMED,
+    NOT_PROPOSED,
+)
 from webagent.memory.scene import MARKS, Scene
 from webagent.memory.scorer import prior
-
-LEAST_BLAME = 0.15
-"""Nats below which a step of a failed episode is not kept."""
-_CLAIMED = 0.9
-"""Chance of a step at most, whatever memory said of it: what it was as sure of was wrong often
-enough in episodes that failed."""
-_SUREST = 0.95
-"""Chance that everything else was right, at most: no single failure refutes a step."""
-_ASTRAY = 0.5
-"""Confidence in the likeliest action below which a page is likelier off the way than on it: by so
-many times as this is more than that."""
-_LEAST_KNOWN = 0.03
-"""Confidence below which a page is not less known."""
-_FURTHER = 0.5
-"""What each further failure counts of the one before: those of one round share their cause."""
-_UNKNOWN = 0.02
-"""Chance, at least, of what is not among the proposals."""
 
 
 def blame_steps(chances: Sequence[float], known: Sequence[float]) -> list[float]:
@@ -35,8 +26,8 @@ def blame_steps(chances: Sequence[float], known: Sequence[float]) -> list[float]
     after steps that were right, and before pages on which memory did not know what to do, since
     what was demonstrated leads to none of these. What came after it is not blamed.
     """
-    claimed = [min(max(chance, _LEAST_KNOWN), _CLAIMED) for chance in chances]
-    lost = [max(1.0, _ASTRAY / max(each, _LEAST_KNOWN)) for each in known]
+    claimed = [min(max(chance, LEAST_KNOWN), MOST_CLAIMED) for chance in chances]
+    lost = [max(1.0, ASTRAY / max(each, LEAST_KNOWN)) for each in known]
     first = [
         math.prod(claimed[:i]) * (1 - claimed[i]) * max(lost[i + 1 :], default=1.0)
         for i in range(len(claimed))
@@ -47,7 +38,7 @@ def blame_steps(chances: Sequence[float], known: Sequence[float]) -> list[float]
         if not not_before:  # too unlikely for a number: something before was wrong
             found.append(0.0)
             continue
-        left = max(later / not_before, (1 - _SUREST) * chance)
+        left = max(later / not_before, (1 - MOST_CERTAIN) * chance)
         nats = math.log(chance / (1 - chance)) - math.log(left / (1 - left))
         found.append(max(0.0, nats) * not_before / sum(first))
     return found
@@ -75,9 +66,11 @@ def discount(
                 template = case.goal.template
                 excused = sum(each for each, other in excuses if other.goal.template == template)
                 against.append(like * -case.weight / (1 + excused))
-        nats = sum(each * _FURTHER**i for i, each in enumerate(sorted(against, reverse=True)))
+        nats = sum(
+            each * FURTHER_FAILURE**i for i, each in enumerate(sorted(against, reverse=True))
+        )
         left.append(proposal.confidence * math.exp(-nats))
-    other = max(_UNKNOWN, 1.0 - sum(proposal.confidence for proposal in proposals))
+    other = max(NOT_PROPOSED, 1.0 - sum(proposal.confidence for proposal in proposals))
     total = sum(left) + other
     found = [
         replace(proposal, confidence=weight / total)

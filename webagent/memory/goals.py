@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from webagent.memory.constants import STEM
+
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
 _ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\w)@\w+)"
@@ -30,22 +32,14 @@ that owns something. Of other words with capitals the first may be a verb, and a
 quoted value is its label."""
 _LONGER = r"(?<!\w){}((?: [a-z][a-z'’-]*){{1,3}})"
 """A name, to be filled in, and up to three words after it."""
-_MONTH = (
-    r"(?P<month>(?:January|February|March|April|May|June|July|August|September|October|November"
-    r"|December) \d{4})"
-)
-_SLOT = re.compile("|".join((_QUOTED, _PROSE, _ADDRESS, _MONTH, _COUNT, _NUMBER, _NAME, _FIRST)))
+_SLOT = re.compile("|".join((_QUOTED, _PROSE, _ADDRESS, _COUNT, _NUMBER, _NAME, _FIRST)))
 _KINDS = {"prose": "quoted", "count": "number", "first": "name"}
 """What values are that are told by their place from others of a kind."""
-_MASKS = {"quoted": '"q"', "address": "@a", "month": "#m", "number": "#n", "name": "Nn"}
+_MASKS = {"quoted": '"q"', "address": "@a", "number": "#n", "name": "Nn"}
 """What stands for a slot in a template; names are kept as words, since many are constants."""
 
 _TEXTS = {"quoted", "name"}
 """Kinds of what may be put in quotation marks or not."""
-_LIKE_NUMBERS = 2.0
-"""What it counts that two numbers are written alike: prices have pence, and pieces have none."""
-_STEM = 4
-"""Letters that words of one stem share."""
 FUNCTION_WORDS = frozenset(
     {
         *("a", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "could", "did"),
@@ -63,8 +57,7 @@ class Slot:
 
     text: str
     kind: str
-    """`quoted`, `address`, `month` (with its year), `number` or `name` (capitalised words inside a
-    sentence)."""
+    """`quoted`, `address`, `number` or `name` (capitalised words inside a sentence)."""
     left: tuple[str, ...]
     """The three words before it, nearest first, other slots masked."""
     right: tuple[str, ...]
@@ -122,8 +115,8 @@ def weigh_words(text: str) -> Mapping[str, float]:
 def _weigh_word(word: str) -> dict[str, float]:
     """A word and its stem."""
     found = {word: 0.1 if word in FUNCTION_WORDS else 1.0}
-    if len(word) >= _STEM:
-        found[f"{word[:_STEM]}~"] = 1.0
+    if len(word) >= STEM:
+        found[f"{word[:STEM]}~"] = 1.0
     return found
 
 
@@ -218,7 +211,7 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
     }
     pairs = sorted(
         (
-            (-_fit(a, b, order[0][i], order[1][j]), i, j)
+            (-_fit(a, b), order[0][i] != order[1][j], i, j)
             for i, a in enumerate(theirs.slots)
             for j, b in enumerate(ours.slots)
             if (a.kind == b.kind or {a.kind, b.kind} == _TEXTS)
@@ -227,7 +220,7 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
     )
     found = [-1] * len(theirs.slots)
     taken: set[int] = set()
-    for _, i, j in pairs:
+    for _, _, i, j in pairs:
         if found[i] < 0 and j not in taken:
             found[i] = j
             taken.add(j)
@@ -248,16 +241,15 @@ def _orders(goal: Goal) -> list[tuple[int, int]]:
     return [(kinds[:i].count(kind), kinds.count(kind)) for i, kind in enumerate(kinds)]
 
 
-def _fit(a: Slot, b: Slot, first: tuple[int, int], second: tuple[int, int]) -> float:
-    """How well two slots fit: shared words before and after, the nearest counting most."""
+def _fit(a: Slot, b: Slot) -> float:
+    """How well two slots fit: by shared words before and after, the nearest counting most, by their
+    kinds and by how they are written."""
     score = 0.0
     for place, word in enumerate(a.left):
         if word in b.left:
-            score += (2.0 if len(word) > 2 else 0.7) / (1 + abs(place - b.left.index(word)) + place)
-    score += sum(0.7 for word in a.right[:1] if word in b.right[:1] and word.isalpha())
-    if a.kind == b.kind:
-        score += 1.0 * (first == second) + 0.3 * (first[0] == second[0])
-    return score + (_LIKE_NUMBERS if a.kind == "number" else 0.3) * (shape(a.text) == shape(b.text))
+            score += 1 / (1 + abs(place - b.left.index(word)) + place)
+    score += sum(word in b.right[:1] and word.isalpha() for word in a.right[:1])
+    return score + (a.kind == b.kind) + (shape(a.text) == shape(b.text))
 
 
 @lru_cache(16384)

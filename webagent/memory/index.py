@@ -11,6 +11,18 @@ from numpy.typing import NDArray
 
 from webagent.memory.cases import LEFT, MORE, NO_MORE, Case, translate
 from webagent.memory.conditions import agreement
+from webagent.memory.constants import (
+    ACTED_ON_WORD,
+    CAN_BE_DONE,
+    LIKE_GOAL,
+    LIKENESS,
+    MOST_ALIKE,
+    MOST_COMPARED,
+    NEAREST_GOAL,
+    NEIGHBOURHOOD,
+    SAME_TASK,
+    SINGLE_WORD,
+)
 from webagent.memory.goals import Goal, weigh_keys, weigh_words
 from webagent.memory.pages import stable_hash
 
@@ -21,38 +33,17 @@ FEATURES = (
     *("page", "same place", "facts", "same facts", "goal and history", "page gap"),
     *("left", "conditions"),
 )
-"""What a scene and a case have in common; each in [0, 1] but for `steps apart` and
-`conditions`, which goes down to -1. `left` is whether only one of them has something left to tick
+"""What a scene and a case have in common; each in [0, 1] but for `conditions`, which goes down to
+-1. `left` is whether only one of them has something left to tick
 that its goal names, or one of several values left to act on: how often a loop was gone round says
 little of when it ends."""
-WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0, -4.0, 5.0])
-"""What it counts before anything was learnt."""
+_APART = ("steps apart", "page gap", "left")
+WEIGHTS = np.array([-LIKENESS if name in _APART else LIKENESS for name in FEATURES])
+"""What it counts before anything was learned."""
+_FAR = 6
+"""Steps that are as far apart as any more."""
 _SUFFIX = 4
 """Past actions that are compared in the first, rough look."""
-_AKIN = 0.5
-"""Likeness of goals from which steps of the one are asked about those of the other."""
-_OF_THE_LIKEST = 0.6
-"""Share of the likest goal's likeness from which a case says what tells its steps apart."""
-_BREADTH = 6.0
-"""By how much flatter cases are weighed when they are asked what tells steps apart."""
-_FOREIGN = 0.3
-"""Likeness of the nearest goal from which it is taken for the same thing, however it is put."""
-_SAME_TASK = 1.5
-"""Times as like as the nearest goal is one of the very task that is done, however it is put."""
-_ALONE = 0.3
-"""What words count that one remembered goal alone has, where they are missing in another."""
-_NAMED = 0.5
-"""What a word of the goal counts that stands in the name of an element which was acted on."""
-_LIKE_ENOUGH = 0.4
-"""Likeness, of that of the likest goal, from which what was done says what can be done here."""
-_POSSIBLE = 4.0
-"""What is taken from a case that gave up where an element was missing which is here, and to which
-something was done for a like goal."""
-_ROUGH = 96
-"""Cases that are looked at closely."""
-_ALIKE = 5
-"""Cases of one goal in which the same was done, at most, among the nearest: with many successes
-they would leave no room for what was done otherwise."""
 
 
 @dataclass(slots=True)
@@ -145,18 +136,21 @@ class Index:
         goals = self.goal_likeness(view["goal"])
         if task:
             same = self._template.values[self._task.values == stable_hash(task)]
-            goals[same] = _SAME_TASK * max(float(goals.max()), likest, _FOREIGN)
+            goals[same] = SAME_TASK * max(float(goals.max()), likest, NEAREST_GOAL)
         left_out = stable_hash(without) if without else -1
         of_task = self._task.values == left_out
         known = goals[self._template.values[~of_task]]
-        goals = goals / max(float(known.max(initial=0.0)), likest, _FOREIGN)
+        goals = goals / max(float(known.max(initial=0.0)), likest, NEAREST_GOAL)
         past = _suffix(view["past"])
         agree = np.cumprod(self._past.values == np.array(past, np.uint32), axis=1).sum(axis=1)
-        rough = weights[0] * goals[self._template.values] + 0.8 * agree
-        rough += 1.0 * (self._place.values == stable_hash(view["place"]))
-        rough -= 0.1 * np.abs(self._step.values - len(view["past"]))
+        count_of = dict(zip(FEATURES, weights, strict=True))
+        rough = count_of["goal"] * goals[self._template.values]
+        rough += count_of["history"] * agree / _SUFFIX
+        rough += count_of["same place"] * (self._place.values == stable_hash(view["place"]))
+        gap = np.minimum(np.abs(self._step.values - len(view["past"])), _FAR) / _FAR
+        rough += count_of["steps apart"] * gap
         rough[of_task | (self._episode.values == left_out)] = -np.inf
-        few = min(_ROUGH, len(rough))
+        few = min(MOST_COMPARED, len(rough))
         picks = np.argpartition(-rough, few - 1)[:few]
         found = []
         for pick in picks:
@@ -180,7 +174,7 @@ class Index:
         likeness = self.goal_likeness(goal)
         found: list[Case] = []
         for number in np.argsort(-likeness, kind="stable"):
-            if likeness[number] < _AKIN:
+            if likeness[number] < LIKE_GOAL:
                 break
             for i in self._members[number]:
                 case = self.cases[i]
@@ -221,8 +215,8 @@ class Index:
                 weight = counts * self._rarity(len(places) + len(scripts))
                 own += weight
                 shared[places] += weight
-                shared[scripts] += _NAMED * weight
-                excused[places] += weight * (_ALONE if len(places) == 1 else 1.0)
+                shared[scripts] += ACTED_ON_WORD * weight
+                excused[places] += weight * (SINGLE_WORD if len(places) == 1 else 1.0)
         return shared / np.maximum(own + self._totals() - excused, 1e-9)
 
     def _rarity(self, having: int) -> float:
@@ -234,7 +228,7 @@ class Index:
             totals = np.zeros(len(self._templates))
             for key, places in self._postings.items():
                 weight = self._counts[key] * self._rarity(len(places))
-                totals[places] += weight * (_ALONE if len(places) == 1 else 1.0)
+                totals[places] += weight * (SINGLE_WORD if len(places) == 1 else 1.0)
             self._known_totals = totals
         return self._known_totals
 
@@ -246,7 +240,7 @@ def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case,
     for each in found:
         key = (each[1].goal.template, each[1].signature)
         counts[key] += 1
-        if counts[key] <= _ALIKE:
+        if counts[key] <= MOST_ALIKE:
             kept.append(each)
     return kept
 
@@ -264,16 +258,16 @@ def _by_conditions(
     ]
     signatures = [case.signature for _, case, _ in found]
     scores = np.array([score for score, _, _ in found])
-    near = np.exp((scores - scores.max()) / _BREADTH)
+    near = np.exp((scores - scores.max()) / NEIGHBOURHOOD)
     likeness = np.array([features[0] for _, _, features in found])
-    near[likeness < _OF_THE_LIKEST * likeness.max()] = 0.0
+    near[likeness < LIKE_GOAL * likeness.max()] = 0.0
     agreed = agreement(mine, theirs, signatures, near)
     for (_, _, features), value in zip(found, agreed, strict=True):
         features[-1] = value
     can_be_done = {
         stable_hash(case.signature.partition("|")[2])
         for (_, case, _), each in zip(found, likeness, strict=True)
-        if case.op != "give_up" and each >= _LIKE_ENOUGH * likeness.max()
+        if case.op != "give_up" and each >= LIKE_GOAL * likeness.max()
     } & view["page"]
     here = {fact[1] for fact in view["facts"] if fact[0] == "element"}
 
@@ -285,7 +279,7 @@ def _by_conditions(
         return bool(can_be_done - case.page or missing & here)
 
     return [
-        (float(features @ weights) - _POSSIBLE * is_refuted(case), case, features)
+        (float(features @ weights) - CAN_BE_DONE * is_refuted(case), case, features)
         for _, case, features in found
     ]
 
@@ -311,13 +305,13 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
             history,
             float(mine[:1] == theirs[:1]),
             float(apart == 0),
-            min(apart, 6),
+            min(apart, _FAR) / _FAR,
             page,
             float(view["place"] == case.place),
             _overlap(view["facts"], facts),
             float(view["facts"] == facts),
             goal * history,
-            math.log1p(len(view["page"] ^ case.page)) / 3,
+            len(view["page"] ^ case.page) / max(1, len(view["page"]), len(case.page)),
             float((LEFT in view["facts"]) != (LEFT in facts) or {MORE, NO_MORE} <= both),
             0.0,
         ]

@@ -26,40 +26,31 @@ from webagent.memory.analogy import (
 )
 from webagent.memory.answers import guess_answer
 from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_of
-from webagent.memory.failures import LEAST_BLAME, discount
+from webagent.memory.constants import (
+    ENOUGH_LESSONS,
+    LEAST_BLAME,
+    LEAST_PROPOSED,
+    LEAST_SHARE,
+    MOST_AVOIDED,
+    MOST_LESSONS,
+    MOST_PROPOSED,
+    MOST_RECALLED,
+    MOST_SIBLINGS,
+    MOST_TRANSFERS,
+    PULL_OF_TRANSFER,
+    SEVERAL_FAILURES,
+)
+from webagent.memory.failures import discount
 from webagent.memory.goals import read_goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
-from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of, signature
+from webagent.memory.scene import MARKS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
 from webagent.memory.tries import FailedTries, key_of_action
 from webagent.memory.usage import Usage
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 9
+VERSION = 10
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
-RECALLED = 10
-"""Cases that an action is chosen from."""
-_AVOIDED = 8
-"""Steps of failed episodes that are looked at."""
-_NEAR = 0.05
-"""Share of the recall from which it matters to what a step led."""
-_BESIDE = 4
-"""Actions that are compared, at least, where a failure may speak against the first."""
-_SEVERAL = 2
-"""Failures after which what memory was sure of is doubted."""
-SIBLINGS = 32
-"""Cases of like goals that are asked which descriptors hold throughout."""
-_ENOUGH = 300
-"""Steps below which the weights of the recall are held to their priors more, and from which those
-with goals unlike all others are lessons where there are not as many others."""
-_MOST_LESSONS = 900
-"""Steps that the scorer learns from, at most."""
-_MOST_TRANSFERS = 500
-"""Steps that the prior over actions learns from, at most."""
-_PULL_OF_PRIOR = 0.001
-"""Strength of the pull of its weights to where they began."""
-_PROPOSED = 6
-"""Proposals of memory among the actions that the prior weighs."""
 _PRIOR = "prior"
 
 
@@ -154,7 +145,7 @@ class Memory:
             self.tries.add(task, tuple(zip(keys, chances, strict=True)))
 
     def recall(
-        self, scene: Scene, count: int = RECALLED, without: str = "", task: str = ""
+        self, scene: Scene, count: int = MOST_RECALLED, without: str = "", task: str = ""
     ) -> list[Recalled]:
         """Return the cases most like a scene with their shares; `without` names an episode or a
         task that is left out, `task` the one whose goals are taken to be the same in any words."""
@@ -165,7 +156,7 @@ class Memory:
     def _next_of(self, recalled: Sequence[Recalled]) -> list[Recalled]:
         """The steps that followed the nearest cases, without a share: what these led to."""
         known = {(case.episode, case.step) for _, case in recalled}
-        near = (self.index.next_of(case) for share, case in recalled if share >= _NEAR)
+        near = (self.index.next_of(case) for share, case in recalled if share >= LEAST_SHARE)
         return [(0.0, case) for case in near if case and (case.episode, case.step) not in known]
 
     def propose(
@@ -179,23 +170,23 @@ class Memory:
         """Return the likeliest actions on a page after these steps, the surest first; none where
         nothing like it is remembered. `without` and `task` are as for `recall`."""
         scene = scene_of(observation, steps)
-        akin = self.index.siblings(scene.goal, SIBLINGS, without)
+        akin = self.index.siblings(scene.goal, MOST_SIBLINGS, without)
         if not self.avoided.cases:
             recalled = self.recall(scene, without=without, task=task)
             return propose(scene, recalled, self.scorers, count, akin, task)
         view = view_of(scene)
-        found = self.index.nearest(view, RECALLED, self.relevance, without, task=task)
+        found = self.index.nearest(view, MOST_RECALLED, self.relevance, without, task=task)
         recalled = shares([(score, case) for score, case, _ in found])
         recalled += self._next_of(recalled)
         likest = max(self.index.goal_likeness(scene.goal), default=0.0)
-        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without, likest, task)
+        failed = self.avoided.nearest(view, MOST_AVOIDED, self.relevance, without, likest, task)
         best = found[0][0] if found else 0.0
         near, avoided = (
             [(math.exp(min(0.0, score - best)), case) for score, case, _ in cases]
             for cases in (found, failed)
         )
         succeeded = [(closeness, case) for closeness, case in near if case.source == "success"]
-        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin, task)
+        proposals = propose(scene, recalled, self.scorers, max(count, LEAST_PROPOSED), akin, task)
         return discount(scene, proposals, succeeded, avoided)[:count]
 
     def weigh_actions(
@@ -205,7 +196,7 @@ class Memory:
         with its logit by what other tasks taught, and what failed tries left of its probability."""
         scene = scene_of(observation, steps)
         self._usage.read(self.index.cases)
-        proposals = self.propose(observation, steps, _PROPOSED)
+        proposals = self.propose(observation, steps, MOST_PROPOSED)
         found = possible_actions(scene, proposals, self._usage)
         scorer = self.scorers.get(_PRIOR) or Scorer()
         goal = scene.goal
@@ -222,24 +213,24 @@ class Memory:
         without examples; return the mean loss in nats."""
         self._usage.read(self.index.cases)
         steps = [(t, i) for t in trajectories if t.id in self.episodes for i in range(len(t.steps))]
-        order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_TRANSFERS]
+        order = np.random.default_rng(seed).permutation(len(steps))[:MOST_TRANSFERS]
         questions = []
         for trajectory, i in (steps[int(place)] for place in order):
             step, task = trajectory.steps[i], trajectory.task.name
             before = trajectory.steps[:i]
-            proposals = self.propose(step.observation, before, _PROPOSED, task)
+            proposals = self.propose(step.observation, before, MOST_PROPOSED, task)
             scene = scene_of(step.observation, before)
             found = possible_actions(scene, proposals, self._usage, task)
             right = [_is_same(each.action, step.decision.action) for each in found]
             questions.append(Question([each.features for each in found], right))
         scorer = self.scorers.setdefault(_PRIOR, Scorer())
-        return scorer.learn(questions, _PULL_OF_PRIOR)
+        return scorer.learn(questions, PULL_OF_TRANSFER)
 
     def has_only_failed(self, text: str) -> bool:
         """Whether several episodes with such a goal failed, and none of one's own succeeded."""
         goal = read_goal(text)
         failed = {case.episode for case in self.avoided.of_goal(goal)}
-        if len(failed) < _SEVERAL:
+        if len(failed) < SEVERAL_FAILURES:
             return False
         return all(case.source != "success" for case in self.index.of_goal(goal))
 
@@ -267,9 +258,9 @@ class Memory:
         # What is done with a goal unlike all others is a poor lesson in analogy, but with one
         # demonstration a task nearly every goal is: better such lessons than next to none.
         like = [each for each in steps if not alone[each[0].id]]
-        if len(like) >= _ENOUGH or len(steps) < _ENOUGH:
+        if len(like) >= ENOUGH_LESSONS or len(steps) < ENOUGH_LESSONS:
             steps = like
-        order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_LESSONS]
+        order = np.random.default_rng(seed).permutation(len(steps))[:MOST_LESSONS]
         lessons = [steps[int(i)] for i in order]
         # Weights under which cases of the right kind of step get the most of the recall.
         known = {(case.episode, case.step): case for case in self.index.cases}
@@ -298,7 +289,7 @@ class Memory:
         scene = scene_of(step.observation, trajectory.steps[:i])
         recalled = self.recall(scene, without=trajectory.id)
         mark = mark_of(action, step.observation)
-        akin = self.index.siblings(scene.goal, SIBLINGS, trajectory.id)
+        akin = self.index.siblings(scene.goal, MOST_SIBLINGS, trajectory.id)
         groups = element_candidates(scene, recalled, akin)
         own = signature(action, step.observation, scene.goal).split("|")
         meant = (own[0], own[1] if len(own) > 2 else "")
@@ -310,7 +301,7 @@ class Memory:
         element = found[right.index(True)]
         inner = replace(scene, field=mark)
         cases = like_cases(scene, element, recalled)
-        named = arguments(action, step.observation)
+        named = arguments(action)
         first = next((n for n, _ in named if n in MARKS), "")
         for name, value in named:
             if name != first:
@@ -318,8 +309,6 @@ class Memory:
                 kind = "element" if name in MARKS else "text"
                 right = [same_value(c.value, value) for c in options]
                 questions[kind].append(Question([c.features for c in options], right))
-            if name in POINTS:
-                inner = replace(inner, start=value)
 
     # -- keeping ------------------------------------------------------------------------------
 
@@ -405,7 +394,7 @@ def _fit_relevance(groups: Sequence[tuple[Array, Array]]) -> Array:
     """Maximise the share of the recall that goes to right cases, pulled towards the prior."""
     weights = WEIGHTS.copy()
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
-    pull = 0.002 * max(1.0, _ENOUGH / max(1, len(groups)))
+    pull = 0.002 * max(1.0, ENOUGH_LESSONS / max(1, len(groups)))
     for step in range(1, 101):
         gradient = pull * (weights - WEIGHTS)
         for features, right in groups:

@@ -1,4 +1,4 @@
-"""Operators over what a page lists: smallest, largest, newest, count and sum of its records.
+"""Operators over what a page lists: its smallest, largest or newest record, and their count.
 
 A list is read as records in one of two ways: rows of a table, or blocks that begin with the same
 kind of element. Every program that gives what was demonstrated is kept as a descriptor; a chance
@@ -13,24 +13,19 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, TypeAlias
 
+from webagent.memory.constants import LEAST_RECORDS, MOST_CELLS, MOST_SCHEMES
 from webagent.memory.pages import Page, Unit, is_within
 from webagent.memory.scene import SLOT, Scene
 
 Scheme: TypeAlias = tuple[str, ...]
 """`("rows",)` or `("blocks", role, kind)`: what a record begins with."""
 Filter: TypeAlias = tuple[Any, ...]
-"""`("has", reference)`, `("lacks", reference)`, `("below" | "above", column, reference)` or
-`("month", reference)`."""
+"""`("has", reference)`, `("lacks", reference)` or `("below" | "above", column, reference)`."""
 
 _NUMBER = re.compile(r"[-+]?[£$€]?\s?(\d[\d,]*(?:\.\d+)?)\s?(?:%|[a-z]{1,3})?")
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?")
 _DATE = re.compile(r"(\d{1,2})\.? ([A-Z][a-z]{2})[a-z]*\.?,? (\d{4})(?:, (\d{1,2}):(\d\d) ([ap]))?")
-_MONTH = re.compile(r"([A-Z][a-z]{2})[a-z]* (\d{4})")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_LEAST = 2
-"""Records that make a list."""
-_MOST_CELLS = 14
-_MOST_SCHEMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +86,7 @@ def _records(page: Page, scheme: Scheme) -> Iterator[Entry]:
             for unit in page.units_of(line)
             if unit.text
         ]
-        if 2 <= len(units) <= _MOST_CELLS:
+        if 2 <= len(units) <= MOST_CELLS:
             numbers = [(i, v) for i, u in enumerate(units) if (v := measure(u.text)) is not None]
             keys = tuple(unit.text.lower() for unit in units)
             yield Entry(tuple(units), keys, tuple(numbers))
@@ -102,7 +97,7 @@ def schemes(page: Page) -> list[Scheme]:
     counts = {
         key: len(lines) for key, lines in page.by_kind.items() if key[0] not in ("option", "text")
     }
-    common = [key for key, n in Counter(counts).most_common(_MOST_SCHEMES) if n >= _LEAST]
+    common = [key for key, n in Counter(counts).most_common(MOST_SCHEMES) if n >= LEAST_RECORDS]
     return [("rows",), *(("blocks", *key) for key in common)]
 
 
@@ -126,12 +121,6 @@ def _test(scene: Scene, one: Filter) -> Callable[[Entry], bool] | None:
             return lambda entry: _has(entry, key)
         case "lacks":
             return lambda entry: not _has(entry, key)
-        case "month":
-            found = _MONTH.fullmatch(text)
-            if found is None or found.group(1) not in _MONTHS:
-                return None
-            start = (int(found.group(2)) * 12 + _MONTHS.index(found.group(1)) + 1) * 31
-            return lambda entry: any(start < v < start + 32 for _, v in entry.numbers)
         case "below" | "above":
             bound = measure(text)
             if bound is None:
@@ -155,8 +144,6 @@ def filters_of(scene: Scene, entries: Sequence[Entry]) -> list[tuple[Filter, ...
         key, reference = slot.text.lower(), (SLOT, i)
         if any(_has(entry, key) for entry in entries):
             single.append(("has", reference))
-        elif _MONTH.fullmatch(slot.text):
-            single.append(("month", reference))
         elif measure(slot.text) is not None:
             columns = min(2, max((len(entry.numbers) for entry in entries), default=0))
             single += [(way, c, reference) for c in range(columns) for way in ("below", "above")]
@@ -167,7 +154,7 @@ def filters_of(scene: Scene, entries: Sequence[Entry]) -> list[tuple[Filter, ...
         for unit in entry.units
         if len(unit.text) < 30 and measure(unit.text) is None
     )
-    states = [text for text, n in shared.most_common(6) if _LEAST <= n < len(entries)]
+    states = [text for text, n in shared.most_common(6) if LEAST_RECORDS <= n < len(entries)]
     stated: list[tuple[Filter, ...]] = [(("has", ("=", text)),) for text in states]
     stated += [(("lacks", ("=", text)),) for text in states]
     return [*choices, *(c + s for c in choices if len(c) < 3 for s in stated)][:120]
@@ -223,10 +210,10 @@ def find_extreme(
 
 
 def possible_totals(scene: Scene, text: str) -> Iterator[tuple[Any, ...]]:
-    """Descriptors of a count, a sum or a cell of the first record that may give this text."""
+    """Descriptors of a count or of a cell of the first record that may give this text."""
     for scheme in schemes(scene.page):
         entries = records(scene.page, scheme)
-        if len(entries) < _LEAST:
+        if len(entries) < LEAST_RECORDS:
             continue
         for filters in filters_of(scene, entries):
             admitted = admit(scene, entries, filters)
@@ -241,15 +228,13 @@ def possible_totals(scene: Scene, text: str) -> Iterator[tuple[Any, ...]]:
 def _possible_cells(
     admitted: Sequence[Entry], scheme: Scheme, filters: tuple[Filter, ...], text: str
 ) -> Iterator[tuple[Any, ...]]:
-    """A sum over the admitted records, or a cell of the first or of the only one of them."""
+    """A cell of the first or of the only one of the admitted records."""
     if len(admitted) == 1:
         for cell, unit in enumerate(admitted[0].units):
             if filters and unit.text == text:
                 yield "only", cell, scheme, filters
         return
     for column in range(min(3, max(len(entry.numbers) for entry in admitted))):
-        if _total(admitted, column) == text:
-            yield "sum", column, scheme, filters
         for way in ("min", "max"):
             found = _best(admitted, way, column)
             for cell, unit in enumerate(found.units if found else ()):
@@ -261,7 +246,7 @@ def compute(scene: Scene, descriptor: tuple[Any, ...]) -> str | None:
     """Return the text that one of these descriptors gives; None where it gives none."""
     *_, scheme, filters = descriptor
     entries = records(scene.page, scheme)
-    if len(entries) < _LEAST:
+    if len(entries) < LEAST_RECORDS:
         return None
     admitted = admit(scene, entries, filters)
     if admitted is None:
@@ -269,8 +254,6 @@ def compute(scene: Scene, descriptor: tuple[Any, ...]) -> str | None:
     match descriptor:
         case ("count", _, _):
             return str(len(admitted))
-        case ("sum", column, _, _):
-            return _total(admitted, column)
         case ("cell of", way, column, cell, _, _):
             found = _best(admitted, way, column)
             return found.units[cell].text if found and cell < len(found.units) else None
@@ -278,19 +261,3 @@ def compute(scene: Scene, descriptor: tuple[Any, ...]) -> str | None:
             units = admitted[0].units if len(admitted) == 1 else ()
             return units[cell].text if cell < len(units) else None
     return None
-
-
-def _total(entries: Sequence[Entry], column: int) -> str | None:
-    """The sum of a column, written as its numbers are; None where one is missing."""
-    values = [entry.number(column) for entry in entries]
-    if not values or any(value is None for value in values):
-        return None
-    sample = entries[0].units[entries[0].numbers[column][0]].text
-    return written_like(sum(value for value in values if value is not None), sample)
-
-
-def written_like(value: float, sample: str) -> str:
-    """Return a number with the currency and the decimals of another."""
-    sign = sample[0] if sample[:1] in "£$€" and sample else ""
-    decimals = len(sample.rpartition(".")[2]) if "." in sample else 0
-    return f"{sign}{value:.{decimals}f}"

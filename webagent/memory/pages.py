@@ -9,14 +9,13 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from webagent.memory.constants import MOST_HITS
 from webagent.memory.goals import clean
 from webagent.records import Node, Observation
 
 _CELL = " | "
 """How an observation joins the cells of a row of text."""
 _CODE = re.compile(r"\w*\d\w*")
-_MOST_HITS = 12
-"""Places of one text that are looked at; a text on every line says nothing of a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Page:
 
     def find(self, text: str) -> tuple[int, ...]:
         """Return the units that are the text or, where none is, those that hold it as words."""
-        return self.find_all(text)[:_MOST_HITS]
+        return self.find_all(text)[:MOST_HITS]
 
     def find_all(self, text: str) -> tuple[int, ...]:
         """Return what `find` does, however often the text stands there."""

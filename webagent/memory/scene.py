@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from webagent.action import ACTIONS, Action
+from webagent.memory.constants import FEW_LETTERS, POINT_SLACK
 from webagent.memory.goals import (
     Goal,
     Slot,
@@ -29,17 +30,11 @@ Reference: TypeAlias = tuple[Any, ...]
 - `("@", left, right, length)`: a stretch of the goal in this context;
 - `("/", reference, i)`: its i-th run of digits, and `("//", …)` without zeros before;
 - `("<", signature, i)`: the name of what was acted on with this signature, the i-th time;
-- `("^", signature, i)`: the text written there.
 """
 Point: TypeAlias = tuple[int, int]
 SLOT = "$"
-MARKS = ("mark", "source", "target", "at")
-"""Arguments that are elements; `at` is the one that a point lies on."""
-POINTS = ("spot", "to")
-"""Arguments that are points of the viewport."""
-_SLACK = 4
-"""CSS pixels by which a point may lie outside the element that it is meant for."""
-_FEW = 3
+MARKS = ("mark", "source", "target")
+"""Arguments that are elements."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -65,9 +60,7 @@ class Scene:
     page: Page
     past: tuple[PastAction, ...]
     field: int = 0
-    """Mark of the element that a text or a point is chosen for, 0 while none is."""
-    start: Point | None = None
-    """Where a drag begins, once that is chosen."""
+    """Mark of the element that a text is chosen for, 0 while none is."""
 
     def value(self, reference: Reference) -> str | None:
         """Return the text that a reference stands for here; None where there is none."""
@@ -87,10 +80,10 @@ class Scene:
                 runs = _DIGITS.findall(self.value(whole) or "")
                 found = runs[place] if place < len(runs) else None
                 return (found.lstrip("0") or found) if found and kind == "//" else found
-            case ("<" | "^" as kind, str(signature), int(place)):
+            case ("<", str(signature), int(place)):
                 alike = [done for done in self.past if done.signature == signature]
                 if -len(alike) <= place < len(alike):
-                    return alike[place].name if kind == "<" else alike[place].text
+                    return alike[place].name
         return None
 
     def _turns(self) -> tuple[int, Mapping[str, Sequence[Slot]]]:
@@ -178,8 +171,6 @@ class Scene:
             for i in _ends(same):
                 if same[i].name.lower() == key and "#" in signature:
                     found.append(("<", signature, i))
-                elif same[i].text.lower() == key and not found:
-                    found.append(("^", signature, i))
         return found
 
     def slots_on_page(self) -> list[tuple[Reference, str]]:
@@ -235,9 +226,10 @@ def signature(action: Action, observation: Observation, goal: Goal) -> str:
     """Return what was done to what kind of thing, without the values of this goal."""
     parts = [op_of(action)]
     page = read_page(observation)
-    for name, value in arguments(action, observation):
-        if name in MARKS and value in page.line_of:
-            node = page.nodes[page.line_of[value]]
+    marks = [value for name, value in arguments(action) if name in MARKS]
+    for mark in marks or [mark_of(action, observation)]:
+        if mark in page.line_of:
+            node = page.nodes[page.line_of[mark]]
             parts += [node.role, _unvalued(clean(node.name), goal)]
     if key := getattr(action, "key", ""):
         parts.append(key)
@@ -248,9 +240,10 @@ def _unvalued(name: str, goal: Goal) -> str:
     """A name with the goal's values and numbers masked."""
     key = name.lower()
     if len(name) > 2 and any(
-        is_within(slot.text.lower(), key) or (len(key) > _FEW and is_within(key, slot.text.lower()))
+        is_within(slot.text.lower(), key)
+        or (len(key) > FEW_LETTERS and is_within(key, slot.text.lower()))
         for slot in goal.slots
-        if len(slot.text) > _FEW
+        if len(slot.text) > FEW_LETTERS
     ):
         return "$"
     return masked(name)
@@ -259,50 +252,45 @@ def _unvalued(name: str, goal: Goal) -> str:
 # -- arguments --------------------------------------------------------------------------------
 
 
-def arguments(action: Action, observation: Observation) -> list[tuple[str, Any]]:
-    """Return the names and values of an action's arguments, in their order.
-
-    Coordinates are told as points: `at` is the mark of what the first one lies on, `spot` the point
-    itself, `to` where a drag ends.
-    """
-    found: list[tuple[str, Any]] = []
-    told: dict[str, Any] = {each.name: getattr(action, each.name) for each in fields(action)}
-    for name, value in told.items():
-        match name:
-            case "x":
-                point = (value, told["y"])
-                found += [("at", line_at(read_page(observation), point)), ("spot", point)]
-            case "to_x":
-                found.append(("to", (value, told["to_y"])))
-            case "y" | "to_y":
-                continue
-            case _:
-                found.append((name, value))
-    return found
+def arguments(action: Action) -> list[tuple[str, Any]]:
+    """Return the names and values of an action's arguments, in their order; coordinates as points,
+    `spot` and, where a drag ends, `to`."""
+    given: dict[str, Any] = {each.name: getattr(action, each.name) for each in fields(action)}
+    points = {"x": ("spot", ("x", "y")), "to_x": ("to", ("to_x", "to_y"))}
+    return [
+        (points[name][0], tuple(given[part] for part in points[name][1]))
+        if name in points
+        else (name, value)
+        for name, value in given.items()
+        if name not in ("y", "to_y")
+    ]
 
 
 def argument_names(op: str) -> list[str]:
     """Return the names that `arguments` gives for an operation."""
-    names: list[str] = []
-    for name in ACTIONS[op].__dataclass_fields__:
-        told = {"x": ["at", "spot"], "to_x": ["to"], "y": [], "to_y": []}.get(name, [name])
-        names += told
-    return names
+    points = {"x": "spot", "to_x": "to"}
+    names = (name for name in ACTIONS[op].__dataclass_fields__ if name not in ("y", "to_y"))
+    return [points.get(name, name) for name in names]
 
 
 def make_action(op: str, values: Mapping[str, Any]) -> Action:
     """Return the action with these arguments, named as `arguments` names them."""
-    said = {name: value for name, value in values.items() if name not in ("at", *POINTS)}
+    given = {name: value for name, value in values.items() if name not in ("spot", "to")}
     if "spot" in values:
-        said["x"], said["y"] = values["spot"]
+        given["x"], given["y"] = values["spot"]
     if "to" in values:
-        said["to_x"], said["to_y"] = values["to"]
-    return ACTIONS[op](**said)
+        given["to_x"], given["to_y"] = values["to"]
+    return ACTIONS[op](**given)
 
 
 def mark_of(action: Action, observation: Observation) -> int:
-    """Return the mark of the first element that an action is done to; 0 for none."""
-    return next((v for n, v in arguments(action, observation) if n in MARKS), 0)
+    """Return the mark of the first element that an action is done to, or of what its point lies on;
+    0 for none."""
+    given = dict(arguments(action))
+    mark = next((given[name] for name in MARKS if name in given), None)
+    if mark is None and "spot" in given:
+        return line_at(read_page(observation), given["spot"])
+    return mark or 0
 
 
 def line_at(page: Page, point: Point) -> int:
@@ -313,8 +301,8 @@ def line_at(page: Page, point: Point) -> int:
         left, top, width, height = node.box
         inside = left <= x <= left + width and top <= y <= top + height
         near = (
-            left - _SLACK <= x <= left + width + _SLACK
-            and top - _SLACK <= y <= top + height + _SLACK
+            left - POINT_SLACK <= x <= left + width + POINT_SLACK
+            and top - POINT_SLACK <= y <= top + height + POINT_SLACK
         )
         if near and (width or height) and node.role != "option":
             rank = (not inside, width * height, line)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from webagent.action import Action
 from webagent.action.actions import GiveUp
+from webagent.memory.constants import GIVEN_UP, LEAST_LEFT, MOST_TRIES, TRIED_AFTER, TRIED_AGAIN
 from webagent.memory.goals import Goal, clean, shape
 from webagent.memory.pages import masked, read_page, stable_hash
 from webagent.memory.scene import mark_of, signature
@@ -21,15 +22,6 @@ from webagent.records import Observation
 Try = tuple[tuple[int, float], ...]
 """Key and probability of each step."""
 GIVE_UP = stable_hash("give up")
-_LEAST = 0.02
-"""What is left of an action whose further steps are used up, since other pages may follow it."""
-_AGAIN, _AFTER = 0.1, 0.4
-"""Powers by which an action that was tried n times counts 1 / (1 + n): anywhere, and after the same
-action before."""
-_GIVEN_UP = 2.0
-"""The same power for giving up: what cannot be done on one page can seldom be done on another."""
-_MOST = 200
-"""Tries of a task that are kept."""
 
 
 @dataclass(slots=True)
@@ -44,7 +36,7 @@ class FailedTries:
 
     def add(self, task: str, tried: Try) -> None:
         """Take in a try that failed."""
-        if len(self.tries[task]) >= _MOST:
+        if len(self.tries[task]) >= MOST_TRIES:
             return
         self.tries[task].append(tried)
         used, node, before = self._used[task], 0, 0
@@ -68,9 +60,9 @@ class FailedTries:
         used, counts = self._used[task], self._counts[task]
         before = past[-1] if past else 0
         return [
-            max(_LEAST, 1 - used.get(_follow(node, key), 0.0))
-            / (1 + counts[key]) ** (_GIVEN_UP if key == GIVE_UP else _AGAIN)
-            / (1 + counts[_follow(before, key)]) ** _AFTER
+            max(LEAST_LEFT, 1 - used.get(_follow(node, key), 0.0))
+            / (1 + counts[key]) ** (GIVEN_UP if key == GIVE_UP else TRIED_AGAIN)
+            / (1 + counts[_follow(before, key)]) ** TRIED_AFTER
             for key in keys
         ]
 

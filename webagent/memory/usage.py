@@ -35,9 +35,8 @@ class Usage:
             self.tasks.add(case.task)
             for key in case.page:
                 self.seen[key].add(case.task)
-            called = next((t[1] for t in case.traits if t[0] == "called"), None)
-            if called is not None:
-                self.used[stable_hash(f"{case.role}|{called}")].add(case.task)
+            if case.role:
+                self.used[stable_hash(f"{case.role}|{case.called}")].add(case.task)
             if case.op == "answer":
                 text = case.constant("text")
                 words = self.told if text == "" else self.asked

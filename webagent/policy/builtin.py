@@ -11,6 +11,7 @@ import numpy as np
 from webagent.action import Action, format_action
 from webagent.action.actions import Answer
 from webagent.memory import Memory
+from webagent.memory.constants import CONFIDENT, GUESSED, OVERCONFIDENCE, SAMPLED_FROM, SHARPENED
 from webagent.models.builtin.generate import GeneratedTarget, sample, search
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.prefix import Prefix, encode
@@ -19,24 +20,12 @@ from webagent.policy.exploration import Exploration, episode_rng, random_action
 from webagent.policy.past_actions import ActionKey, action_key, find_tried_actions
 from webagent.policy.remembering import (
     MEMORY,
-    SURE,
     confidence_of,
     recollect,
     sampled,
     try_untaught,
 )
 from webagent.records import Candidate, Decision, Observation, Trajectory
-
-_OVERCONFIDENCE = 2.0
-"""Power of the network's probability when it is held against memory's: trained on few examples it
-is surer than it should be. Squared, a network that had hardly been trained overruled memory in none
-of 842 held-out steps of two sites, and a well trained one where it knew better on MiniWoB++."""
-_GUESSED = 0.5
-"""Share of the answers that are guessed from the page while exploring, where all have failed."""
-_SHARPENED = 0.55
-"""Temperature of tries at tasks without examples; below 1, as failed tries are not repeated."""
-_DRAWN_FROM = 6
-"""Remembered actions that exploring chooses from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +75,7 @@ class BuiltinPolicy:
         )
         memory = self.memory
         if rng is not None and memory is not None and not memory.has_examples(trajectory.task.name):
-            tried = try_untaught(memory, trajectory, observation, rng, _SHARPENED)
+            tried = try_untaught(memory, trajectory, observation, rng, SHARPENED)
             if tried is not None:
                 return tried
         remembered, is_trusted = self._recollected(trajectory, observation, rng)
@@ -102,7 +91,7 @@ class BuiltinPolicy:
         if repeated:
             written = self._fresh(written, prefix, trajectory, observation, repeated)
         if remembered is not None:
-            network = math.exp(_OVERCONFIDENCE * written.log_prob)
+            network = math.exp(OVERCONFIDENCE * written.log_prob)
             if confidence_of(remembered) >= network:
                 return remembered
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
@@ -123,15 +112,15 @@ class BuiltinPolicy:
         if self.memory is None:
             return None, False
         # Exploring knows which task this is: what succeeded in other words is done alike.
-        count, task = (1, "") if rng is None else (_DRAWN_FROM, trajectory.task.name)
+        count, task = (1, "") if rng is None else (SAMPLED_FROM, trajectory.task.name)
         found = recollect(self.memory, trajectory, observation, count, task)
         if not found:
             return None, False
-        is_trusted = confidence_of(found[0]) >= SURE
+        is_trusted = confidence_of(found[0]) >= CONFIDENT
         if rng is None or self.exploration is None:
             return found[0], is_trusted
         # An answer that memory does not hold, where it would answer as it has always failed.
-        if isinstance(found[0].action, Answer) and rng.random() < _GUESSED:
+        if isinstance(found[0].action, Answer) and rng.random() < GUESSED:
             said = [each.action.text for each in found if isinstance(each.action, Answer)]
             text = self.memory.guess_answer(observation, said, rng)
             if text is not None:
@@ -158,7 +147,7 @@ class BuiltinPolicy:
         for beam in beams:
             decision = self.decision(beam, prefix, trajectory, seconds)
             if self.memory is not None:
-                held = Candidate(format_action(decision.action), _OVERCONFIDENCE * beam.log_prob)
+                held = Candidate(format_action(decision.action), OVERCONFIDENCE * beam.log_prob)
                 decision = replace(decision, candidates=(held,))
             known = different.get(decision.action)
             if known is None or confidence_of(known) < confidence_of(decision):
@@ -168,7 +157,7 @@ class BuiltinPolicy:
         def standing(decision: Decision) -> tuple[bool, bool, float]:
             is_old = action_key(decision.action, observation) in tried
             confidence, is_known = confidence_of(decision), decision.source == MEMORY
-            return is_old and not is_known, not is_known or confidence < SURE, -confidence
+            return is_old and not is_known, not is_known or confidence < CONFIDENT, -confidence
 
         return sorted(different.values(), key=standing)[:n]
 

@@ -8,6 +8,14 @@ import numpy as np
 
 from webagent.action import format_action
 from webagent.memory import Memory, Proposal
+from webagent.memory.constants import (
+    ALTERNATIVES,
+    CONFIDENT,
+    DOUBTING,
+    MORE_CONFIDENT,
+    MOST_REPEATS,
+    TRUSTED,
+)
 from webagent.memory.failures import blame_steps
 from webagent.policy.past_actions import (
     action_key,
@@ -17,24 +25,8 @@ from webagent.policy.past_actions import (
 )
 from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
 
-TRUSTED = 0.5
-"""Confidence from which what was done on a page that looked the same is done once more. Of 842
-held-out steps of demonstrations on two sites those at least as sure were right in 98 %."""
-_MOST_REPEATS = 4
-"""Maximum number of times one action is repeated on pages that look the same."""
 MEMORY = "memory"
 """The `Decision.source` of remembered actions."""
-_DOUBTING = 2.0
-"""Times the temperature at which memory is drawn from where all has failed: with a second proposal
-of 1 % some other way is taken once in ten steps, about once in an episode."""
-_SHOWN = 4
-"""Likely actions that are recorded beside the one that was drawn."""
-SURE = 0.9
-"""Confidence from which what is remembered is done, exploring or not, without the network being
-asked: of 230 held-out steps at least as sure, with one demonstration a task, all were right."""
-_SURER = 0.95
-"""The same where all own tries have failed: a failure with which every step was sure takes what is
-98 % sure below it, one with a doubtful step does not take the others below it in several tries."""
 
 
 def recollect(
@@ -58,7 +50,7 @@ def recollect(
     for proposal in proposals:
         key = action_key(proposal.action, observation)
         places = [place for place, done in here if done == key]
-        is_sure = proposal.confidence >= TRUSTED and len(places) < _MOST_REPEATS
+        is_sure = proposal.confidence >= TRUSTED and len(places) < MOST_REPEATS
         if not places or (is_sure and places[-1] + 1 < len(trajectory.steps)):
             fresh.append(proposal)
     fresh = fresh[:count]
@@ -90,7 +82,7 @@ def try_untaught(
     chances = np.exp(logits - logits.max())
     chances /= chances.sum()
     chosen = int(rng.choice(len(found), p=chances))
-    likeliest = [int(i) for i in np.argsort(-chances)[:_SHOWN] if i != chosen]
+    likeliest = [int(i) for i in np.argsort(-chances)[:ALTERNATIVES] if i != chosen]
     return Decision(
         found[chosen][0],
         source="explore",
@@ -119,10 +111,10 @@ def sampled(
     """Return one of the decisions: the first where memory is sure of it, else drawn by confidence
     at this temperature, so that what is tried anew is what was doubtful. Where all own tries have
     failed so far, only what they hardly speak against is not doubted, and the rest the more."""
-    if confidence_of(decisions[0]) >= (_SURER if has_only_failed else SURE):
+    if confidence_of(decisions[0]) >= (MORE_CONFIDENT if has_only_failed else CONFIDENT):
         return decisions[0]
     if has_only_failed:
-        temperature *= _DOUBTING
+        temperature *= DOUBTING
     logits = np.array([math.log(confidence_of(each) + 1e-9) for each in decisions]) / temperature
     powers = np.exp(logits - logits.max())
     return decisions[int(rng.choice(len(decisions), p=powers / powers.sum()))]

@@ -9,12 +9,9 @@ from tests.fakes.orders import ORDERS, episode, link, look_up, text
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
 from webagent.memory import Memory, MemoryMismatch, scene_of
-from webagent.memory.cases import cases_of, translate
 from webagent.memory.explain import explain
 from webagent.memory.failures import blame_steps
 from webagent.memory.memory import VERSION
-from webagent.memory.scene import SLOT
-from webagent.memory.substitutes import find_openers
 from webagent.records import Node, Observation, Trajectory
 
 
@@ -70,16 +67,6 @@ def test_the_smallest_is_found_where_two_demonstrations_agree_on_it() -> None:
     assert proposed(memory, cheapest("new", ("£6.00", "£5.00", "£2.50")), 0) == Answer("Pot")
 
 
-def test_a_text_is_appended_to_what_the_field_holds() -> None:
-    def note(name: str, held: str, line: str) -> Trajectory:
-        page = (Node(3, "textbox", "Text", value=held, kind="textarea"),)
-        return episode(name, f'Append the line "{line}".', (page, Fill(3, f"{held}\n\n{line}\n")))
-
-    memory = taught(note("a", "One two.", "Three."), note("b", "Old words here.", "New ones."))
-    said = proposed(memory, note("new", "Something else.", "Last line."), 0)
-    assert said == Fill(3, "Something else.\n\nLast line.\n")
-
-
 @pytest.mark.parametrize(("action", "role"), [(Check(4), "checkbox"), (Click(4), "button")])
 def test_every_operation_can_be_said(action: Action, role: str) -> None:
     def tick(name: str) -> Trajectory:
@@ -121,7 +108,10 @@ def test_an_answer_that_failed_gives_way_to_the_second_best() -> None:
     memory.avoid(prices("f", "£7.00", "£8.00", said), [3.0])
     after = memory.propose(new.steps[0].observation, (), 2)
     assert after[0].action == before[1].action
-    assert after[1].confidence < before[0].confidence
+    failed = {
+        each.action: each.confidence for each in memory.propose(new.steps[0].observation, (), 3)
+    }
+    assert failed[Answer(said)] < before[0].confidence
 
 
 def test_a_failure_is_blamed_on_what_was_doubtful() -> None:
@@ -277,23 +267,7 @@ def test_what_the_goal_names_is_ticked_until_nothing_is_left() -> None:
     assert said == [Click(1), Click(3), Click(4), Click(9)]
 
 
-def test_a_sum_over_a_month_is_found_where_two_demonstrations_agree_on_it() -> None:
-    def spent(name: str, month: str, total: str) -> Trajectory:
-        rows = [("£3.30", "2 Nov 2025"), ("£9.75", "30 Oct 2025"), ("£7.40", "7 Oct 2025")]
-        rows += [("£4.00", "5 Sep 2025"), ("£1.00", "1 Sep 2025"), ("£2.50", "9 Nov 2025")]
-        nodes = [
-            part
-            for i, (price, day) in enumerate(rows)
-            for part in (link(i + 1, f"{100 + i}", 20 * i), text(f"5 | {price} | {day}", 20 * i))
-        ]
-        goal = f"What do my orders of {month} come to together?"
-        return episode(name, goal, (tuple(nodes), Answer(total)))
-
-    shown = [spent("a", "October 2025", "£17.15"), spent("b", "September 2025", "£5.00")]
-    assert proposed(taught(*shown), spent("new", "November 2025", "£5.80"), 0) == Answer("£5.80")
-
-
-def test_parts_of_a_date_are_put_together_and_ordinals_counted() -> None:
+def test_parts_of_a_date_are_put_together() -> None:
     def enter(name: str, month: str, day: str, year: str) -> Trajectory:
         page = (Node(1, "textbox", "", kind="input:date"),)
         goal = f"Enter {month}/{day}/{year} as the date."
@@ -301,13 +275,6 @@ def test_parts_of_a_date_are_put_together_and_ordinals_counted() -> None:
 
     memory = taught(enter("a", "02", "24", "2019"), enter("b", "11", "05", "2013"))
     assert proposed(memory, enter("new", "07", "31", "2016"), 0) == Fill(1, "2016-07-31")
-
-    def pick(name: str, ordinal: str, mark: int) -> Trajectory:
-        boxes = tuple(Node(i, "textbox", "", kind="input:text") for i in range(1, 6))
-        return episode(name, f"Focus into the {ordinal} input.", (boxes, Click(mark)))
-
-    memory = taught(pick("a", "1st", 1), pick("b", "3rd", 3), pick("c", "2nd", 2))
-    assert proposed(memory, pick("new", "4th", 4), 0) == Click(4)
 
 
 def test_a_failure_at_another_task_speaks_against_nothing() -> None:
@@ -319,130 +286,6 @@ def test_a_failure_at_another_task_speaks_against_nothing() -> None:
     after = memory.propose(new, ())[0]
     assert after.action == before.action
     assert after.confidence > 0.9 * before.confidence
-
-
-def press(name: str, wanted: str, *, in_view: bool) -> Trajectory:
-    """A menu that is opened for a button, where the button is not on the page already."""
-    other = "Like" if wanted != "Like" else "Save"
-    shown = (Node(1, "button", wanted if in_view else other), Node(2, "button", "More"))
-    opened = (*shown, Node(3, "button", wanted))
-    goal = f'Press "{wanted}".'
-    if in_view:
-        return episode(name, goal, (shown, Click(1)))
-    return episode(name, goal, (shown, Click(2)), (opened, Click(3)))
-
-
-def test_what_brings_a_button_into_view_is_left_out_where_it_is_in_view() -> None:
-    memory = taught(press("a", "Block", in_view=False), press("b", "Mute", in_view=False))
-    assert proposed(memory, press("new", "Report", in_view=False), 0) == Click(2)
-    assert proposed(memory, press("new", "Report", in_view=True), 0) == Click(1)
-
-
-def test_what_was_in_view_and_is_not_is_doubted() -> None:
-    memory = taught(press("a", "Block", in_view=True))
-    there, gone = (press("new", "Report", in_view=each).steps[0] for each in (True, False))
-    sure = memory.propose(there.observation, ())[0].confidence
-    unsure = memory.propose(gone.observation, ())
-    assert sure > 0.8
-    assert all(each.confidence < 0.7 * sure for each in unsure)
-    assert unsure[0].action == Click(2), "what opens more, rather than what stood in its place"
-
-
-def test_a_list_is_not_submitted_while_something_named_is_not_ticked() -> None:
-    def tick(name: str, *wanted: str) -> Trajectory:
-        labels = ("One", "Two", "Three", "Four")
-        pages = []
-        for count in range(len(wanted) + 1):
-            boxes = tuple(
-                Node(i, "checkbox", label, states=("checked",) * (label in wanted[:count]))
-                for i, label in enumerate(labels, 1)
-            )
-            target = labels.index(wanted[count]) + 1 if count < len(wanted) else 5
-            pages.append(((*boxes, Node(5, "button", "Submit")), Click(target)))
-        quoted = ", ".join(f'"{each}"' for each in wanted)
-        return episode(name, f"Select {quoted} and press Submit.", *pages)
-
-    memory = taught(tick("a", "Two"))
-    new = tick("new", "One", "Three", "Four")
-    said = [proposed(memory, new, step) for step in range(4)]
-    assert Click(5) not in said[:3]
-    assert said[3] == Click(5)
-
-
-def test_another_verb_of_the_goal_leads_to_its_own_button_and_value() -> None:
-    def mail(name: str, goal: str, verb: int, words: str) -> Trajectory:
-        page = (text("Henka"), Node(4, "button", "Reply"), Node(5, "button", "Forward"))
-        field = (Node(7, "textbox", "", kind="textarea"), Node(8, "button", "Send"))
-        return episode(name, goal, (page, Click(verb)), (field, Fill(7, words)))
-
-    reply = 'Find the email by Henka and reply to them with the text "{}".'
-    memory = taught(*(mail(w, reply.format(w), 4, w) for w in ("Gravida.", "Est sit.")))
-    new = mail("new", "Find the email by Henka and forward that email to Calypso.", 5, "Calypso")
-    assert proposed(memory, new, 0) == Click(5)
-    assert proposed(memory, new, 1) == Fill(7, "Calypso")
-
-
-def test_another_button_that_the_goal_speaks_of_is_found_beside_the_same_value() -> None:
-    def tidy(name: str, goal: str, done: int) -> Trajectory:
-        people = ("Ella", "Britta", "Maggie")
-        page = [
-            node
-            for i, person in enumerate(people)
-            for node in (
-                text(f"{person} | Risus.", 40 * i),
-                Node(2 * i + 1, "generic", "trash", depth=1),
-                Node(2 * i + 2, "generic", "star", depth=1),
-            )
-        ]
-        return episode(name, goal, (tuple(page), Click(done)))
-
-    starred = "Find the email by {} and click the star icon to mark it as important."
-    memory = taught(tidy("a", starred.format("Ella"), 2), tidy("b", starred.format("Maggie"), 6))
-    wanted = "Find the email by Britta and click the trash icon to delete it."
-    assert proposed(memory, tidy("new", wanted, 3), 0) == Click(3)
-
-
-def test_what_opens_more_is_tried_unless_a_case_tells_what_to_do_where_nothing_is_in_view() -> None:
-    def tweet(name: str, user: str, button: str, done: int) -> Trajectory:
-        goal = f'For the user {user}, click on the "{button}" button.'
-        names = ("reply", "like", "more", "share")
-        page = [
-            node
-            for i, post in enumerate(("@eget", "@dui", "@semper"))
-            for node in (
-                text(f"{post} · 2h ago", 40 * i),
-                *(Node(4 * i + j + 1, "button", n) for j, n in enumerate(names)),
-            )
-        ]
-        return episode(name, goal, (tuple(page), Click(done)))
-
-    shown = (tweet("a", "@dui", "Like", 6), tweet("b", "@dui", "Reply", 5))
-    memory = taught(*shown)
-    assert proposed(memory, tweet("new", "@dui", "Like", 6), 0) == Click(6)
-    assert proposed(memory, tweet("hidden", "@dui", "Embed Tweet", 7), 0) == Click(7)
-    memory = taught(*shown, tweet("c", "@semper", "Copy Link", 12))
-    assert proposed(memory, tweet("new", "@dui", "Like", 6), 0) == Click(6)
-    assert proposed(memory, tweet("hidden", "@eget", "Embed Tweet", 4), 0) == Click(4)
-
-
-def test_the_later_of_two_rows_that_the_goal_names_is_found() -> None:
-    def close(name: str, first: str, second: str, dates: tuple[str, str], done: int) -> Trajectory:
-        titles, days = (first, second, "Old", "New"), (*dates, "2020-01-01", "2026-01-01")
-        page = tuple(
-            node
-            for i, (title, date) in enumerate(zip(titles, days, strict=True))
-            for node in (text(f"{date} | {title}", 40 * i), link(i + 1, f"{i}a{i}", 40 * i))
-        )
-        goal = f'"{first}" and "{second}" are the same. Open the newer one.'
-        return episode(name, goal, (page, Click(done)))
-
-    memory = taught(
-        close("a", "Dark mode", "Night view", ("2024-02-01", "2024-05-01"), 2),
-        close("b", "Slow search", "Search hangs", ("2024-07-09", "2023-05-01"), 1),
-    )
-    early, late = "2022-01-03", "2022-04-03"
-    assert proposed(memory, close("c", "Lost page", "Gone page", (early, late), 2), 0) == Click(2)
-    assert proposed(memory, close("d", "Lost page", "Gone page", (late, early), 1), 0) == Click(1)
 
 
 def add_goods(name: str, *goods: str) -> Trajectory:
@@ -464,32 +307,6 @@ def test_what_was_done_for_three_values_is_done_for_each_of_as_many_as_the_goal_
     new = add_goods("new", *("Desk", "Fork", "Hat", "Kite")[:count])
     wanted = [step.decision.action for step in new.steps]
     assert [proposed(memory, new, i) for i in range(len(new.steps))] == wanted
-
-
-def test_a_text_with_a_number_is_appended_from_what_was_acted_on_and_not_as_a_constant() -> None:
-    def note(name: str, ticket: str) -> Trajectory:
-        field = Node(5, "textbox", "Text", kind="textarea", value="The first line.\nThe second.")
-        return episode(
-            name,
-            "Note the ticket's number as the last line.",
-            ((link(1, ticket),), Click(1)),
-            ((field,), Fill(5, f"{field.value}\n{ticket}")),
-        )
-
-    new = note("new", "90417")
-    assert proposed(taught(note("a", "53551")), new, 1) == new.steps[1].decision.action
-
-
-def test_nothing_opens_a_value_that_a_case_lacked_too() -> None:
-    new = episode("new", 'Press "Mute".', ((Node(1, "button", "More"),), Click(1)))
-    scene = scene_of(new.steps[0].observation, ())
-    case = cases_of(episode("a", 'Press "Like".', ((Node(1, "button", "Like"),), Click(1))), 1, "")[
-        0
-    ]
-    trusted = dict.fromkeys(translate(case.descriptors("mark"), case.goal, scene.goal), 1.0)
-    opened = find_openers(scene, case, trusted, ())
-    assert any(("=", "More") in descriptor for descriptor in opened)
-    assert find_openers(scene, case, trusted, {(SLOT, 0)}) == {}
 
 
 def test_a_failure_is_excused_by_successes_at_the_same_goal_only() -> None:

@@ -11,11 +11,11 @@ from tests.fakes.orders import episode, link, look_up
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GiveUp
 from webagent.memory import Memory, Proposal
+from webagent.memory.constants import CONFIDENT
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.policy.remembering import (
     MEMORY,
-    SURE,
     confidence_of,
     recollect,
     remember_judged,
@@ -97,7 +97,7 @@ def test_a_draw_prefers_what_memory_is_sure_of() -> None:
 def test_what_memory_is_sure_of_is_done_while_exploring() -> None:
     new = look_up("new", "10050", 70)
     found = recollect(taught(), at(new, 0), new.steps[0].observation, 4)
-    assert confidence_of(found[0]) >= SURE
+    assert confidence_of(found[0]) >= CONFIDENT
     rng = np.random.default_rng(0)
     assert {sampled(found, rng, 9.0).action for _ in range(40)} == {found[0].action}
 
@@ -234,7 +234,7 @@ async def test_a_task_without_examples_is_tried_and_no_failed_try_is_repeated() 
     drawn = await draw()
     assert {each.source for each in drawn} == {"explore"}
     (favourite, often), *_ = Counter(each.action for each in drawn).most_common()
-    assert often > 20
+    assert often > 10
     tried = Step(new.steps[1].observation, Decision(favourite, source="explore"))
     failed = replace(new, steps=(new.steps[0], tried))
     for _ in range(2):  # as at the end of a round, once more
