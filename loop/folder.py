@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
 from benchmarks.rules import checks_hold
-from loop.flat import flat, nested
+from loop.flat import flat, hints_of, nested
 from webagent.errors import SetupError, StoreError, UsageError
 from webagent.files import describe_invalid, write_whole
 from webagent.models.weight_notes import write_role
@@ -192,6 +192,19 @@ class RunFolder:
             known.append(now)
             self.write_json("run.json", settings)
         return tuple(known)
+
+    def _check_settings(self, found: Mapping[str, Any], cls: type) -> None:
+        """Raise `StoreError` for settings that this version does not have: what the run did by them
+        cannot be gone on with."""
+        known = hints_of(cls)
+        gone = [name for name in found if name not in known]
+        if gone:
+            named = ", ".join(gone[:3]) + ", …" * (len(gone) > 3)
+            commit = self.settings()["origins"][0]["commit"][:12] or "an unknown commit"
+            raise StoreError(
+                f"{self.path} was begun by another version ({commit}) with settings that are gone"
+                f" ({named}); go on with that version, or begin anew with another --name"
+            )
 
     def config(self, cls: type[Config]) -> Config:
         """Return the settings the run was started with. Raises `StoreError` if they do not fit."""

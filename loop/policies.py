@@ -224,11 +224,12 @@ class ModelChoice:
     (docs/models.md)."""
 
     @classmethod
-    def named(cls, name: str, endpoint: Path | None) -> "ModelChoice":
-        """Return the model of a setting that takes `local:FOLDER` or a name at an endpoint."""
+    def named(cls, name: str) -> "ModelChoice":
+        """Return the model of a setting that takes the name of a model, `local:FOLDER`, or a file
+        whose table [endpoint] describes the model's server."""
         if name.startswith("local:"):
-            return cls(name, "", endpoint)
-        return cls("endpoint", name, endpoint)
+            return cls(name)
+        return cls("endpoint", "", Path(name)) if name.endswith(".toml") else cls("endpoint", name)
 
     @property
     def acting(self) -> str | Endpoint:

@@ -242,7 +242,6 @@ def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
         )
     if not config.proposing.is_named and config.proposing.policy == "endpoint":
         raise UsageError(
-            f"--proposer {config.proposer} asks a model; name it with --proposer-model, or give"
-            " --proposer-policy local:FOLDER"
+            f"--proposer {config.proposer} asks a model; name it with --proposer-model"
         )
     config.proposing.contestant().check()

@@ -16,21 +16,18 @@ class RestateChoice:
 
     restate: str = ""
     """Model that says, once for each goal in new words, which goal that memory knows means the
-    same: its name at the endpoint, or `local:FOLDER`; for `--policy model:FOLDER` with a memory
-    (docs/memory.md)."""
-    restate_endpoint: Path | None = None
-    """File whose table [endpoint] describes that model's server. Default: the model's provider or
-    OPENAI_BASE_URL."""
+    same: its name, `local:FOLDER`, or an endpoint's file FILE.toml; for `--policy model:FOLDER`
+    with a memory (docs/memory.md)."""
 
     @property
     def is_on(self) -> bool:
         """Whether there is such a model."""
-        return bool(self.restate or self.restate_endpoint)
+        return bool(self.restate)
 
     @property
     def chosen(self) -> ModelChoice:
         """Return the model."""
-        return ModelChoice.named(self.restate, self.restate_endpoint)
+        return ModelChoice.named(self.restate)
 
     @property
     def paid(self) -> str:
@@ -60,9 +57,7 @@ class RestateChoice:
             )
         named = self.chosen.contestant()
         if named.kind == "endpoint" and not named.served:
-            raise UsageError(
-                f"--restate-endpoint {self.restate_endpoint} names no model; give --restate, too"
-            )
+            raise UsageError(f"--restate {self.restate} names no model; give [endpoint] a `model`")
         named.check()
 
 

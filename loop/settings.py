@@ -37,8 +37,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     held_out: float | None = None
     """Share of the tasks, 0 to 1, held out for evaluation and never trained on, as whole templates
     where the benchmark has them. Default: 0 if seeds generate new tasks, else 0.3."""
-    split_seed: int = 0
-    """Seed of the split; another value holds out other tasks."""
     proposals: tuple[Path, ...] = ()
     """Files of `webagent propose` whose tasks are added to the training tasks; a proposal too
     similar to a held-out task is rejected."""
@@ -48,13 +46,9 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     pages."""
     propose: int = 10
     """Maximum number of proposals per round."""
-    proposer_policy: str = "endpoint"
-    """The proposer's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL). Default: the policy's
-    model."""
     proposer_model: str = ""
-    """Name of the proposer's model at its endpoint."""
-    proposer_endpoint: Path | None = None
-    """File whose table [endpoint] describes the proposer's server."""
+    """The proposer's model: its name, `local:FOLDER`, or a file FILE.toml whose table [endpoint]
+    describes its server. Default: the policy's model."""
     proposals_solved_by: Literal["nobody", "policy", "proposer"] = "nobody"
     """Who must solve a proposal, within three attempts, before it becomes a training task: the
     current `policy`, the `proposer`'s model, or `nobody` if --judge names a judge."""
@@ -103,8 +97,6 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     """Number of rounds of the loop."""
     steps: Important[int] = 1600
     """Maximum number of real browser steps per round."""
-    wave: int = 32
-    """Tasks played between two updates of the memory; 0 updates it only at the end of a round."""
     base_tokens: int = 500_000
     """Prompt and target tokens of the initial training on demonstrations."""
     round_tokens: int = 500_000
@@ -188,7 +180,7 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     @property
     def proposing(self) -> ModelChoice:
         """Return the proposer's model: the policy's if none is named."""
-        own = ModelChoice(self.proposer_policy, self.proposer_model, self.proposer_endpoint)
+        own = ModelChoice.named(self.proposer_model)
         return own if own.is_named or self.learner == "builtin" else self.asked
 
     @property
@@ -200,9 +192,8 @@ class ImproveConfig(JudgeModelSettings, PromptSettings, RunSettings, TaskSetting
     def paid(self) -> tuple[str, ...]:
         """Return the models behind endpoints, by the names their servers use."""
         judge = judging(self.played).served if self.judges_ask else ""
-        is_served = self.judge_policy == "endpoint"
         proposer = self.proposing.paid if self.proposer_asks else ""
-        others = (judge if is_served else "", proposer, self.ahead.paid)
+        others = (judge, proposer, self.ahead.paid)
         return tuple(filter(None, (self.asked.paid, *others)))
 
     @property

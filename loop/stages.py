@@ -29,6 +29,9 @@ from worldmodel.map import read_rules
 from worldmodel.recall import RememberedWorld
 from worldmodel.transitions import transitions
 
+WAVE = 32
+"""Tasks played between two updates of the memory."""
+
 
 async def begin(session: Session, learner: Learner) -> ArmState:
     """Play the built-in demonstrations, and train the initial state on them."""
@@ -135,8 +138,8 @@ async def practise(
     tasks = [task for task in tasks for _ in range(config.samples)]
     plan = plan_episodes(tasks, session.provenance("collect", round))
     policy = learner.policy("collect")
-    remembers = config.wave > 0 and isinstance(learner, RemembersAtOnce)
-    size = config.wave * config.samples if remembers else max(len(plan), 1)
+    remembers = isinstance(learner, RemembersAtOnce)
+    size = WAVE * config.samples if remembers else max(len(plan), 1)
     budget = StepBudget(config.steps)
     episodes: list[Trajectory] = []
     truth: list[float | None] = []

@@ -23,7 +23,7 @@ class StudentChoice:
     """Small model in front of the policy, which acts where it is confident and learns from every
     reply of the large model: `builtin` to start empty, or the folder of a stored one
     (docs/howto/student.md)."""
-    student_sure: float = 0.8
+    student_confidence: float = 0.8
     """Confidence threshold, 0 to 1, from which the student acts."""
     student_audit: float = 0.05
     """Share of the student's confident steps, 0 to 1, on which the large model is queried anyway,
@@ -39,10 +39,10 @@ class StudentChoice:
                 f"--student {self.student} goes in front of a large model, and --policy {policy} is"
                 " the built-in one itself; name another policy, or leave --student out"
             )
-        if not 0 < self.student_sure <= 1 or not 0 <= self.student_audit < 1:
+        if not 0 < self.student_confidence <= 1 or not 0 <= self.student_audit < 1:
             raise UsageError(
-                f"--student-sure {self.student_sure:g} --student-audit {self.student_audit:g}: the"
-                " first lies above 0 and at most at 1, the second at 0 or between 0 and 1"
+                f"--student-confidence {self.student_confidence:g} lies above 0 and at most at 1,"
+                f" --student-audit {self.student_audit:g} at 0 or between 0 and 1"
             )
         if self.student == BUILTIN or (is_kept and not Path(self.student).exists()):
             return
@@ -57,8 +57,8 @@ class StudentChoice:
         from webagent.policy.student import Student
 
         if self.student == BUILTIN:
-            return Student(sure=self.student_sure, audit=self.student_audit)
-        return Student.load(Path(self.student), self.student_sure, self.student_audit)
+            return Student(sure=self.student_confidence, audit=self.student_audit)
+        return Student.load(Path(self.student), self.student_confidence, self.student_audit)
 
 
 def note_student(store: Store, student: "Student") -> None:

@@ -88,7 +88,7 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
     by: By = "seed"
     measured = names
     if share is not None:
-        by, measured = _hold_out(tasks, share, config.split_seed)
+        by, measured = _hold_out(tasks, share)
     guarded = _list_measured(config, suite, measured)
     left_out = {
         name: leak
@@ -203,7 +203,7 @@ def join_proposals(suite: Suite, proposed: Mapping[str, Task]) -> Suite:
     return replace(suite, names=(*suite.names, *more), make=make)
 
 
-def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, tuple[str, ...]]:
+def _hold_out(tasks: Mapping[str, Task], share: float) -> tuple[By, tuple[str, ...]]:
     """Sample whole templates, where tasks have any, until the share of the tasks is held out."""
     if not 0 < share < 1:
         raise UsageError(f"--held-out {share:g}: expected a share of the tasks between 0 and 1")
@@ -212,7 +212,7 @@ def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, t
         groups.setdefault(task.template or f"{name} alone", []).append(name)
     has_templates = len(groups) < len(tasks)
     wanted, held = max(1, round(share * len(tasks))), list[str]()
-    drawn = [list(groups.values())[place] for place in _draw_order(len(groups), seed, _DRAW)]
+    drawn = [list(groups.values())[place] for place in _draw_order(len(groups), 0, _DRAW)]
     # A last group stays to be learnt on, however large the share.
     for group in drawn[:-1]:
         if len(held) < wanted:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:  # torch and numpy are not loaded for settings
     from worldmodel.prediction import WorldModel
     from worldmodel.recall import RememberedWorld
 
-WORLDS = ("none", "map", "local:FOLDER", "endpoint")
+WORLDS = ("none", "map", "local:FOLDER", "endpoint:NAME")
+EXAMPLES = 3
+"""Similar real steps that a language model is shown, unless it was trained without any."""
 _WORLD = "world"
 """The role of a world model's weights, and the name of their folder in a run."""
 
@@ -36,23 +38,10 @@ class WorldChoice:
     world: str = "none"
     """World model to consult before acting: `map`, the memory of a run's real steps;
     `local:FOLDER`, that memory, then a language model from `webagent train --role world`;
-    `endpoint`, that memory, then a model behind a server; `none` for none (docs/worldmodel.md)."""
-    world_model: str = ""
-    """Name of the world model at its endpoint."""
-    world_endpoint: Path | None = None
-    """File whose table [endpoint] describes its server."""
+    `endpoint:NAME`, that memory, then the model of that name behind a server, or the one that a
+    file FILE.toml describes; `none` for none (docs/worldmodel.md)."""
     world_run: Path | None = None
     """Folder of the run whose real steps are remembered, except those on test seeds."""
-    world_samples: int = 1
-    """Replies that a language model gives to each question; the share that agrees is its
-    confidence."""
-    world_examples: int | None = None
-    """Number of similar real steps that a language model is shown; fewer where they do not fit its
-    context. Default: 3, and 0 for weights of `webagent train --role world`, which learned without
-    any."""
-    world_max_tokens: int = 0
-    """Maximum tokens of a language model's reply, thinking included. Default: twice what the page
-    and the similar steps' changes take, at least 1,024."""
     lookahead_by: str = ""
     """Judge that scores imagined outcomes: any evaluator of `webagent judge --with`, such as
     `reward:FOLDER`, or `judge:evidence`, which queries the language model of --world. Default: the
@@ -73,7 +62,7 @@ class WorldChoice:
 
     @property
     def place(self) -> str:
-        """Return the folder after the colon."""
+        """Return what is after the colon."""
         return self.world.partition(":")[2]
 
     @property
@@ -98,7 +87,7 @@ class WorldChoice:
 
     @property
     def _asked(self) -> ModelChoice:
-        return ModelChoice(self.world, self.world_model, self.world_endpoint)
+        return ModelChoice.named(self.place if self.kind == "endpoint" else self.world)
 
     @property
     def name(self) -> str:
@@ -128,9 +117,6 @@ class WorldChoice:
             "candidates": (self.candidates, 2),
             "depth": (self.depth, 0),
             "margin": (self.margin, 0),
-            "world-samples": (self.world_samples, 1),
-            "world-examples": (self.world_examples or 0, 0),
-            "world-max-tokens": (self.world_max_tokens, 0),
         }
         for name, (given, bound) in least.items():
             if given < bound:
@@ -141,7 +127,7 @@ class WorldChoice:
             check_place(self.place)
             check_role(Path(self.place), [_WORLD], f"--world {self.world}")
         if self.kind == "endpoint" and not self._asked.contestant().served:
-            raise UsageError("--world endpoint asks a server for a model; name it --world-model")
+            raise UsageError("--world endpoint asks a server for a model; give endpoint:NAME")
         self._check_sources(remembers)
 
     def _check_sources(self, remembers: bool) -> None:
@@ -163,7 +149,7 @@ class WorldChoice:
             if asks and not self.asks_a_model:
                 raise UsageError(
                     f"--lookahead-by {self.lookahead_by} asks a language model; name it as the"
-                    " world: --world endpoint --world-model NAME, or --world local:FOLDER"
+                    " world: --world endpoint:NAME, or --world local:FOLDER"
                 )
 
     def load_model(self) -> Model | None:
@@ -229,11 +215,8 @@ def put_behind(memory: "RememberedWorld", choice: WorldChoice, model: Model | No
 
     if model is None:
         return memory
-    examples = choice.world_examples
-    if examples is None:
-        examples = 0 if choice.is_trained else 3
-    limits = choice.world_samples, choice.world_max_tokens
-    return LayeredWorld(memory, PromptedWorld(model, memory, examples, *limits))
+    examples = 0 if choice.is_trained else EXAMPLES
+    return LayeredWorld(memory, PromptedWorld(model, memory, examples))
 
 
 @asynccontextmanager

@@ -38,7 +38,7 @@ SMALL = """--benchmark fossil --tasks ticket-read-field ticket-find-field --step
 BUILTIN = """--rounds 2 --demonstrations 1 --dreams 3
 --belief 0.05 --trusted 0.0 --proposer endpoint --workers 1"""
 SERVED = "--policy endpoint --model policy"
-OWN = "--policy local:{weights} --prompt brief --prompting.constrained --prompting.thought-tokens 0"
+OWN = "--policy local:{weights} --prompt brief direct "
 PLAYED = {
     "webevolver": f"--preset webevolver {BUILTIN} --judge judge:agentrewardbench",
     "dreamgym": f"--preset dreamgym {BUILTIN}",

@@ -145,7 +145,7 @@ def _measure(options: argparse.Namespace, prices: Path) -> dict[str, Any]:
         str(options.runs),
     ]
     shared += ["--tasks", *options.tasks] if options.tasks else []
-    taught = ["--student-sure", str(options.sure)]
+    taught = ["--student-confidence", str(options.sure)]
     lessons = [*shared, *taught, "--student", "builtin", "--name", name]
     lessons += ["--seeds", str(options.seeds), "--count", str(options.count)]
     known = options.runs / name
@@ -157,7 +157,7 @@ def _measure(options: argparse.Namespace, prices: Path) -> dict[str, Any]:
     together = [*taught, "--student", str(student), "--name", f"{place}-both"]
     both = benchmark.main([*measured, *together])
     # A student that would have to be wholly sure never acts, and is compared with every answer.
-    silent = ["--student-sure", "1", "--student", str(student), "--name", f"{place}-alone"]
+    silent = ["--student-confidence", "1", "--student", str(student), "--name", f"{place}-alone"]
     alone = benchmark.main([*measured, *silent])
     with Store.look(options.runs / name) as store:
         figures: dict[str, Any] = {"learning": summarize_students(store)[0]}

@@ -92,7 +92,7 @@ def _meta(
     if not config.baselines:
         said = ["baselines: left out, as --no-baselines asked"]
     played = contestant(config, knows=False)
-    judged = f" by {config.judge_model or config.judge_policy}" * (config.judge != "rules")
+    judged = f" by {config.judge_model}" * (config.judge != "rules")
     facts = {
         "policy": arm_of(config),
         "model": played.served if played.kind == "endpoint" else played.place,

@@ -67,6 +67,8 @@ REPLACED = {
     "grounding": "webagent report RUN --pointing REFERENCE",
     "import": "webagent record --import FORMAT SOURCE --into RUN",
     "completion": "webagent --completion SHELL",
+    "map": "webagent world RUN",
+    "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
     "learn": "webagent memory RUN --site-memory FOLDER",
 }
 """Names of earlier commands, and what to call instead."""
@@ -115,22 +117,6 @@ _TABLE = (
         presets="loop.presets:PRESETS",
         facts="loop.summary.schema:RunSummary",
         examples=("webagent improve --preset demo", "webagent improve --resume runs/NAME"),
-    ),
-    Command(
-        "dream",
-        "imagine episodes from real pages of a run with its world model",
-        "learning",
-        settings="recipes.dream:DreamConfig",
-        facts="recipes.dream:Dreamt",
-        examples=("webagent dream runs/NAME --count 200", "webagent dream runs/NAME --count 0"),
-    ),
-    Command(
-        "map",
-        "map a run's site: kinds of pages, links between them, untried actions",
-        "learning",
-        settings="recipes.map:MapConfig",
-        facts="recipes.map:MapShown",
-        examples=("webagent map runs/NAME", "webagent map runs/NAME --to 'Add a review'"),
     ),
     Command(
         "train",
@@ -182,6 +168,18 @@ _TABLE = (
             "webagent memory runs/oscar 7ab5e0219cfb --step 3",
             "webagent memory runs/collected --rebuild",
             "webagent memory runs/practice --site-memory site-memory --model NAME",
+        ),
+    ),
+    Command(
+        "world",
+        "map a run's site, measure how well its pages are predicted, serve them",
+        "learning",
+        settings="recipes.world:WorldConfig",
+        facts=("recipes.world:MapShown", "recipes.world:PredictionFacts"),
+        examples=(
+            "webagent world runs/NAME",
+            "webagent world runs/NAME --to 'Add a review'",
+            "webagent world runs/NAME --measure figures.json",
         ),
     ),
     Command(

@@ -52,7 +52,7 @@ from loop.task_split import (
 from loop.worlds import check_world
 from recipes.settings import resolve
 from webagent.browser import find_chromium
-from webagent.errors import StoreError, UsageError
+from webagent.errors import UsageError
 from webagent.training.tracking import check_trackers
 
 
@@ -193,7 +193,9 @@ def list_unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
 def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, ImproveConfig]:
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
-        folder, begun = _reopen(config.resume)
+        folder = RunFolder.open(config.resume)
+        begun = folder.begun_by("improve", ImproveConfig)
+        folder.note_origin()
         is_moved = "ray" in (config.executor, begun.executor)
         workers = config.workers if is_moved else begun.workers
         caps = begun.caps.raised(config.caps)
@@ -236,20 +238,6 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     folder = RunFolder.create_named(config.runs, config.name, config, command)
     write_split(folder, split)
     return folder, config
-
-
-def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
-    """A run that was begun. Raises `StoreError` where its tasks were sampled in another way."""
-    folder = RunFolder.open(path)
-    settings = folder.settings()
-    if "curriculum" in settings["config"] or "wave" not in settings["config"]:
-        raise StoreError(
-            f"{path} was begun when tasks were sampled by another curriculum, so that its rounds"
-            " cannot be sampled again as they were; begin anew with another --name:"
-            f" {shlex.join(settings['command'])}"
-        )
-    folder.note_origin()
-    return folder, folder.config(ImproveConfig)
 
 
 def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:

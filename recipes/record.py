@@ -39,7 +39,7 @@ class RecordConfig:
     """Name of the task. Default: derived from the URL."""
     answer: bool = False
     """The task has an answer: the line typed in the terminal ends the recording."""
-    images: bool = True
+    screenshots: bool = True
     """Store a screenshot with every step."""
     profiles: str = ""
     """TOML file whose table [sites.<site>] describes how the browser presents itself
@@ -124,7 +124,7 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
     provenance = Provenance(run=run, arm=WHO, phase=PHASE, index=index)
     demonstration = DemonstrationEpisode(_task(config, index), provenance, store, _say)
     session = RecordingSession(
-        demonstration, _say, headless=config.headless, is_pictured=config.images
+        demonstration, _say, headless=config.headless, is_pictured=config.screenshots
     )
     answers: list[str] = []
 

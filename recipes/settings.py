@@ -42,6 +42,21 @@ REPLACED = {
     "value": "leave it out: the tree search left the command (examples/tree_search.py)",
     "prompting.plan": "leave it out: a thought is free to hold a plan",
     "prompting.critique": "leave it out: an action is done as it was chosen",
+    "student-sure": "give --student-confidence",
+    "judge-policy": "give --judge-model local:FOLDER",
+    "judge-endpoint": "give the file to --judge-model, with the model's name in it",
+    "proposer-policy": "give --proposer-model local:FOLDER",
+    "proposer-endpoint": "give the file to --proposer-model, with the model's name in it",
+    "restate-endpoint": "give the file to --restate, with the model's name in it",
+    "world-model": "give --world endpoint:NAME",
+    "world-endpoint": "give --world endpoint:FILE.toml, with the model's name in it",
+    "world-samples": "leave it out: the probability of a reply's tokens is its confidence",
+    "world-examples": "leave it out: as many similar steps are shown as help, at most three",
+    "world-max-tokens": "leave it out: it follows from the page",
+    "split-seed": "leave it out: the held-out tasks are the same in every run",
+    "wave": "leave it out: the memory is updated after every 32 tasks",
+    "step-groups": "leave it out: episodes are compared as wholes",
+    "prompting": "name its parts with --prompt, as in --prompt constrained",
     "importance-cap": "weights are truncated at 2",
     "perplexity": "replayed replies have a perplexity between 1.05 and 2",
     "train": "its settings are those of the command: learning_rate, batch, epochs, updates, …",
@@ -137,8 +152,9 @@ def _replaced(name: str, source: str) -> UsageError | None:
     """Return the error that says what has replaced a setting; None for one that never was."""
     name = name.replace("_", "-")
     instead = REPLACED.get(name)
-    if instead is None and name.startswith("train."):
-        instead = f"give --{name.removeprefix('train.')}"
+    group, _, last = name.partition(".")
+    if instead is None and last:
+        instead = f"give --{last}" if group == "train" else REPLACED.get(group)
     return UsageError(f"{source} is gone; {instead}") if instead else None
 
 

@@ -81,7 +81,8 @@ def _is_first() -> bool:
 
 def _train_and_save(settings: TrainSettings) -> CommandResult:
     lived = load_experience(settings.runs, settings.score, settings.steps)
-    asking = Asking(settings.prompt, settings.actions, settings.prompting, settings.observation)
+    asking = Asking(actions=settings.actions, observation=settings.observation)
+    asking = asking.switched(settings.prompt)
     weights = _weights(settings, asking, lived.episodes)
     units = _units(settings, asking, weights, lived)
     tokens = sum(unit.tokens for unit in units)

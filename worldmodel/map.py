@@ -160,7 +160,7 @@ class SiteMap:
             told = json.loads(file.read_text(encoding="utf-8"))
             if told.pop("version") != VERSION:
                 raise StoreError(
-                    f"{file} is a map of another version; build it: webagent map {run}"
+                    f"{file} is a map of another version; build it: webagent world {run}"
                 )
             pages = {kind: MapPage(**page) for kind, page in told["pages"].items()}
             edges = [MapEdge(**edge) for edge in told["edges"]]
@@ -168,7 +168,7 @@ class SiteMap:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreError(
                 f"{file} cannot be read as a map ({error}); mend it, or move it away and build it"
-                f" again: webagent map {run}"
+                f" again: webagent world {run}"
             ) from error
         check_rules(rules, str(file))
         return cls(pages, edges, rules, told["transitions"], told["site"])
@@ -183,7 +183,7 @@ def read_rules(run: Path, cases: Sequence[TransitionCase]) -> list[MapRule]:
     if site and rules and not known & set(site.pages):
         raise StoreError(
             f"the map in {run / FOLDER} is of {site.site}, and no page of this run is on it;"
-            f" move it away and build it again: webagent map {run}"
+            f" move it away and build it again: webagent world {run}"
         )
     return rules
 

@@ -27,7 +27,7 @@ from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.policy import Policy
-from webagent.policy.prompting import Prompting
+from webagent.policy.prompting import Switch
 from webagent.records import STUDENT
 from webagent.store import Store
 
@@ -87,12 +87,13 @@ class RunConfig:
     """Maximum number of actions of the agent; yours do not count."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Further limits at which the run stops; minutes during which you act do not count."""
-    vision: Important[bool] = False
+    images: Important[bool] = False
     """Show the model screenshots in addition to the page's text."""
     observation: str = "text"
     """Form in which the model sees pages, as in `webagent benchmark`."""
-    prompting: Prompting = field(default_factory=Prompting)
-    """How the model is prompted, one switch per part."""
+    prompt: tuple[Switch, ...] = ()
+    """How the model is prompted, by any of the words `brief`, `conversation`, `thoughts`, `pages`,
+    `screenshots`, `loops`, `constrained` and `direct` (docs/training.md)."""
     temperature: float = 0.0
     """Sampling temperature of the model."""
     max_tokens: int = 1024
@@ -123,7 +124,7 @@ def check(config: RunConfig) -> None:
             " --endpoint FILE, --policy local:FOLDER for weights in this process, or"
             " --policy python:FILE.py:NAME"
         )
-    check_actor(actor_of(config), ModelOptions(vision=config.vision))
+    check_actor(actor_of(config), ModelOptions(vision=config.images))
     config.taught.check(config.asked.policy, is_kept=True)
     config.caps.check()
     if config.max_steps < 1:
@@ -225,7 +226,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         from webagent.policy.student import Student
 
         place = folder / STUDENT if named == BUILTIN else Path(named)
-        student = Student.at(place, config.taught.student_sure, config.taught.student_audit)
+        student = Student.at(place, config.taught.student_confidence, config.taught.student_audit)
     return Agent(
         actor_of(config),
         student=student,
@@ -245,7 +246,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         max_tokens_total=config.caps.max_tokens_total,
         max_minutes=config.caps.max_minutes,
         prices=load_prices(config.caps.prices),
-        vision=config.vision,
+        vision=config.images,
         asking=prompt_settings(config),
         temperature=config.temperature,
         max_tokens=config.max_tokens,
@@ -290,5 +291,5 @@ def knowledge_of(config: RunConfig) -> tuple[Knowledge, ...]:
 
 def prompt_settings(config: RunConfig) -> Asking | None:
     """Return how the model is prompted; None for the prompting of its training, or the default."""
-    asked = Asking(prompting=config.prompting, observation=config.observation)
+    asked = Asking(observation=config.observation).switched(config.prompt)
     return None if asked == Asking() else asked

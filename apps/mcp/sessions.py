@@ -252,7 +252,7 @@ class Sessions:
     async def open(self, goal: str, who: str) -> ToolSession:
         """Return a new one on an empty page. Raises `CallError` when there are too many."""
         store = self._kept.store
-        keep = store.images.add if store is not None and self._config.images else None
+        keep = store.images.add if store is not None and self._config.store_screenshots else None
         async with self.place(), AsyncExitStack() as undo:
             world = await self._browser.world(keep, self._profile)
             undo.push_async_callback(world.close)

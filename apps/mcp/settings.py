@@ -44,8 +44,8 @@ class McpConfig:
     """Maximum seconds per action."""
     store: Important[Path | None] = None
     """Run folder that stores every session as an episode; created if it does not exist."""
-    images: Important[bool] = False
-    """Store a screenshot with every step."""
+    store_screenshots: bool = False
+    """With --store: keep a screenshot with every step."""
     profiles: str = ""
     """TOML file whose table [sites.<site>] describes how the browser presents itself
     (docs/sites.md)."""
@@ -58,7 +58,7 @@ class McpConfig:
     or `model:FOLDER`. Without it and without --endpoint, no tool for tasks is offered."""
     endpoint: Path | None = None
     """File whose table [endpoint] describes the model's server (docs/models.md)."""
-    vision: bool = False
+    images: Important[bool] = False
     """Show that model screenshots."""
     max_steps: Important[int] = 30
     """Maximum number of actions per task."""

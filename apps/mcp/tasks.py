@@ -77,9 +77,9 @@ class TaskRunner:
             max_tokens_total=config.max_tokens_total,
             max_minutes=config.max_minutes,
             prices=config.prices,
-            vision=config.vision,
+            vision=config.images,
             store=kept.store,
-            screenshots=config.images and kept.store is not None,
+            screenshots=config.store_screenshots and kept.store is not None,
         )
 
     async def run(self, asked: RunTask, who: str) -> CallToolResult:

@@ -102,7 +102,7 @@ REMEDIES: dict[tuple[Cause, str], str] = {
     (Cause.GROUNDING, "could not be done"): "hold replies to the actions the page takes"
     " (`--prompting.constrained`), or train on them",
     (Cause.GROUNDING, ""): "train on which element and which value an instruction means",
-    (Cause.PLANNING, "loop"): "have loops noticed (`--prompting.loops`), and leave redundant steps"
+    (Cause.PLANNING, "loop"): "have loops noticed (`--prompt loops`), and leave redundant steps"
     " out of training",
     (Cause.PLANNING, "step limit"): "allow more steps, or train on shorter ways",
     (Cause.PLANNING, "unreadable"): "constrain replies (`--prompting.constrained`)",

@@ -32,7 +32,7 @@ class StudentLearner:
                 self.student.learn(trajectory, state.success.get(trajectory.id))
             session.folder.save(self.student, *key)
         folder = session.folder.weights(*key)
-        self.student = Student.load(folder, choice.student_sure, choice.student_audit)
+        self.student = Student.load(folder, choice.student_confidence, choice.student_audit)
 
     def policy(self, purpose: Purpose) -> Policy:
         """Return the pair where real pages are acted on, else the large policy."""

@@ -12,7 +12,7 @@ from loop.costs import Caps, check_cost_cap, load_prices
 from loop.executors.executor import ExecutorName, check_workers
 from loop.flat import Important
 from loop.judging.specification import EvaluatorSpec, parse_evaluator
-from loop.policies import PLAIN, ModelChoice, NamedPolicy
+from loop.policies import ModelChoice, NamedPolicy
 from loop.restating import RestateChoice
 from loop.student import StudentChoice
 from loop.worlds import WorldChoice
@@ -21,7 +21,7 @@ from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
 from webagent.policy.knowledge import Knowledge, SiteMemory
-from webagent.policy.prompting import Prompting
+from webagent.policy.prompting import Switch
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -60,24 +60,19 @@ class TaskSettings:
 class JudgeModelSettings:
     """Settings of the model that a judge queries."""
 
-    judge_policy: str = "endpoint"
-    """The judge's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
     judge_model: str = ""
-    """Name of the judge's model at its endpoint."""
-    judge_endpoint: Path | None = None
-    """File whose table [endpoint] describes the judge's server."""
+    """Model that the judge queries: its name, `local:FOLDER`, or a file FILE.toml whose table
+    [endpoint] describes its server (docs/models.md)."""
 
 
 @dataclass(frozen=True)
 class PromptSettings:
     """Settings of what a language model is told and how much it replies."""
 
-    prompting: Prompting = field(default_factory=Prompting)
-    """How the language model is prompted, one switch per part. Weights from `webagent train` are
-    prompted as in training unless a switch is set here."""
-    prompt: str = ""
-    """The language model's prompt: `act` or `brief`. Default: the prompt of its training, or
-    `act`."""
+    prompt: tuple[Switch, ...] = ()
+    """How the language model is prompted, by any of the words `brief`, `conversation`, `thoughts`,
+    `pages`, `screenshots`, `loops`, `constrained` and `direct` (docs/training.md). Default: as in
+    its training, or with none."""
     max_tokens: int = 1024
     """Maximum tokens in a reply of the language model."""
     site_memory: Path | None = None
@@ -219,13 +214,9 @@ def judge_of(config: BenchmarkConfig) -> EvaluatorSpec:
 
 def judging(config: BenchmarkConfig) -> NamedPolicy:
     """Return the judge's model, where the judge queries one."""
-    asked = ModelChoice(config.judge_policy, config.judge_model, config.judge_endpoint)
-    found = asked.contestant(images=config.judge_images)
+    found = ModelChoice.named(config.judge_model).contestant(images=config.judge_images)
     if found.kind == "endpoint" and not found.served:
-        raise UsageError(
-            f"--judge {config.judge!r} asks a model; name it with --judge-model, or give"
-            " --judge-policy local:FOLDER"
-        )
+        raise UsageError(f"--judge {config.judge!r} asks a model; name it with --judge-model")
     return found
 
 
@@ -244,11 +235,9 @@ def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
     if knows and config.site_memory is not None:
         knowledge = (SiteMemory.read(config.site_memory),)
     trained = Asking.load(Path(found.place)) if found.kind == "local" else None
-    asking = trained or Asking()
+    asking = (trained or Asking()).switched(config.prompt)
     asking = replace(
         asking,
-        prompt=config.prompt or asking.prompt,
-        prompting=config.prompting if config.prompting != PLAIN else asking.prompting,
         observation=asking.observation if config.observation == "text" else config.observation,
     )
     return replace(

@@ -10,7 +10,7 @@ from loop.flat import Important
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, UsageError
 from webagent.models.fresh import ModelShape
-from webagent.policy.prompting import Prompting
+from webagent.policy.prompting import Switch
 from webagent.training.language.config import DEFAULTS, LoraSettings, TrainConfig
 from webagent.training.tracking import Tracker, check_trackers
 
@@ -68,9 +68,6 @@ class FitSettings:
     """Rows, or pairs of rows, per update, over all processes."""
     micro_batch_tokens: int = 8192
     """Maximum tokens per forward pass, including padding; halved if memory runs out."""
-    row_tokens: int = 0
-    """Maximum length of a row in tokens; longer ones are dropped and counted. 0 uses the model's
-    context length."""
     staleness: int = 0
     """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
     bf16: bool = False
@@ -101,7 +98,6 @@ class FitSettings:
             epochs=epochs,
             steps=updates,
             tokens=tokens,
-            row_tokens=self.row_tokens,
             imagined=imagined,
             staleness=self.staleness,
             seed=seed,
@@ -148,14 +144,14 @@ class TrainSettings:
     """Name of the score that defines success; the default is the frozen judge's headline."""
     most: int = 0
     """Maximum number of imitated episodes per task and seed, shortest first; 0 for all."""
-    prompt: str = "act"
-    """The policy's prompt: `act`, or `brief` for a small model."""
+    prompt: tuple[Switch, ...] = ()
+    """How the policy is prompted, in training and afterwards, by any of the words `brief` (for a
+    small model), `conversation`, `thoughts`, `pages`, `screenshots`, `loops`, `constrained` and
+    `direct` (docs/training.md)."""
     actions: tuple[str, ...] = ESSENTIAL
     """Actions listed in the policy's prompt."""
     observation: str = "text"
     """Form in which the policy sees pages, as in `webagent benchmark`."""
-    prompting: Prompting = field(default_factory=Prompting)
-    """How the policy is prompted, one switch per part, in training and afterwards when it acts."""
     shape: ModelShape = field(default_factory=ModelShape)
     """Shape of a model created from scratch."""
     epochs: Important[int] = 1

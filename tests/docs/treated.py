@@ -144,8 +144,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --benchmark miniwob --tasks twenty --arms none self",
         "webagent improve --arms none self lookahead best_of_k --world map --candidates 5"
         " --margin 3",
-        "webagent train --runs runs/demos --prompt brief --prompting.constrained"
-        " --prompting.thought-tokens 0 --out tiny",
+        "webagent train --runs runs/demos --prompt brief direct --out tiny",
         "webagent improve --policy local:tiny/model --max-tokens 192 --learning-rate 5e-4",
         "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4"
         " --recomputed --entropy 0.01",
@@ -157,7 +156,7 @@ READ: dict[str, tuple[str, ...]] = {
         " --judge-model NAME --max-cost 5",
         "webagent improve --benchmark proposed --files docs/example/practice.jsonl"
         " --sites docs/example/sites.toml",
-        "webagent improve --benchmark own --files tasks.toml --held-out 0.5 --split-seed 1",
+        "webagent improve --benchmark own --files tasks.toml --held-out 0.5",
         "webagent improve --benchmark fossil --proposals runs/NAME/proposals.jsonl",
         "webagent improve --benchmark fossil --proposer endpoint --proposer-model NAME"
         " --judge judge:evidence --judge-model NAME",
@@ -259,10 +258,10 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent replay runs/NAME 3f2a --to-script again.py",
     ),
     "a run of minutes; tests/recipes/test_map.py maps one": (
-        "webagent map runs/oscar",
-        "webagent map runs/oscar --to Write a review",
-        "webagent map runs/oscar --draw map.html",
-        "webagent dream runs/oscar --measure figures.json",
+        "webagent world runs/oscar",
+        "webagent world runs/oscar --to Write a review",
+        "webagent world runs/oscar --draw map.html",
+        "webagent world runs/oscar --measure figures.json",
     ),
     "a run of minutes; tests/recipes/test_memory.py explains one": (
         "webagent memory runs/demo",
@@ -284,8 +283,8 @@ READ: dict[str, tuple[str, ...]] = {
     "hundreds of episodes, and models of minutes": (
         "webagent collect --tasks click-dialog-2 focus-text-2 click-tab identify-shape"
         " --seeds 60 --name demos",
-        "webagent train --runs runs/demos --prompt brief --actions click"
-        " --prompting.constrained --prompting.thought-tokens 0 --shape.width 96"
+        "webagent train --runs runs/demos --prompt brief direct --actions click"
+        " --shape.width 96"
         " --shape.layers 2 --shape.vocabulary 1000 --learning-rate 1e-6"
         " --updates 1 --out tiny",
         "webagent improve --policy local:tiny/model --tasks click-dialog-2 focus-text-2"
@@ -300,9 +299,8 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
         " --samples 4",
         "webagent collect --resume runs/NAME --count 2000",
-        "webagent dream runs/NAME --count 200",
-        "webagent dream runs/NAME --count 0",
-        "webagent export runs/NAME --imagined --out FOLDER",
+        "webagent improve --arms none self imagined --name imagined",
+        "webagent export runs/imagined --imagined --out FOLDER",
     ),
     "the tests themselves": (
         "scripts/test",
@@ -346,8 +344,8 @@ READ: dict[str, tuple[str, ...]] = {
     "runs and models of the reader's; tests/recipes/test_lookahead.py asks a server": (
         "webagent benchmark --policy model:runs/demo/weights/self/0/1/policy --world map"
         " --world-run runs/demo",
-        "webagent benchmark fossil --policy endpoint --model NAME --world endpoint"
-        " --world-model NAME --world-run runs/fossil",
+        "webagent benchmark fossil --policy endpoint --model NAME --world"
+        " endpoint:NAME --world-run runs/fossil",
         "webagent collect --policy endpoint --model NAME --world local:tiny/model",
         "webagent run Put a kayak into the basket --url http://shop.test/ --model NAME --world map"
         " --world-run runs/oscar",
@@ -355,8 +353,8 @@ READ: dict[str, tuple[str, ...]] = {
     "weights that a training of minutes makes": (
         "webagent train --runs runs/fossil --role world --shape.width 96 --shape.layers 2"
         " --shape.vocabulary 2000 --learning-rate 1.5e-3 --batch 4 --out tiny",
-        "webagent dream runs/fossil --measure figures.json --world local:tiny/model",
-        "webagent dream runs/fossil --measure figures.json --world endpoint --world-model NAME",
+        "webagent world runs/fossil --measure figures.json --world local:tiny/model",
+        "webagent world runs/fossil --measure figures.json --world endpoint:NAME",
         "webagent benchmark fossil --policy model:runs/fossil/weights/none-0/0/policy"
         " --world local:tiny/model --world-run runs/fossil",
         "webagent judge runs/NAME --with rules reward:weights/reward --against labels.csv",

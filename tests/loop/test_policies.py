@@ -33,10 +33,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        (("--policy", "oracle", "--prompting.pages", "1"), "--policy oracle is not prompted"),
-        ((*ASKED, "--prompting.screenshots", "3"), "m looks at no images"),
-        ((*ASKED, "--prompting.constrained"), "does not hold its replies to a constraint"),
-        ((*ASKED, "--prompting.pages", "-1"), "pages is -1; expected at least 0"),
+        (("--policy", "oracle", "--prompt", "pages"), "--policy oracle is not prompted"),
+        ((*ASKED, "--prompt", "screenshots"), "m looks at no images"),
+        ((*ASKED, "--prompt", "constrained"), "does not hold its replies to a constraint"),
         ((*ASKED, "--site-memory", "nowhere"), "nowhere is not a folder"),
         ((*ASKED, "--site-memory", "."), ". holds no entry on any site; write some first"),
     ],
@@ -64,10 +63,10 @@ def test_a_broken_file_of_a_site_and_one_of_another_site_are_named(
 def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "webagent.toml").write_text("[benchmark.prompting]\nloops = 'say'\npages = 2\n")
+    (folder / "webagent.toml").write_text("[benchmark]\nprompt = ['loops', 'pages']\n")
     assert cli.main(["benchmark", *ASKED, "--preview"]) == 0
-    assert "m +pages=2 +loops=say" in capsys.readouterr().out
-    config = BenchmarkConfig(prompting=Prompting(pages=2, loops="end"))
+    assert "m +pages=2 +loops=end" in capsys.readouterr().out
+    config = BenchmarkConfig(prompt=("pages", "loops"))
     RunFolder.create(folder / "r", config, ["webagent", "benchmark"])
     assert RunFolder.open(folder / "r").config(BenchmarkConfig) == config
 
@@ -118,7 +117,7 @@ def test_a_benchmark_measures_a_switch(
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("Thought: nothing\nAction: scroll(0, 0, 0)"))
 
-    assert cli.main(["benchmark", *ASKED, "--name", "b", "--prompting.loops", "end"]) == 0
+    assert cli.main(["benchmark", *ASKED, "--name", "b", "--prompt", "loops"]) == 0
 
     with Store.open(folder / "runs" / "b") as store:
         (whole,) = store.trajectories(phase="evaluate")

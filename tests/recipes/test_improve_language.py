@@ -20,8 +20,8 @@ from webagent.models.fresh import ModelShape, create_model
 
 pytestmark = pytest.mark.browser
 TINY = shlex.split(
-    """--tasks click-test click-test-2 --prompt brief --prompting.constrained
---prompting.thought-tokens 0 --max-tokens 128 --rounds 1 --steps 40 --base-tokens 1500
+    """--tasks click-test click-test-2 --prompt brief direct
+--max-tokens 128 --rounds 1 --steps 40 --base-tokens 1500
 --round-tokens 1500 --learning-rate 1e-3 --batch 4 --evaluate 1
 --demonstrations 1 --workers 1 --concurrency 2"""
 )

@@ -46,7 +46,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatSer
 def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(
     capsys: pytest.CaptureFixture[str], served: Path
 ) -> None:
-    world = ["--world", "endpoint", "--world-model", "worldly", "--name", "l"]
+    world = ["--world", "endpoint:worldly", "--name", "l"]
     assert cli.main([*BENCHMARK, *world]) == Status.DONE
     shown = capsys.readouterr()
     summary = json.loads(shown.out)
@@ -66,7 +66,7 @@ def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(
     [
         (["--world", "none"], "--arms lookahead ask a world model"),
         (["--world", "map", "--world-run", "r"], "remember their own real steps"),
-        (["--world", "endpoint"], "--world-model"),
+        (["--world", "endpoint"], "give endpoint:NAME"),
         (["--world", "map", "--candidates", "1"], "--candidates 1"),
     ],
 )
@@ -88,9 +88,8 @@ def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_pla
         (["--world", "local:"], "names no weights"),
         (["--world", "local:./nowhere"], "there is no such folder"),
         (["--world", "local:./weights"], "trained to be a policy"),
-        (["--world", "endpoint"], "--world-model"),
-        (["--world", "endpoint", "--world-model", "w", "--depth", "-1"], "--depth -1"),
-        (["--world", "endpoint", "--world-model", "w", "--world-examples", "-1"], "examples -1"),
+        (["--world", "endpoint"], "give endpoint:NAME"),
+        (["--world", "endpoint:w", "--depth", "-1"], "--depth -1"),
         (["--lookahead-by", "judge:evidence"], "asks a language model"),
         (["--policy", "oracle", "--lookahead-by", "rules"], "a world model is pointless"),
     ],
@@ -124,5 +123,5 @@ def test_a_language_model_is_asked_as_far_ahead_as_its_pages_matter(
 
 def test_a_folder_of_weights_is_called_by_its_training() -> None:
     assert WorldChoice("local:runs/tiny/model").label() == ["lookahead=tiny"]
-    assert WorldChoice("endpoint", "worldly").name == "worldly"
+    assert WorldChoice("endpoint:worldly").name == "worldly"
     assert WorldChoice("map", lookahead_by="rules").label() == ["lookahead=map by rules"]

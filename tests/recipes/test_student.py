@@ -78,7 +78,7 @@ def test_a_server_that_dies_costs_nothing_that_was_learnt_and_a_resumed_run_goes
     capsys: pytest.CaptureFixture[str], chat_server: ChatServer, served: Path
 ) -> None:
     chat_server.will(presses, presses, Behave.status(401))
-    collect = [*COLLECT, "--student", "builtin", "--student-sure", "1", "--name", "c"]
+    collect = [*COLLECT, "--student", "builtin", "--student-confidence", "1", "--name", "c"]
     cli.main([*collect, "--seeds", "4"])
     facts = found(capsys)
     assert facts["episodes"] == 2 and facts["failures"] > 0
@@ -95,7 +95,7 @@ def test_a_server_that_dies_costs_nothing_that_was_learnt_and_a_resumed_run_goes
         (["--student", "nowhere"], "no student lies there"),
         (["--student", "."], "trained to be a world"),
         (["--student", "empty"], "has learnt from no episode yet"),
-        (["--student", "builtin", "--student-sure", "0"], "the first lies above 0"),
+        (["--student", "builtin", "--student-confidence", "0"], "lies above 0 and at most at 1"),
         (["--student", "builtin", "--policy", "model:weights"], "is the built-in one itself"),
     ],
 )

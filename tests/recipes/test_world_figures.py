@@ -1,4 +1,4 @@
-"""`webagent dream --measure`: figures of memory on test seeds, and how they are published."""
+"""`webagent world --measure`: figures of memory on test seeds, and how they are published."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def test_figures_are_rows_and_a_second_run_replaces_them(
     run = keep(tmp_path / "run", 0, 1, TEST_SEED, TEST_SEED + 1)
     folder = tmp_path / "published"
     folder.mkdir()
-    words = ["dream", str(run), "--measure", str(folder / "world.json"), "--benchmark", "orders"]
+    words = ["world", str(run), "--measure", str(folder / "world.json"), "--benchmark", "orders"]
     assert cli.main(words) == cli.main([*words, "--most", "1"]) == 0
     told = json.loads((folder / "world.json").read_text())
     [facts] = told["runs"]  # the second replaces the first
@@ -65,8 +65,8 @@ def test_a_language_model_is_measured_alone_and_behind_memory(
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
-    model = ["--world", "endpoint", "--world-model", "worldly"]
-    assert cli.main(["dream", str(run), "--measure", str(file), *model]) == 0
+    model = ["--world", "endpoint:worldly"]
+    assert cli.main(["world", str(run), "--measure", str(file), *model]) == 0
     rows = {(row["model"], row["figure"]): row for row in json.loads(file.read_text())["rows"]}
     alone, behind = rows["worldly", "ends"], rows["map, then worldly", "ends"]
     assert alone["value"] < behind["value"] == rows["remembered", "ends"]["value"]
@@ -82,8 +82,8 @@ def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
     monkeypatch.setattr(LayeredWorld, "_is_sure", lambda world, told: False)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
-    model = ["--world", "endpoint", "--world-model", "worldly"]
-    assert cli.main(["dream", str(run), "--measure", str(file), *model]) == 0
+    model = ["--world", "endpoint:worldly"]
+    assert cli.main(["world", str(run), "--measure", str(file), *model]) == 0
     asked = [json.dumps(body) for body in chat_server.requests]
     assert asked and len(set(asked)) == len(asked)
 
@@ -94,7 +94,7 @@ def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED, TEST_SEED + 1), tmp_path / "world.json"
-    words = ["dream", str(run), "--measure", str(file), "--world", "endpoint", "--world-model"]
+    words = ["world", str(run), "--measure", str(file), "--world"]
 
     def measured() -> tuple[list[str], str]:
         told = json.loads(file.read_text())
@@ -102,12 +102,16 @@ def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
         names = {row["model"] for row in told["rows"] if row["benchmark"] == "run"}
         return sorted(names & {"one", "other"}), facts["command"]
 
-    assert cli.main([*words, "one"]) == cli.main([*words, "other"]) == 0
+    assert cli.main([*words, "endpoint:one"]) == cli.main([*words, "endpoint:other"]) == 0
     assert measured() == (
         ["one", "other"],
-        f"webagent {' '.join([*words, 'other'])}; webagent {' '.join([*words, 'one'])}",
+        "; ".join(
+            f"webagent {' '.join([*words, f'endpoint:{name}'])}" for name in ("other", "one")
+        ),
     )
-    assert cli.main([*words, "other", "--most", "1"]) == 0  # other steps: nothing to compare with
+    assert (
+        cli.main([*words, "endpoint:other", "--most", "1"]) == 0
+    )  # other steps: nothing to compare with
     assert measured()[0] == ["other"]
 
 
@@ -121,7 +125,7 @@ def test_a_memory_that_was_read_does_not_make_the_first_prediction_wait(
 
 def test_development_seeds_are_measured_without_having_been_learned(tmp_path: Path) -> None:
     run, file = keep(tmp_path / "run", 0, 1, DEVELOPMENT_SEED, TEST_SEED), tmp_path / "world.json"
-    words = ["dream", str(run), "--measure", str(file), "--benchmark"]
+    words = ["world", str(run), "--measure", str(file), "--benchmark"]
     assert cli.main([*words, "dev", "--split", "development"]) == cli.main([*words, "test"]) == 0
     dev, test = json.loads(file.read_text())["runs"]
     assert (dev["split"], test["split"]) == ("development", "test")
@@ -153,9 +157,9 @@ def test_trained_weights_predict_in_process_and_behind_a_server(
 
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(writes)
-    words = ["dream", str(run), "--measure", str(file), "--world-max-tokens", "200"]
+    words = ["world", str(run), "--measure", str(file)]
     assert cli.main([*words, "--world", f"local:{weights}"]) == 0
-    served = ["--world", "endpoint", "--world-model", "served", "--world-examples", "0"]
+    served = ["--world", "endpoint:served"]
     assert cli.main([*words, *served]) == 0
     asyncio.run(model.close())
     rows = {

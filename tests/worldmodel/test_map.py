@@ -128,7 +128,7 @@ def test_the_map_of_another_site_is_refused(memory: RememberedWorld, tmp_path: P
 def test_a_file_that_is_no_map_is_refused_with_what_to_do(tmp_path: Path, text: str) -> None:
     (tmp_path / "map").mkdir()
     (tmp_path / "map" / "1.json").write_text(text)
-    with pytest.raises(StoreError, match="webagent map"):
+    with pytest.raises(StoreError, match="webagent world"):
         SiteMap.load(tmp_path)
 
 

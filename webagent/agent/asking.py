@@ -1,7 +1,7 @@
 """How a language policy is asked, kept beside its weights so that acting asks as training did."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from webagent.models.prompt import Prompt, load_prompt
 from webagent.observation.variants import ObservationVariant, variant_named
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.language import PROMPT, LanguagePolicy
-from webagent.policy.prompting import Prompting
+from webagent.policy.prompting import Prompting, Switch, switch_on
 from webagent.records import Observation
 from webagent.store import Store
 from webagent.store.database import ImageStore
@@ -64,6 +64,14 @@ class Asking:
             knowledge=knowledge,
             add_image=images.add if images else None,
         )
+
+    def switched(self, words: tuple[Switch, ...]) -> "Asking":
+        """Return the same prompted as the words name; unchanged for none."""
+        if not words:
+            return self
+        prompt = "brief" if "brief" in words else self.prompt
+        prompting = switch_on(words) if set(words) != {"brief"} else self.prompting
+        return replace(self, prompt=prompt, prompting=prompting)
 
     def note(self, store: Store) -> None:
         """Keep it with a run."""

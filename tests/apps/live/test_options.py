@@ -86,7 +86,7 @@ def test_a_world_model_is_asked_what_each_candidate_leads_to(
         handler.send(completion(replies[: body.get("n", 1)], prompt_tokens=counted(body)))
 
     chat_server.will(torn)
-    asked = ("--world", "endpoint", "--world-model", "w", "--max-steps", "1")
+    asked = ("--world", "endpoint:w", "--max-steps", "1")
     assert run(*asked, "--no-screenshots") == Status.FAILED
     said = capsys.readouterr().out
     assert "look-ahead: asked in 1 of 1 steps, changed 0, 2 steps imagined" in said

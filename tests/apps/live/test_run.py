@@ -134,7 +134,7 @@ def test_a_model_that_sees_is_shown_the_page_as_it_looks(
     run: Run, chat_server: ChatServer, folder: Path
 ) -> None:
     chat_server.will(act("click(2)"), act('answer("")'))
-    assert run("--vision") == 0
+    assert run("--images") == 0
     with Store.open(folder / "runs" / "r") as store:
         (kept,) = store.trajectories(phase="run")
         shown = [store.images.get(step.observation.screenshot) for step in kept.steps]

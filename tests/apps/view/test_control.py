@@ -111,7 +111,7 @@ def test_forms_are_made_of_the_settings_and_filled_in_as_the_file_says(runs: Pat
     by_name = {each.name: each for each in run.settings}
     assert set(by_name) == asked and all(each.doc for each in run.settings)
     assert (by_name["max-steps"].default, by_name["headed"].default) == ("7", "on")
-    assert by_name["prompting.thoughts"].kind == "choice" and by_name["task"].is_positional
+    assert by_name["policy"].kind == "text" and by_name["task"].is_positional
     assert "miniwob" in {each.name: each for each in benchmark.settings}["benchmark"].choices
     assert "demo" in {each.name: each for each in improve.settings}["preset"].choices
     defaults = {each.name: each.default for each in run.settings}

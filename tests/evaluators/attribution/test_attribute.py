@@ -239,7 +239,7 @@ def test_what_to_fix_first_has_counts_a_remedy_and_examples() -> None:
     said = summarize(found).first
     assert said.startswith("Fix planning first: 3 of 4 episodes without success (75%, 30% to 95%)")
     assert "most often loop" in said
-    assert "--prompting.loops" in said and said.endswith("See e0, e1, e2.")
+    assert "--prompt loops" in said and said.endswith("See e0, e1, e2.")
 
 
 def test_what_cannot_be_mended_is_not_what_to_fix_first() -> None:

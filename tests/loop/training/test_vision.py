@@ -13,8 +13,8 @@ pytestmark = pytest.mark.browser
 
 PLAYED = (
     *("--tasks", "click-test-2", "--seeds", "1", "--samples", "4", "--split", "train"),
-    *("--observation", "screenshot", "--temperature", "1", "--prompt", "brief"),
-    *("--prompting.constrained", "--prompting.thought-tokens", "0", "--max-tokens", "160"),
+    *("--observation", "screenshot", "--temperature", "1", "--prompt", "brief", "direct"),
+    *("--max-tokens", "160"),
 )
 
 
@@ -43,7 +43,7 @@ def test_a_vision_language_model_is_trained_on_its_own_rollouts_and_acts_again(
             store.score(episode.id, Score("told", float(place % 2), "for the test"))
     wanted = ["--runs", "runs/before", "--model", str(tmp_path / "vlm"), "--out", "out"]
     ways = ["--objective", "grpo", "--score", "told", "--learning-rate", "1e-2"]
-    ways += ["--prompt", "brief", "--prompting.constrained", "--prompting.thought-tokens", "0"]
+    ways += ["--prompt", "brief", "direct"]
     ways += ["--updates", "1", "--observation", "screenshot"]
     assert cli.main(["train", *wanted, *ways]) == 0
     after = play(Path("out", "model"), "after")

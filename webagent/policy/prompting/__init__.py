@@ -1,5 +1,5 @@
 """What a prompt holds and what is asked beside it, one switch for each part."""
 
-from webagent.policy.prompting.settings import Prompting
+from webagent.policy.prompting.settings import Prompting, Switch, switch_on
 
-__all__ = ["Prompting"]
+__all__ = ["Prompting", "Switch", "switch_on"]

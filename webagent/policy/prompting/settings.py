@@ -1,7 +1,8 @@
 """The switches of prompting: what a prompt contains, and which extra requests are made."""
 
-from dataclasses import dataclass, fields
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypeAlias
 
 from webagent.errors import SetupError
 
@@ -61,3 +62,34 @@ class Prompting:
         named = ((f.name, getattr(self, f.name)) for f in fields(self))
         changed = [(name, value) for name, value in named if value != getattr(plain, name)]
         return " ".join(name if value is True else f"{name}={value}" for name, value in changed)
+
+
+Switch: TypeAlias = Literal[
+    "brief",
+    "conversation",
+    "thoughts",
+    "pages",
+    "screenshots",
+    "loops",
+    "constrained",
+    "direct",
+]
+"""Words by which commands name how a model is prompted; `brief` is a prompt's text."""
+_SWITCHES: Mapping[str, Mapping[str, Any]] = {
+    "brief": {},
+    "conversation": {"form": "conversation"},
+    "thoughts": {"thoughts": "full"},
+    "pages": {"pages": 2},
+    "screenshots": {"screenshots": 3},
+    "loops": {"loops": "end"},
+    "constrained": {"constrained": True},
+    "direct": {"constrained": True, "thought_tokens": 0},
+}
+
+
+def switch_on(words: Iterable[Switch]) -> Prompting:
+    """Return the prompting that the words name. Raises `SetupError` where they contradict."""
+    found: dict[str, Any] = {}
+    for word in words:
+        found |= _SWITCHES[word]
+    return replace(Prompting(), **found)

@@ -1,4 +1,4 @@
-"""`webagent map`: the map of a run's site is kept, printed and drawn."""
+"""`webagent world`: the map of a run's site is kept, printed and drawn."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_a_map_is_built_kept_and_drawn(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["map", str(run), "--draw", str(run / "map.html")]) == 0
+    assert cli.main(["world", str(run), "--draw", str(run / "map.html")]) == 0
     told = capsys.readouterr().out
     assert "kinds of pages" in told and "transitions" in told
     assert (run / "map" / "1.json").exists()
@@ -32,7 +32,7 @@ def test_a_map_is_built_kept_and_drawn(run: Path, capsys: pytest.CaptureFixture[
 def test_words_that_stand_on_no_page_are_an_error(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["map", str(run), "--to", "zebra crossing"]) == 2
+    assert cli.main(["world", str(run), "--to", "zebra crossing"]) == 2
     assert "contains 'zebra crossing'" in capsys.readouterr().err
 
 
@@ -40,5 +40,5 @@ def test_a_run_without_steps_says_how_to_collect_some(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Store.open(tmp_path / "run", create=True).close()
-    assert cli.main(["map", str(tmp_path / "run")]) != 0
+    assert cli.main(["world", str(tmp_path / "run")]) != 0
     assert "webagent collect" in capsys.readouterr().err
