@@ -170,7 +170,6 @@ RUNNING: dict[tuple[str, str], Snippet] = {
     ("docs/judging/votes.md", "CountedModel("): Snippet(judges, RUN),
     ("docs/sites.md", "changes_are"): Snippet(words),
     ("docs/sites.md", "Hosting(concurrency=8)"): Snippet(hosted, needs=("fossil",)),
-    ("docs/sites.md", "running.snapshot("): Snippet(words, needs=("fossil",)),
     ("docs/models.md", "EndpointModel("): Snippet(
         lay=(scenes.page_block("toml", "webagent.toml", "docs/models.md"),)
     ),

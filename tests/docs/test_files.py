@@ -109,3 +109,22 @@ def drawing(block: Block) -> list[list[str]]:
     """The names at the beginning of each line."""
     starts = [re.split(r" {2,}", line)[0] for line in block.text.splitlines()]
     return [sorted(part.strip() for part in start.split("|")) for start in starts]
+
+
+def test_guides_are_short() -> None:
+    guides = [page for page in pages() if name_of(page).startswith("docs/")]
+    guides = [page for page in guides if not name_of(page).startswith(HISTORY)]
+    assert sum(count_words(page) for page in guides) <= 30_000
+    assert sum(count_words(ROOT / name) for name in NEWCOMER) <= 9_000
+
+
+NEWCOMER = (
+    "README.md",
+    *("docs/tutorial.md", "docs/running.md", "docs/benchmarks.md", "docs/improving.md"),
+    *("docs/howto/own-model.md", "docs/sites.md", "docs/architecture.md"),
+)
+"""The pages that a newcomer reads first."""
+
+
+def count_words(page: Path) -> int:
+    return len(page.read_text(encoding="utf-8").split())
