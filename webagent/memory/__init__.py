@@ -20,7 +20,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name, imported when it is first asked for: goals and pages are read without numpy,
+    """Return a name, imported at its first use: goals and pages are read without numpy,
     which remembering needs."""
     if name in _HOMES:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,5 +1,5 @@
 """The prior over actions: how likely each action on a page is for a goal that nothing like was
-shown, learnt from the demonstrated tasks by leaving each of them out in turn."""
+shown, learned from the demonstrated tasks by leaving each of them out in turn."""
 
 import math
 from collections import defaultdict
@@ -323,11 +323,13 @@ def _is_named(page: Page, value: str) -> bool:
 def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
     scene, page = view.scene, view.scene.page
     past = scene.past
-    asks = view.usage.chance_of_question(scene.goal, view.without)
+    question = view.usage.chance_of_question(scene.goal, view.without)
     missing = [v for v in view.held if not any(v.lower() in k for k in page.keys)]
     last = past[-1] if past else None
     pressed = last is not None and last.op == "click" and last.role == "button"
-    said = any(n.role in ("alert", "status") and n.name not in view.before for n in page.nodes)
+    has_message = any(
+        n.role in ("alert", "status") and n.name not in view.before for n in page.nodes
+    )
     unmet = len(view.unmet) / max(1, len(view.words))
     entered = any(d.op in _ENTRIES for d in past)
     moved = last is not None and last.observation.url != page.observation.url
@@ -338,11 +340,11 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
         Answer(""),
         {
             "done": 1.0,
-            "done asked": asks,
+            "done question": question,
             "done pressed": float(pressed),
             "done link": float(last is not None and last.role == "link"),
             "done filled": float(last is not None and last.op in ("fill", "select_option")),
-            "done said": float(said),
+            "done message": float(has_message),
             "done sent": float(pressed and entered),
             "done moved": float(pressed and moved),
             "done acted word": acted,
@@ -363,14 +365,14 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
             "give up unnamed": float(any(not _is_named(page, value) for value in view.held)),
             "give up at once": float(not past),
             "give up steps": math.log1p(len(past)),
-            "give up asked": asks,
+            "give up question": question,
         },
     )
-    if asks >= LEAST_QUESTION:
-        yield from _texts(view, asks)
+    if question >= LEAST_QUESTION:
+        yield from _texts(view, question)
 
 
-def _texts(view: _View, asks: float) -> Iterator[tuple[Action, Features]]:
+def _texts(view: _View, question: float) -> Iterator[tuple[Action, Features]]:
     """Texts of the page as answers, each with the words beside it."""
     scene, page = view.scene, view.scene.page
     shown = sum(page.holds(value) for value in view.values) / max(1, len(view.values))
@@ -399,7 +401,7 @@ def _texts(view: _View, asks: float) -> Iterator[tuple[Action, Features]]:
             Answer(text),
             {
                 "text": 1.0,
-                "text asked": math.log(asks),
+                "text question": math.log(question),
                 "text count": count,
                 "text label": label,
                 "text word": match_words(text, view.words),

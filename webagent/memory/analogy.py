@@ -1,4 +1,4 @@
-"""Analogy: the next action from the recalled cases, with its reasons and how sure it is."""
+"""Analogy: the next action from the recalled cases, with its reasons and its confidence."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,7 +83,7 @@ def propose(
     siblings: Sequence[Case] = (),
     task: str = "",
 ) -> list[Proposal]:
-    """Return actions by analogy, the surest first; none where nothing recalled can be done here.
+    """Return actions by analogy, best first; none where nothing recalled can be done here.
 
     `siblings` are other steps of like goals, which say what descriptors hold throughout; a goal of
     `task`, if it is given, is as familiar in any words.

@@ -1,4 +1,4 @@
-"""Answers that memory does not hold: texts of the page that may be what a question asks for."""
+"""Answers that memory does not hold: texts of the page that may be the answer to a question."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -14,15 +14,15 @@ _PIECES = re.compile(r"[^|,;:()]+")
 
 def guess_answer(
     observation: Observation,
-    said: Sequence[str],
+    given: Sequence[str],
     known: Mapping[str, float],
     failed: Collection[str],
     rng: np.random.Generator,
 ) -> str | None:
-    """Return a text of the page that was not tried yet, drawn by how likely it is an answer; None
+    """Return a text of the page that was not tried yet, sampled by how likely it is an answer; None
     where the page has none.
 
-    `said` are the answers that memory would give, the surest first; `known` are the answers to
+    `given` are the answers that memory would give, best first; `known` are the answers to
     other goals, each with how like the goal is, from 0 to 1; `failed` were wrong here before.
     """
     lines: dict[str, int] = {}
@@ -30,8 +30,8 @@ def guess_answer(
         for text in (node.name, node.value, *_PIECES.findall(node.name)):
             if 0 < len(clean(text)) <= LONGEST_ANSWER:
                 lines.setdefault(clean(text), i)
-    places = [i for i, node in enumerate(observation.nodes) if said and said[0] in node.name]
-    texts = [text for text in lines if text not in said and text not in failed]
+    places = [i for i, node in enumerate(observation.nodes) if given and given[0] in node.name]
+    texts = [text for text in lines if text not in given and text not in failed]
     if not texts:
         return None
     apart = [min((abs(lines[text] - i) for i in places), default=0) for text in texts]

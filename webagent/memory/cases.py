@@ -28,7 +28,7 @@ _TEXTS = ("text", "option", "reason", "url")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One step: what it looked like, and the ways in which its choice can be said."""
+    """One step: what it looked like, and the ways in which its choice can be described."""
 
     episode: str
     step: int
@@ -106,7 +106,7 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
         found.add(("text", (SLOT, i)))
     for node in nodes:
         if node.role in ("alert", "status", "dialog") and node.name:
-            found.add(("said", node.name[:20]))
+            found.add(("message", node.name[:20]))
     if scene.page.observation.outcome:
         found.add(("problem",))
     if (is_more_to_come := scene.has_turns_left()) is not None:
@@ -164,7 +164,7 @@ def case_of(
 
 
 def translate(descriptors: Descriptors, theirs: Goal, ours: Goal) -> Sequence[tuple[Any, ...]]:
-    """Return the descriptors said of another goal's values; those without a counterpart are left
+    """Return the descriptors of another goal's values; those without a counterpart are left
     out."""
     slots = align(theirs, ours)
     if slots == tuple(range(len(slots))):

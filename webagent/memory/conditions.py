@@ -122,7 +122,7 @@ def agreement(
     result = np.zeros(len(theirs))
     heaviest = float(weights.max())
     near = [i for i in range(len(theirs)) if weights[i] > LEAST_NEAR * heaviest]
-    # Kinds that came once are told without the name of their element.
+    # Kinds that came once are known without the name of their element.
     counts = Counter(classes)
     all_kinds = []
     for each in classes:

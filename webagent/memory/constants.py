@@ -70,7 +70,7 @@ NUMBERS_COMPARED = 2
 KINDS_COUNTED = 4
 """Kinds of elements of which a goal may say a number."""
 MOST_CONDITIONS = 6
-"""Conditions that are asked which kind of step is next."""
+"""Conditions that say which kind of step is next."""
 LEAST_NEAR = 0.02
 """Nearness, of that of the nearest, from which a case is compared for what tells steps apart."""
 MOST_VALUES = 8
@@ -100,8 +100,8 @@ LONGEST_LABEL = 60
 LEAST_BLAME = 0.15
 """Nats below which a step of a failed episode is not kept."""
 MOST_CLAIMED = 0.9
-"""Chance of a step at most, whatever memory said of it: what it was as sure of was wrong often
-enough in episodes that failed."""
+"""Chance of a step at most, whatever the confidence of memory: in episodes that failed even
+the most confident steps were wrong often enough."""
 MOST_CERTAIN = 0.95
 """Chance that everything else was right, at most: no single failure refutes a step."""
 ASTRAY = 0.5
@@ -124,9 +124,9 @@ LEAST_SHARE = 0.05
 LEAST_PROPOSED = 4
 """Actions that are compared, at least, where a failure may speak against the first."""
 SEVERAL_FAILURES = 2
-"""Failures after which what memory was sure of is doubted."""
+"""Failures after which what memory was confident of is doubted."""
 MOST_SIBLINGS = 32
-"""Cases of like goals that are asked which descriptors hold throughout."""
+"""Cases of like goals in which descriptors are counted that hold throughout."""
 ENOUGH_LESSONS = 300
 """Steps below which the weights of the recall are held to their priors more, and from which those
 with goals unlike all others are lessons where there are not as many others."""
@@ -196,13 +196,14 @@ right than wrong."""
 MOST_REPEATS = 4
 """Maximum number of times one action is repeated on pages that look the same."""
 DOUBTING = 2.0
-"""Times the temperature at which memory is drawn from where all has failed: with a second proposal
+"""Times the temperature at which proposals are sampled where all has failed: with a second proposal
 of 1 % some other way is taken once in ten steps, about once in an episode."""
 ALTERNATIVES = 4
-"""Likely actions that are recorded beside the one that was drawn."""
+"""Likely actions that are recorded beside the one that was sampled."""
 CONFIDENT = 0.9
 """Confidence from which what is remembered is done, exploring or not, without a request to the
 network."""
 MORE_CONFIDENT = 0.95
-"""The same where all own tries have failed: a failure with which every step was sure takes what is
-98 % sure below it, one with a doubtful step does not take the others below it in several tries."""
+"""The same where all own tries have failed: a failure in which every step was
+confident takes a confidence of 98 % below it, one with a doubtful step does not take the others
+below it in several tries."""

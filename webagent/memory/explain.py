@@ -1,4 +1,4 @@
-"""Why an action was chosen, in words: which cases, which descriptors, how sure."""
+"""Why an action was chosen, in words: which cases, which descriptors, how confident."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _MOST_CASES = 3
 
 def explain(proposal: Proposal, scene: Scene) -> list[str]:
     """Return lines that say why this action was proposed in this scene."""
-    lines = [f"{format_action(proposal.action)}, {proposal.confidence:.0%} sure"]
+    lines = [f"{format_action(proposal.action)}, {proposal.confidence:.0%} confident"]
     for choice in proposal.choices:
         node = scene.page.observation.node(choice.value) if isinstance(choice.value, int) else None
         if node is not None:

@@ -50,7 +50,7 @@ def discount(
     succeeded: Sequence[tuple[float, Case]],
     failed: Sequence[tuple[float, Case]],
 ) -> list[Proposal]:
-    """Return the proposals, the surest first, with the confidence that failures leave them.
+    """Return the proposals, best first, with the confidence that failures leave them.
 
     `succeeded` and `failed` are steps of judged episodes with how close they are to this scene, 1
     for as close as the nearest case. What failures take from a proposal goes to the others and to

@@ -34,7 +34,7 @@ _LONGER = r"(?<!\w){}((?: [a-z][a-z'’-]*){{1,3}})"
 """A name, to be filled in, and up to three words after it."""
 _SLOT = re.compile("|".join((_QUOTED, _PROSE, _ADDRESS, _COUNT, _NUMBER, _NAME, _FIRST)))
 _KINDS = {"prose": "quoted", "count": "number", "first": "name"}
-"""What values are that are told by their place from others of a kind."""
+"""What values are that are distinguished by their place from others of a kind."""
 _MASKS = {"quoted": '"q"', "address": "@a", "number": "#n", "name": "Nn"}
 """What stands for a slot in a template; names are kept as words, since many are constants."""
 
@@ -83,7 +83,7 @@ def weigh_keys(goal: Goal) -> Mapping[str, float]:
     stems, pairs of words, and how many values of which kind there are.
 
     Pairs and words that any sentence may have count less: they say how something is put, not what
-    is wanted. The weights were chosen on goals of two sites, each wording asked for by the others.
+    is wanted.
     """
     words = goal.template
     found = {f"{a} {b}": 0.2 for a, b in pairwise(words)}

@@ -60,7 +60,7 @@ class MemoryMismatch(StoreError):
 
 @dataclass(slots=True)
 class Memory:
-    """Cases of steps with what was learnt of when to trust them."""
+    """Cases of steps with what was learned of when to trust them."""
 
     index: Index = field(default_factory=Index)
     avoided: Index = field(default_factory=Index)
@@ -72,7 +72,7 @@ class Memory:
     episodes: dict[str, float] = field(default_factory=dict)
     """Weight by episode remembered."""
     tries: FailedTries = field(default_factory=FailedTries)
-    """What was tried in vain at tasks without a success."""
+    """What was tried without success at tasks without a success."""
     failed: Counter[str] = field(default_factory=Counter)
     """Own failures by task since its latest own success."""
     _usage: Usage = field(default_factory=Usage)
@@ -124,7 +124,7 @@ class Memory:
 
     @property
     def has_prior(self) -> bool:
-        """Whether it was learnt from other tasks what is done at one without examples."""
+        """Whether it was learned from other tasks what is done at one without examples."""
         return _PRIOR in self.scorers
 
     def has_examples(self, task: str) -> bool:
@@ -137,7 +137,7 @@ class Memory:
         return list(dict.fromkeys((case.task, case.goal.text) for case in self.index.cases))
 
     def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
-        """Keep what was tried in vain at a task without examples, each step with how likely it was
+        """Keep what failed at a task without examples, each step with how likely it was
         to be tried; before the episode is remembered, so that none is kept twice."""
         task, goal = trajectory.task.name, read_goal(trajectory.goal)
         if trajectory.id not in self.episodes and not self.has_examples(task):
@@ -167,7 +167,7 @@ class Memory:
         without: str = "",
         task: str = "",
     ) -> list[Proposal]:
-        """Return the likeliest actions on a page after these steps, the surest first; none where
+        """Return the likeliest actions on a page after these steps, best first; none where
         nothing like it is remembered. `without` and `task` are as for `recall`."""
         scene = scene_of(observation, steps)
         akin = self.index.siblings(scene.goal, MOST_SIBLINGS, without)
@@ -235,16 +235,16 @@ class Memory:
         return all(case.source != "success" for case in self.index.of_goal(goal))
 
     def guess_answer(
-        self, observation: Observation, said: Sequence[str], rng: np.random.Generator
+        self, observation: Observation, given: Sequence[str], rng: np.random.Generator
     ) -> str | None:
         """Return a text of the page to answer with where all answers to such a goal have failed so
-        far; None elsewhere. `said` are the answers that memory would give, the surest first."""
+        far; None elsewhere. `given` are the answers that memory would give, best first."""
         goal = read_goal(observation.goal)
         wrong = [case for case in self.avoided.of_goal(goal) if case.op == "answer"]
         if not wrong or self.index.of_goal(goal):
             return None
         failed = [case.constant("text") or "" for case in wrong if case.goal.text == goal.text]
-        return guess_answer(observation, said, self.index.answers(goal), failed, rng)
+        return guess_answer(observation, given, self.index.answers(goal), failed, rng)
 
     def learn(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
         """Learn from remembered episodes, each left out in turn, which cases and which descriptors
@@ -278,12 +278,12 @@ class Memory:
         questions: dict[str, list[Question]] = {"element": [], "text": []}
         for trajectory, i in lessons:
             self._ask(trajectory, i, questions)
-        for name, asked in questions.items():
-            self.scorers[name].learn(asked)
+        for name, each in questions.items():
+            self.scorers[name].learn(each)
         return self.scorers["element"].learn(questions["element"])
 
     def _ask(self, trajectory: Trajectory, i: int, questions: dict[str, list[Question]]) -> None:
-        """Add the questions that one step asks, with the candidates that the others give."""
+        """Add the questions that one step gives, with the candidates that the others give."""
         step = trajectory.steps[i]
         action = step.decision.action
         scene = scene_of(step.observation, trajectory.steps[:i])
@@ -314,7 +314,7 @@ class Memory:
 
     @property
     def version(self) -> str:
-        """Twelve hexadecimal digits that change with what is remembered and what was learnt."""
+        """Twelve hexadecimal digits that change with what is remembered and what was learned."""
         digest = hashlib.blake2b(digest_size=6)
         for episode, weight in self.episodes.items():
             digest.update(f"{episode} {weight:g};".encode())
@@ -324,7 +324,7 @@ class Memory:
         return digest.hexdigest()
 
     def save(self, folder: Path) -> None:
-        """Write what was learnt as JSON beside the cases. Raises `OSError`."""
+        """Write what was learned as JSON beside the cases. Raises `OSError`."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "version": VERSION,

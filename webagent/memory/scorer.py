@@ -55,16 +55,16 @@ class Scorer:
 
         Questions without a right candidate, or with nothing but right ones, teach nothing.
         """
-        told = [q for q in questions if any(q.right) and not all(q.right)]
-        if not told:
+        lessons = [q for q in questions if any(q.right) and not all(q.right)]
+        if not lessons:
             return 0.0
-        pull *= max(1.0, ENOUGH_LESSONS / len(told))
-        names = sorted({name for q in told for each in q.features for name in each})
+        pull *= max(1.0, ENOUGH_LESSONS / len(lessons))
+        names = sorted({name for q in lessons for each in q.features for name in each})
         places = {name: i for i, name in enumerate(names)}
         rows, columns, values = [], [], []
         starts, right = [], []
         row = 0
-        for question in told:
+        for question in lessons:
             starts.append(row)
             for features in question.features:
                 for name, value in features.items():
@@ -130,7 +130,7 @@ UNTAUGHT = "~"
 _FOR = (
     *("memory", "memory log", "memory answer text", "memory element", "word", "unmet word"),
     *("is value", "holds value", "after entry", "fill next", "fill label", "done pressed"),
-    *("done sent", "done acted word", "text asked", "text label", "text amount", "text shape"),
+    *("done sent", "done acted word", "text question", "text label", "text amount", "text shape"),
 )
 _AGAINST = (
     *("repeated", "done before", "fill again", "fill is so", "done at once", "done unmet"),
@@ -144,7 +144,7 @@ _GOES_BY_GOAL = ("$", "&", "@", "goal", "wanted", "labelled", "field label")
 
 @lru_cache(4096)
 def prior(name: str) -> float:
-    """Return what a feature counts before anything was learnt: `OVERALL` where it speaks for a
+    """Return what a feature counts before anything was learned: `OVERALL` where it speaks for a
     candidate and its negative where it speaks against it, `BY_GOAL` for a family of descriptors
     that goes by the goal, and nothing for all others."""
     if name.startswith(UNTAUGHT):

@@ -21,9 +21,9 @@ class Usage:
     """Tasks by the kind of element that stood on their pages."""
     used: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Tasks by the kind of element that was acted on."""
-    asked: dict[str, set[str]] = field(default_factory=dict)
+    questions: dict[str, set[str]] = field(default_factory=dict)
     """Words of the goals of each task that was answered with a text."""
-    told: dict[str, set[str]] = field(default_factory=dict)
+    commands: dict[str, set[str]] = field(default_factory=dict)
     """The same of each task that was ended without one."""
     shapes: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Tasks by the shape of what was answered."""
@@ -39,7 +39,7 @@ class Usage:
                 self.used[stable_hash(f"{case.role}|{case.called}")].add(case.task)
             if case.op == "answer":
                 text = case.constant("text")
-                words = self.told if text == "" else self.asked
+                words = self.commands if text == "" else self.questions
                 words.setdefault(case.task, set()).update(content_words(_said(case.goal)))
                 if text:
                     self.shapes[shape(text)].add(case.task)
@@ -50,10 +50,10 @@ class Usage:
         return len(tasks) - (without in tasks)
 
     def chance_of_question(self, goal: Goal, without: str) -> float:
-        """Return how likely a goal asks for a text: by its words, as naive Bayes has it."""
+        """Return how likely a text is the answer to a goal: by its words, as naive Bayes has it."""
         groups = [
             [words for task, words in group.items() if task != without]
-            for group in (self.asked, self.told)
+            for group in (self.questions, self.commands)
         ]
         logit = math.log((len(groups[0]) + 1) / (len(groups[1]) + 1))
         for word in set(content_words(_said(goal))):

@@ -56,7 +56,7 @@ class BuiltinPolicy:
         memory: Memory | None = None,
     ):
         """`batched` wraps a function over many requests so that concurrent calls share a pass; with
-        a `memory` what is remembered is done, and the network acts where memory is less sure."""
+        a `memory` what is remembered is done, and the network acts elsewhere."""
         self.model = model
         self.grammar = grammar or ActionGrammar(Codec(model.vocabulary))
         self.exploration = exploration
@@ -107,7 +107,7 @@ class BuiltinPolicy:
     def _recollected(
         self, trajectory: Trajectory, observation: Observation, rng: np.random.Generator | None
     ) -> tuple[Decision | None, bool]:
-        """What memory would do, drawn from its proposals while exploring, and whether it knows
+        """What memory would do, sampled from its proposals while exploring, and whether it knows
         enough to act alone; None where it knows nothing."""
         if self.memory is None:
             return None, False
@@ -121,8 +121,8 @@ class BuiltinPolicy:
             return found[0], is_trusted
         # An answer that memory does not hold, where it would answer as it has always failed.
         if isinstance(found[0].action, Answer) and rng.random() < GUESSED:
-            said = [each.action.text for each in found if isinstance(each.action, Answer)]
-            text = self.memory.guess_answer(observation, said, rng)
+            given = [each.action.text for each in found if isinstance(each.action, Answer)]
+            text = self.memory.guess_answer(observation, given, rng)
             if text is not None:
                 return Decision(Answer(text), source="explore", weights=self.weights), True
         has_failed = self.memory.has_only_failed(observation.goal)
@@ -134,7 +134,7 @@ class BuiltinPolicy:
         """The n most probable different actions, those remembered and those of a beam search on
         the scale by which `act` holds them against each other, so that its own comes first.
 
-        One action can be said in several ways; the most probable of them stands for it.
+        One action can be written in several ways; the most probable of them stands for it.
         """
         different: dict[Action, Decision] = {}
         if self.memory is not None:

@@ -32,10 +32,10 @@ MEMORY = "memory"
 def recollect(
     memory: Memory, trajectory: Trajectory, observation: Observation, count: int, task: str = ""
 ) -> list[Decision]:
-    """Return what memory would do, the surest first; none where nothing like it is remembered. What
+    """Return what memory would do, best first; none where nothing like it is remembered. What
     is remembered of `task`, if it is given, is recalled in whatever words the goal is put.
 
-    What was done on a page that looked the same is done once more where memory is sure of it, since
+    What was done on a page that looked the same is done once more where memory is confident, since
     some tasks go the same way twice; not again at once, and not without end.
     """
     started = time.monotonic()
@@ -65,8 +65,8 @@ def try_untaught(
     rng: np.random.Generator,
     temperature: float,
 ) -> Decision | None:
-    """Return an action for a task without examples, drawn by what other tasks taught and by what
-    was not tried in vain; None where nothing can be done that was not done here in this episode."""
+    """Return an action for a task without examples, sampled by what other tasks taught and by what
+    did not fail; None where nothing can be done that was not done here in this episode."""
     started = time.monotonic()
     here = find_tried_actions(trajectory, observation)
     found = [
@@ -108,7 +108,7 @@ def sampled(
     temperature: float,
     has_only_failed: bool = False,
 ) -> Decision:
-    """Return one of the decisions: the first where memory is sure of it, else drawn by confidence
+    """Return one of the decisions: the first where memory is confident, else sampled by confidence
     at this temperature, so that what is tried anew is what was doubtful. Where all own tries have
     failed so far, only what they hardly speak against is not doubted, and the rest the more."""
     if confidence_of(decisions[0]) >= (MORE_CONFIDENT if has_only_failed else CONFIDENT):
@@ -150,7 +150,7 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
 
 def _chance(decision: Decision) -> float:
     """How likely the action was thought to be right: next to nothing where it was taken at random,
-    anything where nothing was said."""
+    anything where nothing was recorded."""
     if decision.source == "explore":
         return confidence_of(decision) or 0.05
     return confidence_of(decision) or 0.5
