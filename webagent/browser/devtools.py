@@ -114,9 +114,9 @@ class DevTools:
             params = message.get("params", {})
             if message["method"] == "Target.detachedFromTarget":
                 gone = self._sessions.pop(params["sessionId"], None)
-                self._fail(params["sessionId"])
                 if gone is not None:
-                    gone.receive("close", params)
+                    gone.receive("close", params)  # before whoever waits is told of a failure
+                self._fail(params["sessionId"])
             elif session := self._sessions.get(message.get("sessionId", "")):
                 session.receive(message["method"], params)
             return

@@ -1,13 +1,15 @@
 """The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, suppress
+import re
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
+from urllib.parse import SplitResult, urlsplit
 
-from playwright.async_api import BrowserContext, Download, Page, Response
+from playwright.async_api import BrowserContext, Download, Page, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json, Task
@@ -53,8 +55,16 @@ class Captcha:
         )
 
 
+_GONE = re.compile(
+    r"ERR_(?:CONNECTION|NAME_|ADDRESS_|INTERNET|NETWORK_(?!ACCESS)|CERT_"
+    r"|SSL_|TIMED_OUT|EMPTY_RESPONSE|INCOMPLETE|CONTENT_LENGTH|INVALID_HTTP|HTTP2|QUIC|TUNNEL|PROXY)"
+)
+"""Network errors by which a server is gone or answers nothing that can be read."""
+_GATEWAY = (502, 503, 504)
+"""Statuses that say that there is no server behind the one that answered."""
 _POPUP_SECONDS = 5.0
 _STOP_SECONDS = 3.0
+_CLOSING_SECONDS = 0.5
 _MOST_POPUPS = 8
 """Windows a page may open in one step; of a storm the rest is closed."""
 
@@ -90,6 +100,25 @@ class SessionGuard(Protocol):
         """Return the evidence without secrets, and under `guard` what was refused."""
 
 
+async def has_closed(page: Page) -> bool:
+    """Return whether a page that failed has closed, which its driver may say a moment later."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSING_SECONDS):
+            while not page.is_closed():
+                await asyncio.sleep(_CLOSING_SECONDS / 20)
+    return page.is_closed()
+
+
+@asynccontextmanager
+async def unless_closed(page: Page) -> AsyncIterator[None]:
+    """Pass over the failure of a page that closes meanwhile, by itself or by its opener."""
+    try:
+        yield
+    except WorldError:
+        if not await has_closed(page):
+            raise
+
+
 class Tabs:
     """All pages of one browser context, in the order in which they were opened."""
 
@@ -121,6 +150,12 @@ class Tabs:
         self._has_begun = False
         self._is_on_site = False
         self._server_failure = ""
+        self._failures: dict[str, str] = {}
+        """The browser's errors by the addresses of documents that it could not load."""
+        self._tested: SplitResult | None = None
+        """Where the site begins that the task is about, if its episodes are scored."""
+        self._invented: set[str] = set()
+        """Addresses that the agent itself opened beside that site's server."""
 
     @classmethod
     async def open(
@@ -134,7 +169,12 @@ class Tabs:
                 tabs._arrivals.append(page)
                 tabs._arrived.set()
 
+        def note_failure(request: Request) -> None:
+            if request.is_navigation_request():
+                tabs._failures[request.url.partition("#")[0]] = request.failure or ""
+
         context.on("page", note_arrival)
+        context.on("requestfailed", note_failure)
         await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
@@ -146,6 +186,8 @@ class Tabs:
         if self.recording:
             self.recording.episode = episode
         self._has_begun = True
+        if task.site or task.checks:
+            self._tested = urlsplit(task.start_url)
 
     async def leave(self) -> None:
         """Close the context with all its pages, and put in place what is kept. Never raises."""
@@ -221,6 +263,8 @@ class Tabs:
     async def goto(self, url: str) -> str:
         """Open an address in the tab in front; return the reason when the browser cannot."""
         tab = self.active
+        if self._tested and not url.startswith(f"{self._tested.scheme}://{self._tested.netloc}/"):
+            self._invented.add(url.partition("#")[0].rstrip("/"))
         going = asyncio.ensure_future(tab.goto(url))
         loads = True
         try:
@@ -228,11 +272,12 @@ class Tabs:
                 loads = await self.clock.load(tab)
                 await asyncio.sleep(0)
             if going.done():
-                return await going
+                return self._judge_failure(url, await going)
         finally:
             going.cancel()
         await tab.stop_loading()
-        return f"cannot open {url}: no answer in {LOAD_SECONDS:g} s"
+        tab.unanswered = ""
+        return self._judge_failure(url, f"cannot open {url}: ERR_TIMED_OUT in {LOAD_SECONDS:g} s")
 
     async def focus(self, index: int) -> str:
         """Bring a tab to the front."""
@@ -257,21 +302,20 @@ class Tabs:
     async def settle(self, milliseconds: int) -> list[str]:
         """Let the last action take its effect everywhere; return what there is to say about it."""
         tab = self.active
-        notes: list[str] = []
-        try:
-            notes.append(await self.clock.settle(tab, milliseconds))
-        except WorldError:
-            if not tab.is_closed:
-                raise
+        notes = [await self._settle_front(milliseconds)]
         if not tab.is_closed and (tab.downloads_announced or self._is_on_site):
-            await tab.hear_driver()
+            async with unless_closed(tab.page):
+                await tab.hear_driver()
         notes.append(await self._adopt_popups(tab))
         self._downloads_begun = 0
         await self._drop_closed()
         if self.downloads:
             await self.downloads.settle()
-        if self.active is not tab:
-            notes.append(await self.clock.settle(self.active, milliseconds))
+        while self.active is not tab:
+            tab = self.active
+            notes.append(await self._settle_front(milliseconds))
+            await self._drop_closed()
+        notes.append(await self._find_failure())
         notes.extend(note for each in self._tabs for note in each.take_notes())
         refused, self._refused = self._refused, []
         notes.extend(self.downloads.take_notes() if self.downloads else refused)
@@ -280,11 +324,54 @@ class Tabs:
         self.check_server()
         return [note for note in notes if note]
 
+    async def _settle_front(self, milliseconds: int) -> str:
+        """Let the tab in front come to rest, which may close itself meanwhile."""
+        async with unless_closed(self.active.page):
+            return await self.clock.settle(self.active, milliseconds)
+        return ""
+
     def check_server(self) -> None:
         """Raise `ServerError` where the task's site failed at its first page or at what it was
         sent."""
         if self._server_failure:
             raise ServerError(self._server_failure)
+
+    def describe_status(self, url: str, status: int, is_empty: bool) -> str:
+        """Return what the server said of the page in front where that is an error that the page
+        may not show. Raises `ServerError` where no server is behind the site under test."""
+        if status < 500 and not (status >= 400 and is_empty):
+            return ""
+        failure = f"the server answered {url[:200]} with status {status}"
+        return self._judge_failure(url, failure, is_gone=status in _GATEWAY)
+
+    async def _find_failure(self) -> str:
+        """Return why the tab in front shows no document. Raises `ServerError` where the site under
+        test is gone."""
+        tab = self.active
+        if url := tab.unanswered:
+            tab.unanswered = ""
+            return self._judge_failure(url, f"{url[:200]} gives no answer", is_gone=True)
+        url = (tab.unreachable or tab.url).partition("#")[0]
+        if tab.has_arrived and url.startswith("http"):
+            tab.has_arrived = False
+            async with unless_closed(tab.page):
+                await tab.hear_driver()
+            tab.failure = self._failures.pop(url, "")
+        if not (tab.unreachable or tab.failure) or re.search("BLOCKED|ABORTED", tab.failure):
+            return ""
+        what = "cannot be opened" if tab.unreachable else "was cut off"
+        return self._judge_failure(url, f"{url[:200]} {what}: {tab.failure or 'no answer'}")
+
+    def _judge_failure(self, url: str, failure: str, is_gone: bool = False) -> str:
+        """Return the failure, for the agent to go round; raise it where it is a server's that
+        belongs to the site under test: it says nothing about the agent."""
+        if not is_gone and not _GONE.search(failure):
+            return failure
+        start, place = self._tested, urlsplit(url)
+        is_own = url.rstrip("/") not in self._invented
+        if start and is_own and start.hostname == place.hostname:
+            raise ServerError(failure)
+        return failure
 
     async def titles(self, front: str) -> tuple[str, ...]:
         """Return titles of all tabs in order, or addresses; the one in front is known already."""
@@ -293,7 +380,10 @@ class Tabs:
             if tab is self.active:
                 titles.append(front)
             else:
-                titles.append(tab.dialogs.describe() or await tab.ask("titleOf") or tab.url)
+                title = tab.dialogs.describe()
+                async with unless_closed(tab.page):
+                    title = title or await tab.ask("titleOf")
+                titles.append(title or tab.url)
         return tuple(titles)
 
     def urls(self) -> tuple[str, ...]:
@@ -382,7 +472,8 @@ class Tabs:
                         await self._arrived.wait()
                 except TimeoutError:
                     opener.popups_announced = 0
-                    return ""
+                    where = f" at {opener.popup_url[:200]}" if opener.popup_url else ""
+                    return f"the page opened a window{where} that did not come up"
             if adopted == _MOST_POPUPS:
                 return await self._stop_popups(opener)
             opener.popups_announced = max(0, opener.popups_announced - 1)
@@ -390,16 +481,12 @@ class Tabs:
             if page.url == "" and self._downloads_begun:
                 await page.close()
             if not page.is_closed():
-                try:
+                async with unless_closed(page):
                     await self._adopt(page)
-                except WorldError:
-                    if not page.is_closed():
-                        raise
-                    continue  # its opener closed it meanwhile
-                adopted += 1
-                if not await RealClock().load(self.active):
-                    await self.active.stop_loading()
-                await self._start_clock()
+                    adopted += 1
+                    if not await RealClock().load(self.active):
+                        await self.active.stop_loading()
+                    await self._start_clock()
         return ""
 
     async def _stop_popups(self, opener: Tab) -> str:

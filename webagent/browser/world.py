@@ -16,8 +16,8 @@ from webagent.browser.perform import perform
 from webagent.browser.preloading import PagePreloader, PreloadSlots, StartSlots, TabSource
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.tabs import Handover, Tabs
-from webagent.errors import WorldError
+from webagent.browser.tabs import Handover, Tabs, has_closed
+from webagent.errors import CaptchaError, ServerError, WorldError
 from webagent.observation import PageView
 from webagent.observation.variants import ObservationVariant
 from webagent.records import Node, Observation
@@ -106,8 +106,7 @@ class BrowserWorld:
             self._goal = task.goal
             if task.hooks.goal:
                 self._goal = str(await tabs.first.evaluate(task.hooks.goal))
-            self._seen = await self._observe(task, tabs, notes)
-            self._seen = await self._past_captcha(task, tabs, self._seen)
+            self._seen = await self._see(task, tabs, notes)
         self._preloader.begin(task, "")
         return self._seen
 
@@ -119,8 +118,7 @@ class BrowserWorld:
                 self.refusal = "" if tabs.guard else refuse_file(action, task.start_url)
                 self.refusal = reason = self.refusal or await self._do(action, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
-                after = await self._observe(task, tabs, notes)
-                after = await self._past_captcha(task, tabs, after)
+                after = await self._see(task, tabs, notes)
                 if tabs.guard and not reason:
                     broken = tabs.guard.check_outcome(action, before, after)
                     said = "; ".join(filter(None, (after.outcome, broken)))
@@ -255,6 +253,18 @@ class BrowserWorld:
             await self._acted.keep_with_value(elements, action, tabs)
         return reason
 
+    async def _see(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
+        """Return the tab in front past its captcha; where it closes itself meanwhile, the next."""
+        while True:
+            front = tabs.active
+            try:
+                return await self._past_captcha(task, tabs, await self._observe(task, tabs, notes))
+            except WorldError as error:
+                is_lost = isinstance(error, CaptchaError | ServerError)
+                if is_lost or not await has_closed(front.page):
+                    raise
+            notes = [*notes, *await tabs.settle(task.settle_ms)]
+
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
         """Return the tab in front, read again if the page had not heard of the mouse, or if what
         the action brought was still on its way: virtual time alone moves no animation."""
@@ -264,6 +274,7 @@ class BrowserWorld:
                 await tabs.active.remind_of_mouse()
             notes = [*notes, *await tabs.settle(task.settle_ms)]
             view, is_over, captured, screenshot = await self._look(task, tabs, again=True)
+        notes = [*notes, tabs.describe_status(view.url, view.status, is_empty=not view.nodes)]
         page = Observation(
             goal=self._goal,
             url=view.url,
@@ -272,7 +283,7 @@ class BrowserWorld:
             tabs=await tabs.titles(view.title),
             active_tab=tabs.active_index,
             focus=view.focus,
-            outcome="; ".join(notes),
+            outcome="; ".join(dict.fromkeys(filter(None, notes))),
             over=is_over,
             scroll=view.scroll,
             viewport=task.viewport,

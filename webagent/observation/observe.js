@@ -574,6 +574,12 @@ function focusedElement() {
   return element && element[own.checkVisibility]({ visibilityProperty: true }) ? element : null;
 }
 
+// What the server said of this document; 0 where it was not asked.
+function responseStatus() {
+  const [entry] = performance.getEntriesByType("navigation");
+  return (entry && entry.responseStatus) || 0;
+}
+
 // Marks continue after those of earlier documents, so that a number never changes its meaning. In a
 // frame, for which `firstMark` is 0, they are to be replaced by other numbers later; `within` names the
 // frames of the top document that are shown.
@@ -606,7 +612,7 @@ function observe({ ignore, firstMark, within, mouse, again }) {
     title: document.title, url: location.href, focus, nextMark,
     scroll: [Math.round(scrollY), Math.max(0, Math.round((page ? page[own.scrollHeight] : 0) - innerHeight - scrollY))],
     rows, path, hollow: HOLLOW.size, lostMouse: Boolean(mouse) && hasLostMouse(...mouse),
-    animating: isAnimating(),
+    animating: isAnimating(), status: responseStatus(),
     holes: walk.rows.flatMap((row, index) => (row.hole ? [{ ...row.hole, row: index }] : [])),
   });
 }

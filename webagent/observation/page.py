@@ -71,6 +71,8 @@ class PageView:
     """Whether something has come to lie under the mouse and the page has not been told."""
     is_animating: bool = False
     """Whether something moves that will come to rest."""
+    status: int = 0
+    """The HTTP status that the document came with; 0 where no server was asked."""
 
 
 def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
@@ -129,6 +131,7 @@ def read_view(answer: str) -> PageView:
         hollow=seen["hollow"],
         lost_mouse=seen["lostMouse"],
         is_animating=seen["animating"],
+        status=seen.get("status", 0),
     )
 
 

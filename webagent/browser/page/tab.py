@@ -102,9 +102,21 @@ class Tab:
         """What happened without being asked for, such as a dialog; read and emptied each step."""
         self.url = page.url
         """The address of the top document."""
+        self.unreachable = ""
+        """The address that the browser shows an error for in place of a document."""
+        self.failure = ""
+        """The browser's reason for that, or for the end of the document being missing."""
+        self.has_arrived = False
+        """Whether a document has come since this was last looked at."""
+        self.requested = ""
+        """The address of the document that is on its way; empty once it has come."""
+        self.unanswered = ""
+        """The address that gave no answer until loading was stopped; read and emptied each step."""
         self.loading = False
         self.loading_changed = asyncio.Event()
         self.popups_announced = 0
+        self.popup_url = ""
+        """The address of the window that was announced last."""
         self.downloads_announced = 0
         self.dialogs = Dialogs(page)
         self.chooser: FileChooser | None = None
@@ -245,6 +257,7 @@ class Tab:
 
     async def stop_loading(self) -> None:
         """Have the page as far as it has come, as with a browser's stop button."""
+        self.unanswered, self.requested = self.requested, ""
         try:
             await self.send("Page.stopLoading")
         except WorldError as error:
@@ -414,8 +427,9 @@ class Tab:
             unanswerable = "the page asks for a file in a way that cannot be answered"
             self.notes.append(self.chooser.describe() if self.chooser else unanswerable)
 
-        def count_popup(_event: dict[str, Any]) -> None:
+        def count_popup(event: dict[str, Any]) -> None:
             self.popups_announced += 1
+            self.popup_url = str(event.get("url", ""))
 
         self.on("Runtime.executionContextCreated", begin_context)
         self.on(
@@ -441,6 +455,7 @@ class Tab:
         def begin(event: dict[str, Any]) -> None:
             if event["frameId"] == self.frame and event.get("navigationType") != "sameDocument":
                 self._set_loading(True)
+                self.requested = event.get("url", self.requested)
 
         def end(event: dict[str, Any]) -> None:
             if event["frameId"] == self.frame:
@@ -460,6 +475,8 @@ class Tab:
     def _arrive(self, frame: Mapping[str, Any]) -> None:
         if frame["id"] == self.frame:
             self.url = frame["url"] + frame.get("urlFragment", "")
+            self.unreachable, self.requested = frame.get("unreachableUrl", ""), ""
+            self.failure, self.has_arrived = "", True
 
     def _follow_questions(self) -> None:
         """Forget dialogs as they close, and with "stay here" the navigation that had asked: the
