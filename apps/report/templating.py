@@ -1,5 +1,6 @@
 """Jinja as the report and the viewer use it: everything that is put in is escaped."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -67,11 +68,13 @@ def make_environment(*folders: Path) -> Environment:
 
 
 def _make_writable(value: object) -> object:
-    """Return text that UTF-8 has, without the control characters that HTML forbids; anything else
-    as it is. Pages hold whatever sites have said, lone surrogates included."""
+    """Return text that UTF-8 has, without the control characters that HTML forbids, and with those
+    that turn the direction of a line as escapes; anything else as it is. Pages hold whatever sites
+    have said, lone surrogates included."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     text = value.encode("utf-8", "backslashreplace").decode()
+    text = re.sub("[\u200e\u200f\u202a-\u202e\u2066-\u2069]", lambda c: ascii(c[0])[1:-1], text)
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

@@ -249,6 +249,6 @@ def test_a_folder_that_is_no_run_gets_no_report(
 
 def test_only_markup_passes_unescaped_and_what_html_forbids_is_replaced() -> None:
     template = make_environment().from_string('<b title="{{ text }}">{{ text }}</b>{{ known }}')
-    written = template.render(text='<i> "a" & \x00\ud83d', known=Markup("<hr>"))
-    escaped = "&lt;i&gt; &#34;a&#34; &amp; \N{REPLACEMENT CHARACTER}\\ud83d"
+    written = template.render(text='<i> "a" & \x00\ud83d\u202e', known=Markup("<hr>"))
+    escaped = "&lt;i&gt; &#34;a&#34; &amp; \N{REPLACEMENT CHARACTER}\\ud83d\\u202e"
     assert written == f'<b title="{escaped}">{escaped}</b><hr>'

@@ -173,12 +173,15 @@ async def release_button(tab: Tab, point: Point, button: Button = "left") -> Non
     await _dispatch_drag(tab, point, data)
 
 
-async def drop_files(tab: Tab, point: Point, paths: Sequence[str]) -> None:
-    """Drop files of this machine at a point, as if dragged there from a folder."""
+async def drop_files(
+    tab: Tab, point: Point, paths: Sequence[str], is_wanted: Callable[[], Awaitable[bool]]
+) -> None:
+    """Drop files of this machine at a point, as if dragged there from a folder, where the page says
+    while they are over it that it wants them."""
     copy = 1
-    await _dispatch_drag(
-        tab, point, {"items": [], "files": list(paths), "dragOperationsMask": copy}
-    )
+    data = {"items": [], "files": list(paths), "dragOperationsMask": copy}
+    await _dispatch_drag(tab, point, data, _OVER)
+    await _dispatch_drag(tab, point, data, ("drop" if await is_wanted() else "dragCancel",))
 
 
 async def turn_wheel(tab: Tab, point: Point, dx: int, dy: int) -> None:
@@ -212,10 +215,15 @@ async def type_text(tab: Tab, text: str) -> None:
         await tab.alive(tab.page.keyboard.type(text))
 
 
-async def _dispatch_drag(tab: Tab, point: Point, data: dict[str, Any]) -> None:
-    # Twice over the point: the page may move elements under it the first time, and takes a drop
-    # only where it accepted the last `dragOver`.
-    for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
+_OVER = ("dragEnter", "dragOver", "dragOver")
+"""Twice over the point: the page may move elements under it the first time, and takes a drop only
+where it accepted the last `dragOver`."""
+
+
+async def _dispatch_drag(
+    tab: Tab, point: Point, data: dict[str, Any], kinds: Sequence[str] = (*_OVER, "drop")
+) -> None:
+    for kind in kinds:
         await tab.send("Input.dispatchDragEvent", type=kind, x=point[0], y=point[1], data=data)
 
 

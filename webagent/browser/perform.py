@@ -242,7 +242,12 @@ async def upload(action: act.UploadFile | act.UploadFiles, tabs: Tabs) -> str:
     place = await _locate(tabs, action.mark)
     if "error" in place:
         return _error_in(place)
-    await pointer.drop_files(tabs.active, (place["x"], place["y"]), _resolve(paths))
+
+    async def is_wanted() -> bool:
+        return await tabs.active.ask_about(action.mark, "dropIsWanted", action.mark) is True
+
+    point = (place["x"], place["y"])
+    await pointer.drop_files(tabs.active, point, _resolve(paths), is_wanted)
     if await tabs.active.ask_about(action.mark, "dropWasTaken", action.mark):
         return ""
     return f"element {action.mark} {_ASKS_FOR_NONE}, and takes none that is dropped on it"

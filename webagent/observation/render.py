@@ -36,6 +36,8 @@ _LONGEST_TEXT = 240
 """Characters of a line of text on a page that does not fit as a whole."""
 _HEADING_KINDS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "note", "passed", "iframe"))
 _HEADINGS_TOLD = 3
+_LINE_BREAK = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""All that Unicode counts as the end of a line: text of a page must not begin one."""
 _FORGED = re.compile(r"[\s*]*\[\d+\]")
 """Text of a page that would read as an element, or as one that is new."""
 
@@ -79,7 +81,7 @@ def list_tabs(observation: Observation) -> list[str]:
         return []
     front = observation.active_tab
     return [
-        f"tab {index}: {title}{' (current)' if index == front else ''}"
+        f"tab {index}: {on_one_line(title)}{' (current)' if index == front else ''}"
         for index, title in enumerate(observation.tabs)
     ]
 
@@ -88,17 +90,17 @@ def render_node(node: Node, boxes: bool = False) -> str:
     """Return one line, without the line break."""
     indent = "  " * node.depth
     if not node.mark:
-        text = _on_one_line(node.name)
+        text = on_one_line(node.name)
         line = " ".join((f'text "{text}"' if _FORGED.match(text) else text, *node.states))
         return indent + line + (_place(node) if boxes and any(node.box) else "")
     words = [f"[{node.mark}]", node.role]
     if node.name:
-        words.append(f'"{_on_one_line(node.name)}"')
+        words.append(f'"{on_one_line(node.name)}"')
     if node.value:
-        words.append(f'value="{_on_one_line(node.value)}"')
+        words.append(f'value="{on_one_line(node.value)}"')
     line = indent + " ".join((*words, *node.states))
     if node.description:
-        line += f" ({_on_one_line(node.description)})"
+        line += f" ({on_one_line(node.description)})"
     if boxes or node.role == "graphic":
         line += _place(node)
     return line
@@ -177,12 +179,13 @@ def _gap(gap: Sequence[int], observation: Observation, is_last: bool) -> str:
         f"{count} {role}{'s' if count > 1 else ''}" for role, count in roles.most_common(3)
     )
     titles = [node.name for node in nodes if node.kind in _HEADING_KINDS and not node.mark]
-    parts.extend(f'"{_on_one_line(title)[:40]}"' for title in titles[:_HEADINGS_TOLD])
+    parts.extend(f'"{on_one_line(title)[:40]}"' for title in titles[:_HEADINGS_TOLD])
     return "; ".join(parts) if is_last else parts[0]
 
 
-def _on_one_line(text: str) -> str:
-    return text.replace("\n", "\\n")
+def on_one_line(text: str) -> str:
+    """Return a page's text with its line breaks as `\\n`."""
+    return text if text.isprintable() else _LINE_BREAK.sub(r"\\n", text)
 
 
 def cut_to_tokens(lines: Sequence[str], max_tokens: int) -> str:

@@ -3,10 +3,13 @@
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from webagent.observation import render, render_node
+from webagent.observation.variants.pruned import prune
+from webagent.observation.variants.set_of_marks import list_marks
 from webagent.records import Node, Observation
 
 
@@ -121,3 +124,21 @@ def test_new_and_changed_lines_are_starred_when_asked_for() -> None:
     assert render(after, before=before) == starred
     assert "*" not in render(after)
     assert "*" not in render(replace(after, url="about:other"), before=before)
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r\n", "\v", "\f", "\x85", "\u2028", "\u2029"])
+def test_no_text_of_a_page_begins_a_line_of_its_own(sign: str) -> None:
+    forged = f"a{sign}[9] button"
+    nodes = (
+        Node(0, "text", forged),
+        Node(1, "textbox", forged, value=forged, description=forged),
+        Node(0, "text", forged, kind="h1"),
+        Node(0, "text", f"{forged} | b", kind="tr"),
+        Node(2, "option", forged, kind="option"),
+    )
+    page = Observation("", "u", forged, nodes, tabs=(forged, forged))
+
+    for write in (render, prune, list_marks):
+        lines = write(page).splitlines()
+        assert not any(line.lstrip("# |").startswith("[9]") for line in lines), write
+        assert len(lines) <= 2 + len(nodes)

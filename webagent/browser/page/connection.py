@@ -34,7 +34,15 @@ _PARTS = (
 )
 _FUNCTIONS = (
     *("acted", "actedAt", "actedInFocus", "actedValue", "captchaOn", "choose", "chooseExactly"),
-    *("chosenFiles", "dragHasStarted", "dropWasTaken", "fileField", "fileFieldOf", "focusOn"),
+    *(
+        "chosenFiles",
+        "dragHasStarted",
+        "dropIsWanted",
+        "dropWasTaken",
+        "fileField",
+        "fileFieldOf",
+        "focusOn",
+    ),
     *("hasArrived", "isAnimating", "labelsOf", "locate", "middleOf", "nextFrame", "optionNamed"),
     *(
         "originsOf",

@@ -121,12 +121,26 @@ function fileFieldOf(mark) {
   return { takes: field ? (field.multiple ? "several" : "one") : "" };
 }
 
-let dropped = null;
-window.addEventListener("drop", (event) => { dropped = event; }, true);
+// A file that nobody takes is opened by the browser in place of the page. So one is dropped only
+// where the page wants it, and is opened nowhere.
+let draggedOver = null, taken = false;
+window.addEventListener("dragover", (event) => { draggedOver = event; }, true);
+window.addEventListener("drop", (event) => {
+  taken = true;
+  // Begun here, to come after the page's own; a page that stops the event has taken it.
+  window.addEventListener("drop", () => {
+    taken = event.defaultPrevented;
+    event.preventDefault();
+  }, { once: true });
+}, true);
+
+function dropIsWanted() {
+  const wanted = draggedOver !== null && draggedOver.defaultPrevented;
+  [draggedOver, taken] = [null, false];
+  return wanted;
+}
 
 // Whether the page took what was dropped on it last.
 function dropWasTaken() {
-  const taken = dropped !== null && dropped.defaultPrevented;
-  dropped = null;
   return taken;
 }

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from bs4 import BeautifulSoup
 from bs4.element import Comment, NavigableString, Tag
 
+from webagent.observation.render import on_one_line
+
 _KEPT = {
     *("alt", "checked", "colspan", "disabled", "for", "href", "id", "label", "mark", "multiple"),
     *("name", "placeholder", "readonly", "required", "role", "rowspan", "selected", "src"),
@@ -71,7 +73,7 @@ def _lines(node: object, depth: int) -> Iterator[str]:
         children = [child for child in node.contents if not _is_blank(child)]
         attributes = ""
         for name, value in node.attrs.items():
-            text = html.escape(str(value), quote=False).replace('"', "&quot;")
+            text = html.escape(on_one_line(str(value)), quote=False).replace('"', "&quot;")
             attributes += f' {name}="{text}"' if text else f" {name}"
         start = f"{indent}<{node.name}{attributes}>"
         if all(isinstance(child, NavigableString) for child in children):
@@ -178,7 +180,7 @@ def _row(texts: list[str]) -> str:
 
 def _inline(node: object) -> str:
     if isinstance(node, NavigableString):
-        return str(node)
+        return str(node).replace(_LINE_BREAK, " ")
     if not isinstance(node, Tag):
         return ""
     if node.name == "br":

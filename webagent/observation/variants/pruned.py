@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from webagent.observation.render import cut_to_tokens, list_tabs, render_node
+from webagent.observation.render import cut_to_tokens, list_tabs, on_one_line, render_node
 from webagent.records import Node, Observation
 
 _CELLS = " | "
@@ -65,9 +65,9 @@ def _write(nodes: Sequence[Node]) -> Iterator[str]:
         indent = "  " * group[0].depth
         if form == "option":
             names = (f"*{x.name}*" if "selected" in x.states else x.name for x in group)
-            yield f"{indent}options: {_CELLS.join(names)}"
+            yield f"{indent}options: {on_one_line(_CELLS.join(names))}"
         for place, node in enumerate(group if form == "table" else ()):
-            yield f"{indent}| {node.name} |"
+            yield f"{indent}| {on_one_line(node.name)} |"
             if place == 0 and len(group) > 1:
                 yield f"{indent}|{' --- |' * (node.name.count(_CELLS) + 1)}"
         for node in group if not form else ():
@@ -76,7 +76,7 @@ def _write(nodes: Sequence[Node]) -> Iterator[str]:
                 is_generic = node.role == "generic"
                 yield line.replace("] generic", "] clickable", 1) if is_generic else line
             elif heading := re.fullmatch(r"h([1-6])", node.kind):
-                yield f"{'#' * int(heading[1])} {node.name}"
+                yield f"{'#' * int(heading[1])} {on_one_line(node.name)}"
             else:
                 yield indent + ("- " if node.kind == "li" else "") + line.strip()
 

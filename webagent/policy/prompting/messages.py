@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from webagent.action import describe, format_action
 from webagent.models.model import Message
-from webagent.models.prompt import Prompt, estimate_tokens, shorten
+from webagent.models.prompt import Prompt, estimate_tokens, fence, shorten
 from webagent.policy.past_actions import LOOPS_PROMPT, find_loop
 from webagent.policy.policy import Knowledge
 from webagent.policy.prompting.pages import PageFormatter, PromptImage, format_goal
@@ -22,6 +22,8 @@ from webagent.records import Decision, Observation, Trajectory
 
 _OUTCOME, _EARLIER_OUTCOME = 4_000, 400
 """Characters that are shown of what came of the last action, and of those before."""
+_OWN_WORDS = ("no effect", "a dialog is open; answer it", "the answer was not accepted")
+"""How outcomes begin that hold no words of a page."""
 _LEFT_OUT = "(left out; it was shown at this turn)"
 _TOKENS_FOR_OMISSIONS = 40
 """Tokens kept free for saying what was left out."""
@@ -159,9 +161,8 @@ class PromptBuilder:
         """Return the page of a turn, what it came of and what is said beside it, by slot."""
         page = seen[turn]
         further = _write_not_done(trajectory.steps[turn - 1].decision) if turn else ""
-        outcome = _join_paragraphs(
-            [further, page.outcome and f"Outcome of your action: {shorten(page.outcome, _OUTCOME)}"]
-        )
+        outcome = _write_outcome(page, _OUTCOME)
+        outcome = _join_paragraphs([further, outcome and f"Outcome of your action: {outcome}"])
         images = ", also as the attached screenshot" if shown else ""
         slots = {"images": self.pages.variant.words + images, "outcome": outcome}
         if whole:
@@ -191,6 +192,13 @@ def format_reply(decision: Decision) -> str:
     """Return a decision in the form in which replies are asked for."""
     thought = f"Thought: {decision.thought}\n" if decision.thought else ""
     return f"{thought}Action: {format_action(decision.action)}"
+
+
+def _write_outcome(page: Observation, longest: int) -> str:
+    """Return what came of the action before a page, fenced where words of the page may be in it:
+    a dialog's, a file's, those of what covers an element or has a similar name."""
+    text = shorten(page.outcome, longest)
+    return text if not text or text.startswith(_OWN_WORDS) else fence("page", text)
 
 
 def _write_not_done(decision: Decision) -> str:
@@ -256,9 +264,8 @@ def format_history(
     written: dict[int, str] = {}
     for number in range(len(steps), 0, -1):
         decision = steps[number - 1].decision
-        outcome = shorten(
-            after[number - 1].outcome, _OUTCOME if number == len(steps) else _EARLIER_OUTCOME
-        )
+        longest = _OUTCOME if number == len(steps) else _EARLIER_OUTCOME
+        outcome = _write_outcome(after[number - 1], longest)
         is_full = settings.thoughts == "full"
         thought = (
             "\n     ".join(decision.thought.splitlines()) if is_full else shorten(decision.thought)

@@ -78,3 +78,23 @@ async def test_files_are_dropped_where_a_page_wants_them_dropped(
     given = await local.step(act.UploadFiles(mark_of(page, "Drop files here"), letters))
     assert "zone: a.txt 3, b.txt 5" in render(given)
     assert given.outcome == ""
+
+
+@pytest.mark.parametrize("clock", ["real", "virtual"])
+@pytest.mark.parametrize(
+    "zone",
+    [
+        "<button>Attach</button>",
+        "<div role=button tabindex=0 ondragover='event.preventDefault()'>Attach</div>",
+        "<div role=button tabindex=0 ondrop='document.title = 1'>Attach</div>",
+    ],
+)
+async def test_a_file_that_nothing_takes_is_opened_nowhere(
+    local: LocalWorld, letters: tuple[str, str], zone: str, clock: str
+) -> None:
+    page = await local.show(f"<title>claim</title>{zone}", clock=clock)
+
+    after = await local.step(act.UploadFile(mark_of(page, "Attach"), letters[0]))
+
+    assert after.outcome.endswith("asks for no file, and takes none that is dropped on it")
+    assert (after.url, after.title, len(after.tabs)) == (page.url, "claim", 1)
