@@ -2,11 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 from playwright.async_api import BrowserContext, Download, Page, Request, Response
@@ -69,6 +69,10 @@ _MOST_POPUPS = 8
 """Windows a page may open in one step; of a storm the rest is closed."""
 
 
+Look: TypeAlias = Callable[[], Awaitable[Observation]]
+"""Returns the page in front as it is now. Raises `WorldError`."""
+
+
 class SessionGuard(Protocol):
     """What an episode's pages and actions are held to; `Enforcer` is one."""
 
@@ -84,8 +88,11 @@ class SessionGuard(Protocol):
     def open_further(self, url: str) -> None:
         """Open another start page to the task. Raises `GuardError` where the policy closes it."""
 
-    async def perform(self, action: Action, tabs: "Tabs", seen: Observation) -> str:
-        """Do the action if it may be done, else return the reason. Raises `GuardError`."""
+    async def perform(
+        self, action: Action, tabs: "Tabs", seen: Observation, look: Look | None = None
+    ) -> str:
+        """Do the action if it may be done, else return the reason; `look` shows the page as it is
+        by then. Raises `GuardError`."""
 
     def check_outcome(self, action: Action, seen: Observation, led_to: Observation) -> str:
         """Return which contracts an action has broken. Raises `GuardError` to end the episode."""

@@ -116,7 +116,7 @@ class BrowserWorld:
         with self._at_work():
             try:
                 self.refusal = "" if tabs.guard else refuse_file(action, task.start_url)
-                self.refusal = reason = self.refusal or await self._do(action, tabs, before)
+                self.refusal = reason = self.refusal or await self._do(action, task, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._see(task, tabs, notes)
                 if tabs.guard and not reason:
@@ -240,12 +240,20 @@ class BrowserWorld:
         self._source.renew(self._tabs)
         return self._tabs, self._task, self._seen
 
-    async def _do(self, action: Action, tabs: Tabs, seen: Observation) -> str:
+    async def _do(self, action: Action, task: Task, tabs: Tabs, seen: Observation) -> str:
+        async def look() -> Observation:
+            return await self._observe(task, tabs, [])
+
+        async def do() -> str:
+            if tabs.guard:
+                return await tabs.guard.perform(action, tabs, seen, look)
+            return await perform(action, tabs)
+
         if self._acted is None:
-            return await _perform(action, tabs, seen)
+            return await do()
         elements = await self._acted.look(action, tabs)
         try:
-            reason = await _perform(action, tabs, seen)
+            reason = await do()
         except DialogOpen:
             self._acted.keep(elements)
             raise
@@ -356,10 +364,6 @@ def observe_dialog(before: Observation, dialog: str) -> Observation:
         screenshot="",
         captured="",
     )
-
-
-async def _perform(action: Action, tabs: Tabs, seen: Observation) -> str:
-    return await (tabs.guard.perform(action, tabs, seen) if tabs.guard else perform(action, tabs))
 
 
 def _or(expression: str, otherwise: str) -> str:

@@ -26,7 +26,7 @@ from webagent.browser.enforcement.proxy import (
 )
 from webagent.browser.page.connection import world_failures
 from webagent.browser.perform import perform
-from webagent.browser.tabs import Tabs
+from webagent.browser.tabs import Look, Tabs
 from webagent.errors import GuardError, SetupError
 from webagent.guard.address import parse_ip
 from webagent.guard.decide import (
@@ -43,6 +43,7 @@ from webagent.guard.decide import (
     decide_secret,
     decide_server,
     decide_upload,
+    elements_of,
     is_approved,
     is_on,
     refuse,
@@ -56,6 +57,8 @@ from webagent.records import Observation
 _KEPT = 200
 _SAID = 3
 _LONGEST = 200
+_MOST_QUESTIONS = 3
+"""Times that one action is asked about, where the page changes it meanwhile."""
 
 
 class EpisodeGate:
@@ -279,10 +282,12 @@ class Enforcer:
         if not verdict.is_allowed:
             raise GuardError(f"the guard blocks a further start page: {verdict.reason}")
 
-    async def perform(self, action: Action, tabs: Tabs, seen: Observation) -> str:
+    async def perform(
+        self, action: Action, tabs: Tabs, seen: Observation, look: Look | None = None
+    ) -> str:
         """Do the action, or return the reason why it may not be done. Raises `GuardError`."""
         self._gate.step += 1
-        action, verdict = await self._decide(action, tabs, seen)
+        action, verdict = await self._decide(action, tabs, seen, look)
         if not verdict.is_allowed:
             return self._refuse(action, verdict)
         if isinstance(action, act.Fill) and self._names_in(action.text):
@@ -329,17 +334,13 @@ class Enforcer:
         return {**masked, "guard": dict(self._gate.evidence())}
 
     async def _decide(
-        self, action: Action, tabs: Tabs, seen: Observation
+        self, action: Action, tabs: Tabs, seen: Observation, look: Look | None
     ) -> tuple[Action, GuardVerdict]:
         """Return the action as it would be done, and whether it may be."""
         policy = self._gate.policy
         verdict = decide_action(policy, action, seen)
         if verdict.outcome == "ask":
-            question = write_question(action, seen, verdict.reason)
-            if await is_approved(self._guard.approver, question, policy.ask_seconds):
-                verdict = ALLOWED
-            else:
-                verdict = refuse(f"nobody approved of it ({verdict.reason})", verdict.rule)
+            verdict = await self._ask(action, seen, verdict, look)
         if verdict.is_allowed:
             action, verdict = self._decide_files(action)
         if self._transfers.may_carry(action) and verdict.is_allowed:
@@ -355,6 +356,24 @@ class Enforcer:
             if name := next(names, ""):
                 verdict = refuse(f"it carries the secret {name}", "secrets")
         return action, verdict
+
+    async def _ask(
+        self, action: Action, seen: Observation, verdict: GuardVerdict, look: Look | None
+    ) -> GuardVerdict:
+        """Return what a person says of an action, who is asked anew where the page has changed
+        meanwhile what was asked about."""
+        policy, rule = self._gate.policy, verdict.rule
+        for _ in range(_MOST_QUESTIONS):
+            question = write_question(action, seen, verdict.reason)
+            if not await is_approved(self._guard.approver, question, policy.ask_seconds):
+                return refuse(f"nobody approved of it ({verdict.reason})", rule)
+            now = await look() if look else seen
+            if _means_the_same(action, seen, now):
+                return ALLOWED
+            seen, verdict = now, decide_action(policy, action, now)
+            if verdict.outcome != "ask":
+                return verdict
+        return refuse("the page changes whenever it is asked about", rule)
 
     def _refuse(self, action: Action, verdict: GuardVerdict) -> str:
         self._gate.keep(format_action(action), verdict, "action")
@@ -446,6 +465,17 @@ class Enforcer:
             # A pop-up that goes nowhere is seen to have failed; any other page stays as it is.
             has_page = frame is not None and frame.url not in ("", "about:blank")
             await route.abort("aborted" if is_navigation and has_page else "blockedbyclient")
+
+
+def _means_the_same(action: Action, seen: Observation, now: Observation) -> bool:
+    """Return whether an action reaches the same elements of the same page, called the same."""
+
+    def describe(page: Observation) -> list[tuple[object, ...]]:
+        return [
+            (page.url, n.mark, n.role, n.name, n.value, n.kind) for n in elements_of(action, page)
+        ]
+
+    return seen.url == now.url and describe(seen) == describe(now)
 
 
 def browser_flags(guard: Guard) -> tuple[str, ...]:
