@@ -38,8 +38,6 @@ class Caps:
     """Maximum tokens, input and output, over all sessions."""
     max_minutes: float | None = None
     """Maximum duration in minutes, over all sessions."""
-    prices: Path | None = None
-    """File with prices of models (docs/cost.md). Default: ./prices.toml if it exists."""
 
     def __str__(self) -> str:
         told = {
@@ -67,12 +65,10 @@ class Caps:
                 raise UsageError(f"{flag} {value:g} leaves nothing to spend; give more, or no cap")
 
 
-def load_prices(path: Path | None) -> Prices:
-    """Return the prices in the given file, else in ./prices.toml; other models have the built-in
-    prices. Raises `SetupError`."""
-    if path is None and not PRICES.is_file():
-        return default_prices()
-    return read_prices(path or PRICES)
+def load_prices() -> Prices:
+    """Return the prices in ./prices.toml, if it exists; other models have the built-in prices.
+    Raises `SetupError`."""
+    return read_prices(PRICES) if PRICES.is_file() else default_prices()
 
 
 def check_cost_cap(caps: Caps, model: str, prices: Prices) -> None:

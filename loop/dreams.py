@@ -38,7 +38,10 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     """
     state.dreams = []
     world = state.world
-    if world is None or _measure_belief(session, state, world, round) < session.config.trusted:
+    if (
+        world is None
+        or _measure_belief(session, state, world, round) < session.config.imagination.trusted
+    ):
         return
     solved = {start_key(t.task) for t in state.experience if state.succeeded(t)}
     starts = {
@@ -48,14 +51,14 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     }
     pages = {key: start_at(trajectory) for key, trajectory in starts.items()}
     plan = _plan_dreams(session, list(starts.values()), round)
-    async with open_world(session.config.ahead, world) as (opened, _):
+    async with open_world(session.config.lookahead, world) as (opened, _):
         asked = charge(opened, session.ledger)
 
         async def predict(situation: Situation) -> Prediction:
             return (await expect(asked, [situation]))[0]
 
         async def open_imagined() -> ImaginedWorld:
-            return ImaginedWorld(predict, pages, session.config.horizon)
+            return ImaginedWorld(predict, pages, session.config.imagination.horizon)
 
         episodes = await collect(
             plan,
@@ -65,7 +68,7 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
             recorder=session.store,
             on_episode=session.progress_of("imagine", len(plan)),
         )
-    state.dreams = [t for t in episodes if _is_believed(t, session.config.belief)]
+    state.dreams = [t for t in episodes if _is_believed(t, session.config.imagination.belief)]
 
 
 def _measure_belief(session: Session, state: ArmState, world: RememberedWorld, round: int) -> float:
@@ -73,7 +76,7 @@ def _measure_belief(session: Session, state: ArmState, world: RememberedWorld, r
     accuracy."""
     held = [t for t in state.experience if is_held_back(t)]
     checked = list(transitions(held, state.success))
-    precision, count = precision_of_belief(world, checked, session.config.belief)
+    precision, count = precision_of_belief(world, checked, session.config.imagination.belief)
     known = [t for t in state.experience if not is_held_back(t)]
     trained = list(transitions([*state.demonstrations, *known], state.success))
     knowledge = KnowableLines()
@@ -90,14 +93,16 @@ def _plan_dreams(
     session: Session, starts: Sequence[Trajectory], round: int
 ) -> list[PlannedEpisode]:
     """Return so many imagined episodes, spread evenly over the real start pages."""
-    count = session.config.dreams if starts else 0
+    count = session.config.imagination.dreams if starts else 0
     base = replace(session.provenance("imagine", round), world="imagined")
     rng = np.random.default_rng([session.repeat, round, 1])
     order = rng.permutation(len(starts))
     plan = []
     for index in range(count):
         start = starts[int(order[index % len(order)])]
-        task = replace(start.task, max_steps=min(start.task.max_steps, session.config.horizon))
+        task = replace(
+            start.task, max_steps=min(start.task.max_steps, session.config.imagination.horizon)
+        )
         place = replace(base, index=index, seeded_from=f"{start.id}:0")
         plan.append(PlannedEpisode(task, place))
     return plan

@@ -60,6 +60,11 @@ def nested(config: type, values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def compose(config: type[Config], **values: Any) -> Config:
+    """Return the settings with these values, by the names that a command line uses."""
+    return laid_upon(config(), values)
+
+
 def laid_upon(base: Config, values: Mapping[str, Any]) -> Config:
     """Return the settings with the named values replaced, at any depth."""
     groups = _groups(type(base))

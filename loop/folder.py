@@ -33,16 +33,6 @@ _PACKAGES = {
     "miniwob": "miniwob",
 }
 
-_REMOVED: dict[str, Any] = {
-    "search": "none",
-    "skill_composition": None,
-    "expert": "",
-    "expert_endpoint": None,
-    "reword": 0,
-    "writer": "grammar",
-}
-"""Settings that are gone with the value that turned them off; the rest of theirs is ignored."""
-
 
 class Origin(TypedDict):
     """The versions with which a run, or a part of it, was made."""
@@ -95,6 +85,25 @@ if TYPE_CHECKING:
 Config = TypeVar("Config")
 
 
+class Place(Protocol):
+    """Settings of where a run's folder is."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of a new folder; empty for one from the date."""
+        ...
+
+    @property
+    def runs(self) -> Path:
+        """Return the folder in which it is created."""
+        ...
+
+    @property
+    def resume(self) -> Path | None:
+        """Return the folder of the run to go on with, if any."""
+        ...
+
+
 class Weights(Protocol):
     """Anything trained that can be written into a folder."""
 
@@ -114,12 +123,12 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def begin(cls, config: Any, command: Sequence[str]) -> "RunFolder":
-        """Return the folder that the settings resume, with the program's version recorded, or a new
-        one among their `runs`. Raises `UsageError` and `StoreError`."""
-        if config.resume is None:
-            return cls.create_named(config.runs, config.name, config, command)
-        folder = cls.open(config.resume)
+    def begin(cls, config: Any, place: Place, command: Sequence[str]) -> "RunFolder":
+        """Return the folder that is resumed, with the program's version recorded, or a new one with
+        these settings. Raises `UsageError` and `StoreError`."""
+        if place.resume is None:
+            return cls.create_named(place.runs, place.name, config, command)
+        folder = cls.open(place.resume)
         folder.note_origin()
         return folder
 
@@ -140,7 +149,7 @@ class RunFolder:
         """Return a new folder with its settings. Raises `StoreError` if it already contains a
         run."""
         if (path / "run.json").exists():
-            advice = f"resume it with --resume {path}, or " * hasattr(config, "resume")
+            advice = f"resume it with --resume {path}, or " * ("resume" in hints_of(type(config)))
             raise StoreError(f"{path} holds a run already; {advice}choose another --name")
         Store.open(path, create=True).close()
         folder = cls(path)
@@ -211,12 +220,8 @@ class RunFolder:
         from pydantic import TypeAdapter, ValidationError
 
         found = self.settings().get("config")
-        for name, off in _REMOVED.items():
-            if isinstance(found, dict) and found.get(name, off) != off:
-                raise StoreError(
-                    f"{self.path} was made with {name} = {found[name]!r}, which is removed; go on"
-                    " with the commit that its run.json names, or start a new run"
-                )
+        if isinstance(found, dict):
+            self._check_settings(found, cls)
         try:
             given = nested(cls, found) if isinstance(found, dict) else found
             return TypeAdapter(cls).validate_python(given)

@@ -42,27 +42,27 @@ async def run_job(
     job = name_job(arm.name, repeat)
     with folder.store() as store:
         if config.is_metered:
-            ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
+            ledger = open_ledger(store, config.run.caps, load_prices())
         else:
             ledger = Ledger()
         suite, split = load_suite(config), read_split(folder, config)
         names = dict.fromkeys((*split.learning, *split.measured))
         setup = BrowserSetup(
             tuple(suite.task(name, 0) for name in names),
-            config.concurrency,
-            config.sites,
-            config.logins,
+            config.run.concurrency,
+            config.selection.sites,
+            config.selection.logins,
             load_guard(config.played, TaskSelection.of(config.played)),
         )
         async with (
-            open_executor(setup, config.executor, config.browsers) as open_worlds,
+            open_executor(setup, config.run.executor, config.browsers) as open_worlds,
             open_judges(config, folder, store, ledger) as judges,
         ):
             session = Session(
                 *(config, folder, store, open_worlds, arm, repeat, say, judges, ledger)
             )
             with _timed(store, job) as spent:
-                minutes = config.caps.max_minutes
+                minutes = config.run.caps.max_minutes
                 left = None if minutes is None else 60 * minutes - spent
                 await run_within_caps(_go_round(session, circle), ledger, store, left)
         if config.is_metered and (reason := read_stop_reason(store)):
@@ -83,10 +83,10 @@ def done_key(job: str) -> str:
 
 def check_caps(config: ImproveConfig) -> None:
     """Raise `SetupError` for caps that leave nothing to do, or that cannot be enforced."""
-    config.caps.check()
-    prices = load_prices(config.caps.prices)
+    config.run.caps.check()
+    prices = load_prices()
     for model in config.paid or ("",):
-        check_cost_cap(config.caps, model, prices)
+        check_cost_cap(config.run.caps, model, prices)
 
 
 async def _go_round(session: Session, circle: Circle) -> None:

@@ -105,17 +105,17 @@ class Judges:
 
 def check_judges(config: ImproveConfig) -> None:
     """Check the named judges. Raises `SetupError`."""
-    specs = [_parse(text) for text in (config.judge, config.measured_by)]
+    specs = [_parse(text) for text in (config.judging.judge, config.evaluation.measured_by)]
     for spec in specs:
         for part in spec.learned:
             EvaluatorBuilder().evaluator(part)
     if any(spec.asks_a_model for spec in specs):
         judging(config.played).check()
-    same = config.judge == config.measured_by
-    if same and config.judge not in CHECKS:
+    same = config.judging.judge == config.evaluation.measured_by
+    if same and config.judging.judge not in CHECKS:
         raise UsageError(
-            f"--judge {config.judge!r} would measure what is learnt from it, too; name another with"
-            " --measured-by"
+            f"--judge {config.judging.judge!r} would measure what is learnt from it, too; name"
+            " another with --measured-by"
         )
 
 
@@ -127,19 +127,19 @@ async def open_judges(
 
     Raises `SetupError` if it or its weights have changed since.
     """
-    specs = [_parse(text) for text in (config.judge, config.measured_by)]
+    specs = [_parse(text) for text in (config.judging.judge, config.evaluation.measured_by)]
     asked = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
     async with open_judge_model(asked, ledger) as model:
         making = EvaluatorBuilder(model, store.images.get, SECONDS)
         believed = measuring = None
-        if config.measured_by not in CHECKS:
+        if config.evaluation.measured_by not in CHECKS:
             if (folder.path / FILE).exists():
-                verify_judges(folder.path, making, [config.measured_by])
+                verify_judges(folder.path, making, [config.evaluation.measured_by])
             else:
-                freeze_judge(folder.path, making, config.measured_by)
+                freeze_judge(folder.path, making, config.evaluation.measured_by)
             evaluator = making.evaluator(specs[1])
             measuring = EpisodeScorer(store, evaluator, specs[1].asks_a_model, ledger)
-        if config.judge not in CHECKS:
+        if config.judging.judge not in CHECKS:
             believed = BelievedJudge(making.evaluator(specs[0]), store, ledger)
         yield Judges(believed, measuring)
 

@@ -6,37 +6,37 @@ docs/presets.md lists for each what follows the publication, what differs and wh
 from collections.abc import Mapping
 from functools import partial
 
-from loop.policies import ModelChoice
+from loop.flat import compose
 from loop.settings import ImproveConfig
-from loop.training.settings import FitSettings, WeightSettings
-from loop.worlds import WorldChoice
 
 _WEIGHTS = partial(
+    compose,
     ImproveConfig,
-    asked=ModelChoice("local:"),  # whose weights, the reader says
+    policy="local:",  # whose weights, the reader says
     arms=("none", "self"),
     demonstrations=0,
 )
 
 PRESETS = {
-    "demo": ImproveConfig(
+    "demo": compose(
+        ImproveConfig,
         preset="demo",
         rounds=2,
         steps=600,
         base_tokens=150_000,
         round_tokens=100_000,
         evaluate=15,
-        evaluate_between=3,
     ),
-    "webevolver": ImproveConfig(
+    "webevolver": compose(
+        ImproveConfig,
         preset="webevolver",
         arms=("none", "control", "self", "imagined", "lookahead"),
         rounds=3,
         judge="judge:agentrewardbench",
-        judge_images=False,
         horizon=7,
         imagined_share=0.5,
-        ahead=WorldChoice("map", depth=2),
+        world="map",
+        depth=2,
     ),
     "pae": _WEIGHTS(
         preset="pae",
@@ -45,8 +45,9 @@ PRESETS = {
         judge="judge:pae",
         proposer="endpoint",
         steps=10_240,
-        how=WeightSettings(objective="sft", lora=16),
-        fit=FitSettings(learning_rate=2e-5),
+        objective="sft",
+        lora=16,
+        learning_rate=2e-5,
     ),
     "webrl": _WEIGHTS(
         preset="webrl",
@@ -55,10 +56,11 @@ PRESETS = {
         demonstrations=3,
         proposer="failures",
         proposals_solved_by="policy",
-        how=WeightSettings(objective="webrl"),
-        fit=FitSettings(learning_rate=1e-6),
+        objective="webrl",
+        learning_rate=1e-6,
     ),
-    "dreamgym": ImproveConfig(
+    "dreamgym": compose(
+        ImproveConfig,
         preset="dreamgym",
         arms=("none", "control", "self", "imagined"),
         horizon=15,
@@ -70,7 +72,7 @@ PRESETS = {
         rounds=1,
         proposer="endpoint",
         proposals_solved_by="proposer",
-        how=WeightSettings(objective="sft"),
+        objective="sft",
         images=False,
     ),
     "early-experience": _WEIGHTS(
@@ -78,7 +80,8 @@ PRESETS = {
         arms=("none", "control", "self"),
         rounds=1,
         demonstrations=3,
-        how=WeightSettings(objective="sft", world_modelling=True),
+        objective="sft",
+        world_modelling=True,
     ),
 }
 
@@ -123,6 +126,6 @@ def describe_lacking(config: ImproveConfig) -> list[str]:
     if config.preset and config.learner == "endpoint":
         lacking.append(
             "nobody here can train the weights behind an endpoint: the policy is told examples and"
-            f" rules in place of --objective {config.how.objective}"
+            f" rules in place of --objective {config.weights.objective}"
         )
     return [f"preset {config.preset}: {sentence}" for sentence in lacking]

@@ -59,7 +59,7 @@ class ProposalPlace:
 async def propose(session: Session, state: ArmState, round: int) -> None:
     """Add new tasks to those sampled from this round on, or reload those that a killed session
     added. Raises `ModelError`, `WorldError` or `SetupError` if none can be generated."""
-    if session.config.proposer == "none":
+    if session.config.proposing.proposer == "none":
         return
     key = f"{PROPOSED}:{session.arm.name}:{session.repeat}:{round}"
     noted = session.store.get_state(key)
@@ -81,8 +81,8 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
     held_out = list_held_out(config, session.split)
     records: list[ProposalRecord] = []
     unreadable = steps = 0
-    for number, place in enumerate(places[: config.propose]):
-        share, more = divmod(config.propose, len(places))
+    for number, place in enumerate(places[: config.proposing.propose]):
+        share, more = divmod(config.proposing.propose, len(places))
         login = place.logins[(round - 1) % len(place.logins)]
         seed = 1000 * session.repeat + round
         settings = build_settings(config, share + (number < more), login, seed)
@@ -101,7 +101,7 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
         unreadable, steps = unreadable + len(run.problems), steps + run.steps
     refusals = [record.proposal.refusals for record in records]
     return {
-        "proposer": config.proposer,
+        "proposer": config.proposing.proposer,
         "made": len(records),
         "unreadable": unreadable,
         "refused": dict(Counter(each[0].filter for each in refusals if each)),
@@ -126,7 +126,7 @@ def _lend(
     held_out: Sequence[Task],
 ) -> BorrowedParts:
     """Return what the session lends to the run that proposes for a place."""
-    own = session.config.proposals_solved_by == "policy"
+    own = session.config.proposing.proposals_solved_by == "policy"
     believed = session.judges.believed
     there = [one for one in state.experience if place.holds(one.task)]
 
@@ -159,13 +159,13 @@ async def _open_place(
 
     most = max(session.suite.task(name, 0).max_steps for name in session.split.learning)
     if place.site:
-        site = find_site(place.site, session.config.sites)
+        site = find_site(place.site, session.config.selection.sites)
         scope = await asyncio.to_thread(describe_site, site, most)
         start = Task("proposed/visit@1", scope.address, site=site.id, login=login)
     else:
         scope = describe_address(place.address, most)
         start = Task("proposed/visit@1", scope.address, login=login, clock=place.clock)
-    Hosting(files=session.config.sites).check([start])
+    Hosting(files=session.config.selection.sites).check([start])
     yield ProposalSite(scope, start, session.worlds(keep))
 
 
@@ -183,15 +183,15 @@ def build_settings(
     config: ImproveConfig, count: int, login: str = "", seed: int = 0
 ) -> ProposeConfig:
     """Return the settings of the run that proposes."""
-    model = config.proposing
+    model = config.proposer
     return ProposeConfig(
-        source=(SOURCES[config.proposer],),
+        source=(SOURCES[config.proposing.proposer],),
         count=count,
         login=login,
-        asked=model,
-        solver=model.policy if config.proposals_solved_by == "proposer" else NOBODY,
-        guard=config.guard,
-        concurrency=config.concurrency,
+        model=model,
+        solver=model.policy if config.proposing.proposals_solved_by == "proposer" else NOBODY,
+        guard=config.selection.guard,
+        concurrency=config.run.concurrency,
         seed=seed,
     )
 
@@ -221,27 +221,28 @@ def _find_root(url: str) -> str:
 
 def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) -> None:
     """Check the settings of the proposer. Raises `SetupError`."""
-    if config.proposer == "none":
+    if config.proposing.proposer == "none":
         return
-    if config.propose < 1:
+    if config.proposing.propose < 1:
         raise UsageError(
-            f"--propose {config.propose}: at least 1 is needed; omit --proposer to propose no tasks"
+            f"--propose {config.proposing.propose}: at least 1 is needed; omit --proposer to"
+            " propose no tasks"
         )
     places = list_places(suite, names)
     if not places:
         raise UsageError(
-            f"--proposer {config.proposer}: the tasks of {suite.id} begin on pages that give their"
-            " own goals, so that no other task can be proposed there; name a benchmark on a site,"
-            " as --benchmark fossil, or your own with --benchmark own"
+            f"--proposer {config.proposing.proposer}: the tasks of {suite.id} begin on pages that"
+            " give their own goals, so that no other task can be proposed there; name a benchmark"
+            " on a site, as --benchmark fossil, or your own with --benchmark own"
         )
-    if config.proposals_solved_by == "nobody" and config.judge in CHECKS:
+    if config.proposing.proposals_solved_by == "nobody" and config.judging.judge in CHECKS:
         raise UsageError(
-            f"--proposer {config.proposer}: a model's checks count only where the task was solved;"
-            " have it solved with --proposals-solved-by policy, or name a judge with --judge, as"
-            " judge:evidence"
+            f"--proposer {config.proposing.proposer}: a model's checks count only where the task"
+            " was solved; have it solved with --proposals-solved-by policy, or name a judge with"
+            " --judge, as judge:evidence"
         )
-    if not config.proposing.is_named and config.proposing.policy == "endpoint":
+    if not config.proposer.is_named and config.proposer.policy == "endpoint":
         raise UsageError(
-            f"--proposer {config.proposer} asks a model; name it with --proposer-model"
+            f"--proposer {config.proposing.proposer} asks a model; name it with --proposer-model"
         )
-    config.proposing.contestant().check()
+    config.proposer.contestant().check()

@@ -14,7 +14,7 @@ from loop.folder import RunFolder
 from loop.jobs import Say
 from loop.judges import Judges
 from loop.judging.scoring import OUTAGE
-from loop.measurement.settings import contestant
+from loop.measurement.settings import contestant, judging
 from loop.settings import ImproveConfig
 from loop.task_split import TaskSplit, join_proposals, load_suite, read_split
 from tasks.suite import Suite
@@ -78,7 +78,7 @@ class Session:
     @property
     def withheld(self) -> frozenset[str]:
         """Return the tasks without demonstrations in this repeat."""
-        return self.split.withhold(self.config.withhold, self.repeat)
+        return self.split.withhold(self.config.demonstrating.withhold, self.repeat)
 
     @property
     def open_world(self) -> OpenWorld:
@@ -88,7 +88,7 @@ class Session:
     @property
     def measured_world(self) -> OpenWorld:
         """The same with pictures of a number of pages for whoever looks at the run."""
-        keep, most = self.store.images.add, self.config.pictures
+        keep, most = self.store.images.add, self.config.evaluation.pictures
         return self.worlds(keep, ViewerPictures(keep, most) if most > 0 else None)
 
     def worlds(
@@ -97,7 +97,7 @@ class Session:
         """Return the same with another folder for images, if any are used; screenshots for viewing
         alone go to `shown`."""
         asked = contestant(self.config.played, knows=False)
-        is_shown = asked.images or (self.config.judges_ask and self.config.judge_images)
+        is_shown = asked.images or (self.config.judges_ask and judging(self.config.played).images)
         return self.open_worlds(keep, keep if is_shown else shown, asked.asking.variant)
 
     def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
@@ -219,7 +219,7 @@ async def play_episodes(
         plan,
         policy,
         session.measured_world if is_measured else session.open_world,
-        concurrency=session.config.concurrency * session.config.browsers,
+        concurrency=session.config.run.concurrency * session.config.browsers,
         recorder=session.store,
         budget_steps=budget,
         on_episode=seen,

@@ -47,10 +47,10 @@ async def demonstrate(session: Session, state: ArmState) -> None:
 
     A few additional attempts are planned for each task, and played if the first ones failed.
     """
-    if session.config.demonstrated is not None:
-        _take_demonstrations(session, state, session.config.demonstrated)
+    if session.config.demonstrating.demonstrated is not None:
+        _take_demonstrations(session, state, session.config.demonstrating.demonstrated)
         return
-    wanted = session.config.demonstrations
+    wanted = session.config.demonstrating.demonstrations
     tries = wanted + 2 + wanted // 10
     names = [name for name in session.names if name in ORACLES and name not in session.withheld]
     seeds = range(session.repeat * tries, (session.repeat + 1) * tries)
@@ -79,7 +79,7 @@ def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
                 is_usable = name in names and split_of(episode.task.seed) == "train"
                 if not is_usable or not said or said[0] < 0.5:
                     continue
-                if taken[name] < session.config.demonstrations:
+                if taken[name] < session.config.demonstrating.demonstrations:
                     here = replace(place, index=taken.total())
                     known = episode_id(episode.task, here)
                     if session.store.load(known) is None:
@@ -109,7 +109,7 @@ async def _shown(
         name = trajectory.task.name
         tries, successes = state.shown.get(name, (0, 0))
         state.shown[name] = tries + (success is not None), successes + bool(success)
-        if success and successes < session.config.demonstrations:
+        if success and successes < session.config.demonstrating.demonstrations:
             state.demonstrations.append(trajectory)
             state.success[trajectory.id] = 1.0
 
@@ -255,7 +255,7 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
     config = session.config
     is_full = round in (0, config.rounds)
     tasks = [
-        session.suite.task(name, index, config.split)
+        session.suite.task(name, index, config.evaluation.split)
         for index in config.seeds_measured(session.suite.is_seeded, between=not is_full)
         for name in session.split.measured
     ]
@@ -269,8 +269,8 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
 async def _open_acting(session: Session, state: ArmState) -> AsyncIterator[Policy]:
     """Yield the policy, alone or with what the arm acts by; the model used for that is released at
     the end."""
-    plain, choice = state.learner.policy("measure"), session.config.ahead
-    gate, acts_by = Gate(choice.candidates, choice.margin), session.arm.acts_by
+    plain, choice = state.learner.policy("measure"), session.config.lookahead
+    gate, acts_by = Gate(choice.candidates), session.arm.acts_by
     if acts_by == "best_of_k":
         vote = Vote(state.learner.policy("vote"), choice.candidates)
         yield Reranked(plain, vote, acts_by, gate)

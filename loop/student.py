@@ -25,9 +25,6 @@ class StudentChoice:
     (docs/howto/student.md)."""
     student_confidence: float = 0.8
     """Confidence threshold, 0 to 1, from which the student acts."""
-    student_audit: float = 0.05
-    """Share of the student's confident steps, 0 to 1, on which the large model is queried anyway,
-    to verify the student."""
 
     def check(self, policy: str, *, is_kept: bool = False) -> None:
         """Check the choice; `is_kept` allows a folder that does not exist yet, and a student that
@@ -39,10 +36,9 @@ class StudentChoice:
                 f"--student {self.student} goes in front of a large model, and --policy {policy} is"
                 " the built-in one itself; name another policy, or leave --student out"
             )
-        if not 0 < self.student_confidence <= 1 or not 0 <= self.student_audit < 1:
+        if not 0 < self.student_confidence <= 1:
             raise UsageError(
-                f"--student-confidence {self.student_confidence:g} lies above 0 and at most at 1,"
-                f" --student-audit {self.student_audit:g} at 0 or between 0 and 1"
+                f"--student-confidence {self.student_confidence:g} lies above 0 and at most at 1"
             )
         if self.student == BUILTIN or (is_kept and not Path(self.student).exists()):
             return
@@ -57,8 +53,8 @@ class StudentChoice:
         from webagent.policy.student import Student
 
         if self.student == BUILTIN:
-            return Student(sure=self.student_confidence, audit=self.student_audit)
-        return Student.load(Path(self.student), self.student_confidence, self.student_audit)
+            return Student(sure=self.student_confidence)
+        return Student.load(Path(self.student), self.student_confidence)
 
 
 def note_student(store: Store, student: "Student") -> None:

@@ -81,7 +81,7 @@ def split_tasks(config: ImproveConfig) -> TaskSplit:
     too few to evaluate on."""
     suite, proposed = _load(config)
     names = _selection(config).names
-    share = config.held_out
+    share = config.evaluation.held_out
     if share is None and not suite.is_seeded:
         share = HELD_OUT
     tasks = {name: suite.task(name, 0) for name in names}
@@ -120,7 +120,7 @@ def list_held_out(config: ImproveConfig, split: TaskSplit) -> list[Task]:
 
 def _list_measured(config: ImproveConfig, suite: Suite, names: Sequence[str]) -> list[Task]:
     seeds = config.seeds_measured(suite.is_seeded)
-    return [suite.task(name, index, config.split) for index in seeds for name in names]
+    return [suite.task(name, index, config.evaluation.split) for index in seeds for name in names]
 
 
 def find_leak(task: Task, held_out: Sequence[Task]) -> str:
@@ -177,7 +177,7 @@ def _selection(config: ImproveConfig) -> TaskSelection:
 def _load(config: ImproveConfig) -> tuple[Suite, dict[str, Task]]:
     """Return the benchmark, and the proposals by name."""
     proposed: dict[str, Task] = {}
-    for file in config.proposals:
+    for file in config.proposing.proposals:
         try:
             suite = find_benchmark("proposed").load(Options(files=file))
         except (LookupError, ValueError) as error:
@@ -229,8 +229,8 @@ def check_scored(config: ImproveConfig, split: TaskSplit, suite: Suite) -> None:
     """Raise `UsageError` if checks are the judge and none of the training tasks, or none of the
     evaluation tasks, has any."""
     by_checks = (
-        ("learn on", split.learning, "--judge", config.judge),
-        ("measure on", split.measured, "--measured-by", config.measured_by),
+        ("learn on", split.learning, "--judge", config.judging.judge),
+        ("measure on", split.measured, "--measured-by", config.evaluation.measured_by),
     )
     for what, names, flag, judge in by_checks:
         if judge == "checks" and not any(has_checks(suite.task(name, 0)) for name in names):

@@ -48,8 +48,6 @@ class WorldChoice:
     world model's P(success). With --world none it scores stopping after each candidate."""
     candidates: int = 3
     """Number of actions that look-ahead and its controls compare."""
-    margin: float = 2.0
-    """Lead of the most likely action, in nats, at which it is taken without look-ahead."""
     depth: int = 0
     """Number of steps that look-ahead imagines. Default: 1, and 2 with a language model whose pages
     no --lookahead-by judges, since P(success) of the first action is memory's and does not depend
@@ -116,7 +114,6 @@ class WorldChoice:
         least = {
             "candidates": (self.candidates, 2),
             "depth": (self.depth, 0),
-            "margin": (self.margin, 0),
         }
         for name, (given, bound) in least.items():
             if given < bound:
@@ -240,7 +237,7 @@ async def open_lookahead(
         return
     from worldmodel.lookahead import Gate, LookAhead
 
-    gate = Gate(choice.candidates, choice.margin)
+    gate = Gate(choice.candidates)
     async with open_world(choice, known, measured) as (world, model):
         asks = world if imagines and choice.world != "none" else None
 

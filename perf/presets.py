@@ -32,7 +32,7 @@ from webagent.models.fresh import ModelShape, create_model
 from webagent.store import Store
 
 SMALL = """--benchmark fossil --tasks ticket-read-field ticket-find-field --steps 24 --evaluate 1
---evaluate-between 1 --concurrency 2 --judge judge:pae --judge-model judge
+--concurrency 2 --judge judge:pae --judge-model judge
 --proposer-model proposer --propose 2 --max-tokens 128 --base-tokens 2000
 --round-tokens 2000"""
 BUILTIN = """--rounds 2 --demonstrations 1 --dreams 3

@@ -123,9 +123,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     LanguagePolicy.act = act  # type: ignore[method-assign]  # so that the server knows the oracle's
     os.environ |= {"OPENAI_BASE_URL": expert.server.url, "OPENAI_API_KEY": "none"}
     options.runs.mkdir(parents=True, exist_ok=True)
-    prices = options.runs / "student-prices.toml"
-    prices.write_text(PRICES, encoding="utf-8")
-    found = _measure(options, prices)
+    Path("prices.toml").write_text(PRICES, encoding="utf-8")
+    found = _measure(options)
     print(json.dumps(found, indent=1))
     if options.out is not None:
         known = json.loads(options.out.read_text()) if options.out.exists() else {}
@@ -133,14 +132,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         options.out.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
-def _measure(options: argparse.Namespace, prices: Path) -> dict[str, Any]:
+def _measure(options: argparse.Namespace) -> dict[str, Any]:
     name = f"student-{options.benchmark}"
     shared = [
         "--benchmark",
         options.benchmark,
         *EXPERT,
-        "--prices",
-        str(prices),
         "--runs",
         str(options.runs),
     ]

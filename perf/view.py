@@ -30,6 +30,7 @@ from pathlib import Path
 import psutil
 from playwright.async_api import async_playwright
 
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.settings import ImproveConfig
 from tasks.task import Task
@@ -76,7 +77,9 @@ class Size:
 def make(folder: Path, size: Size) -> None:
     """A run of so many episodes, its pages all different."""
     command = ["webagent", "improve", "--name", folder.name]
-    run = RunFolder.create(folder, ImproveConfig(name=folder.name, benchmark="made"), command)
+    run = RunFolder.create(
+        folder, compose(ImproveConfig, name=folder.name, benchmark="made"), command
+    )
     dice = random.Random(0)
     began = time.monotonic()
     with run.store() as store:

@@ -26,15 +26,16 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Evaluate, then print the table and write summary.json and report.html."""
     # A resumed run keeps its settings, except for caps and prices given again, and where its
     # browsers and its model run.
-    asked = resolve(BenchmarkConfig, "benchmark", argv)
-    if asked.resume is None:
-        config = asked
-    else:
-        begun = RunFolder.open(asked.resume).begun_by("benchmark", BenchmarkConfig)
-        caps = begun.caps.raised(asked.caps)
-        server = asked.server or begun.server
-        begun = replace(begun, executor=asked.executor, workers=asked.workers, server=server)
-        config = replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
+    config = resolve(BenchmarkConfig, "benchmark", argv)
+    if config.run.resume is not None:
+        begun = RunFolder.open(config.run.resume).begun_by("benchmark", BenchmarkConfig)
+        server = config.player.server or begun.player.server
+        config = replace(
+            begun,
+            run=begun.run.resumed(config.run),
+            player=replace(begun.player, server=server),
+            preview=config.preview,
+        )
     check(config)
     chosen = TaskSelection.of(config)
     if config.preview:
@@ -43,15 +44,15 @@ def main(argv: Sequence[str]) -> CommandResult:
         return CommandResult({"preview": facts})
     check_memory(config, chosen)
     check_environment(config, chosen)
-    folder = RunFolder.begin(config, ["webagent", "benchmark", *argv])
+    folder = RunFolder.begin(config, config.run, ["webagent", "benchmark", *argv])
     with folder.store() as store:
         work = _within_caps(config, chosen, store)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
         summary = summarize(store, _meta(config, chosen, folder, store))
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
-        said = describe_lookahead(config.ahead, store.trajectories(phase="evaluate"))
-        put = describe_restating(store.trajectories(phase="evaluate"), config.restated)
+        said = describe_lookahead(config.player.lookahead, store.trajectories(phase="evaluate"))
+        put = describe_restating(store.trajectories(phase="evaluate"), config.player.restating)
     print_summary(summary)
     for sentence in filter(None, (said, put)):
         print(sentence)
@@ -76,9 +77,9 @@ def _status(summary: Summary) -> Status:
 
 async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: Store) -> None:
     """Evaluate until done or a cap is reached."""
-    ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
+    ledger = open_ledger(store, config.run.caps, load_prices())
     spent = CostRecorder.spent(store, arm_of(config), BASELINES)
-    minutes = config.caps.max_minutes
+    minutes = config.run.caps.max_minutes
     left = None if minutes is None else 60 * minutes - spent
     await run_within_caps(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
 
@@ -92,11 +93,11 @@ def _meta(
     if not config.baselines:
         said = ["baselines: left out, as --no-baselines asked"]
     played = contestant(config, knows=False)
-    judged = f" by {config.judge_model}" * (config.judge != "rules")
+    judged = f" by {config.judging.judge_model}" * (config.judging.judge != "rules")
     facts = {
         "policy": arm_of(config),
         "model": played.served if played.kind == "endpoint" else played.place,
-        "judge": f"{config.judge}{judged}",
+        "judge": f"{config.judging.judge}{judged}",
         "seeds": chosen.seeds_told(),
         "answered from": str(config.har or ""),
     }
@@ -114,7 +115,7 @@ def _meta(
 
 
 def _resume(folder: RunFolder, config: BenchmarkConfig) -> str:
-    how = format_executor(config.executor, config.workers)
+    how = format_executor(config.run.executor, config.run.workers)
     return f"webagent benchmark --resume {shlex.quote(str(folder.path))}{how}"
 
 

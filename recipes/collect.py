@@ -52,8 +52,10 @@ class Collected:
 def main(argv: Sequence[str]) -> CommandResult:
     """Collect episodes; failed if none finished, stopped if a cap was reached first."""
     config = resolve(CollectConfig, "collect", argv)
-    if config.resume is not None:
-        config = config.resumed(RunFolder.open(config.resume).begun_by("collect", CollectConfig))
+    if config.run.resume is not None:
+        config = config.resumed(
+            RunFolder.open(config.run.resume).begun_by("collect", CollectConfig)
+        )
     config.check()
     chosen = replace(TaskSelection.of(config.played), phase=PHASE)
     if config.preview:
@@ -62,7 +64,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         return CommandResult(Collected(preview=facts))
     check_memory(config.played, chosen)
     check_environment(config.played, chosen)
-    folder = RunFolder.begin(config, ["webagent", "collect", *argv])
+    folder = RunFolder.begin(config, config.run, ["webagent", "collect", *argv])
     with folder.store() as store:
         work = _play(config, chosen, store)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
@@ -77,9 +79,9 @@ def _plan(config: CollectConfig, chosen: TaskSelection) -> list[PlannedEpisode]:
 
 async def _play(config: CollectConfig, chosen: TaskSelection, store: Store) -> None:
     """Play the plan until done or a cap is reached."""
-    ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
+    ledger = open_ledger(store, config.run.caps, load_prices())
     playing = Measurement(config.played, chosen, store, ledger, config.steps)
-    minutes = config.caps.max_minutes
+    minutes = config.run.caps.max_minutes
     spent = CostRecorder.spent(store, arm_of(config.played))
     left = None if minutes is None else 60 * minutes - spent
     await run_within_caps(playing.play_plan(_plan(config, chosen)), ledger, store, left)
@@ -92,7 +94,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
         students = summarize_students(store)
-        put = describe_restating(store.trajectories(phase=PHASE), config.restated)
+        put = describe_restating(store.trajectories(phase=PHASE), config.player.restating)
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
         run=str(folder.path),
@@ -136,5 +138,5 @@ def _status(found: Collected) -> Status:
 
 
 def _resume(folder: RunFolder, config: CollectConfig) -> str:
-    how = format_executor(config.executor, config.workers)
+    how = format_executor(config.run.executor, config.run.workers)
     return f"webagent collect --resume {shlex.quote(str(folder.path))}{how}"

@@ -304,7 +304,7 @@ async def ask_model(config: DoctorConfig) -> Finding:
     reply, usage = completion.replies[0], completion.usage
     words = shorten(reply.text, 60) or f"nothing ({reply.finish_reason})"
     counted = f"{usage['input_tokens']} tokens read, {usage['output_tokens']} written"
-    untold = load_prices(None).why_untold(asked.model)
+    untold = load_prices().why_untold(asked.model)
     price = untold.partition(";")[0] or "its price is known"
     found = f"{asked.model}: {words!r} in {completion.seconds:.1f} s; {counted}; {price}"
     return Finding(name, bool(reply.text), found, "ask for more tokens, or another model")

@@ -96,16 +96,16 @@ async def measure(session: Session, learner: Learner) -> None:
 def main(argv: Sequence[str]) -> CommandResult:
     """Run the arms, then print the table and write summary.json and report.html."""
     config = resolve(ImproveConfig, "improve", argv, PRESETS)
-    check_workers(config.workers)
-    if config.executor != "ray":
+    check_workers(config.run.workers)
+    if config.run.executor != "ray":
         find_chromium(headless=True)
     reason = ""
     folder, config = _open(config, argv)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with show_jobs(folder.path) as show:
-            is_alone = config.is_metered or config.has_one_place or config.executor == "ray"
-            workers = 1 if is_alone else config.workers
+            is_alone = config.is_metered or config.has_one_place or config.run.executor == "ray"
+            workers = 1 if is_alone else config.run.workers
             run_jobs(list_unfinished(list_jobs(config, folder), folder), work, workers, show)
     except KeyboardInterrupt:
         command = _resume_command(folder, config)
@@ -139,10 +139,10 @@ def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
                 command,
                 folder.note_origin(),
                 read_judge_id(store),
-                config.split,
+                config.evaluation.split,
                 templates=templates,
                 tasks_by_use=split,
-                withhold=config.withhold,
+                withhold=config.demonstrating.withhold,
                 notes=(*describe_lacking(config), *split.describe(), *read_warnings(store)),
             ),
         )
@@ -192,37 +192,37 @@ def list_unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
 
 def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, ImproveConfig]:
     """The run's folder and settings: those it was begun with, when it is resumed."""
-    if config.resume is not None:
-        folder = RunFolder.open(config.resume)
+    if config.run.resume is not None:
+        folder = RunFolder.open(config.run.resume)
         begun = folder.begun_by("improve", ImproveConfig)
         folder.note_origin()
-        is_moved = "ray" in (config.executor, begun.executor)
-        workers = config.workers if is_moved else begun.workers
-        caps = begun.caps.raised(config.caps)
-        server = config.server or begun.server
-        begun = replace(begun, executor=config.executor, workers=workers, server=server)
-        return folder, replace(begun, caps=caps)
+        is_moved = "ray" in (config.run.executor, begun.run.executor)
+        run = begun.run.resumed(config.run)
+        if not is_moved:
+            run = replace(run, workers=begun.run.workers)
+        return folder, replace(begun, run=run, server=config.server or begun.server)
     arms_of(config.arms)
     check_learner(config)
     if config.server:
-        asyncio.run(contestant(config.played).check_training(adapter=bool(config.how.lora)))
+        asyncio.run(contestant(config.played).check_training(adapter=bool(config.weights.lora)))
     check_judges(config)
     looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
-    if looking and config.ahead.world == "none":
+    if looking and config.lookahead.world == "none":
         raise UsageError(
             f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
             " for the run's own, or name another"
         )
-    if "rerank" in arms_of(config.arms) and not config.ahead.lookahead_by:
+    if "rerank" in arms_of(config.arms) and not config.lookahead.lookahead_by:
         raise UsageError(
             "--arms rerank asks a judge about each candidate; name it with --lookahead-by, such as"
             " judge:evidence or reward:FOLDER"
         )
-    check_world(config.ahead, remembers=True)
+    check_world(config.lookahead, remembers=True)
     check_caps(config)
-    if config.violations is not None and (config.guard is None or not 0 <= config.violations <= 1):
+    bound = config.violations
+    if bound is not None and (config.selection.guard is None or not 0 <= bound <= 1):
         raise UsageError(
-            f"--violations {config.violations:g} is a share, from 0 to 1, of episodes in which a"
+            f"--violations {bound:g} is a share, from 0 to 1, of episodes in which a"
             " guard refuses something; it needs --guard FILE"
         )
     check_trackers(config.fit.track)
@@ -231,17 +231,17 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     check_scored(config, split, suite)
     check_proposer(config, suite, split.learning)
     names = dict.fromkeys((*split.learning, *split.measured))
-    Hosting(files=config.sites).check(suite.task(name, 0) for name in names)
+    Hosting(files=config.selection.sites).check(suite.task(name, 0) for name in names)
     for sentence in describe_lacking(config):
         print(sentence, file=sys.stderr)
     command = ["webagent", "improve", *argv]
-    folder = RunFolder.create_named(config.runs, config.name, config, command)
+    folder = RunFolder.create_named(config.run.runs, config.run.name, config, command)
     write_split(folder, split)
     return folder, config
 
 
 def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:
-    how = format_executor(config.executor, config.workers) * (config.executor == "ray")
+    how = format_executor(config.run.executor, config.run.workers) * (config.run.executor == "ray")
     return f"webagent improve --resume {shlex.quote(str(folder.path))}{how}"
 
 

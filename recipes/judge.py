@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     config = resolve(JudgeConfig, "judge", argv)
     config.check()
     with Store.open(config.run) as store:
-        session = JudgingRun(config, store, load_prices(config.caps.prices))
+        session = JudgingRun(config, store, load_prices())
         again = shlex.join(["webagent", "judge", *argv])
         run_until_stopped(session.judge(), "what was judged is kept", again)
         report = session.tell()

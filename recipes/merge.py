@@ -69,7 +69,8 @@ def check_parts(parts: Sequence[RunFolder]) -> ImproveConfig:
         with part.store() as store:
             if reason := read_stop_reason(store):
                 raise StoreError(f"{part.path} stopped before its end: {reason}; {resume}")
-    return replace(first, seed=min(held), repeats=max(held) - min(held) + 1, resume=None)
+    run = replace(first.run, resume=None)
+    return replace(first, seed=min(held), repeats=max(held) - min(held) + 1, run=run)
 
 
 def _read(part: RunFolder) -> ImproveConfig:

@@ -43,8 +43,8 @@ class ReportConfig:
     phase: str = ""
     """With --failures and --pointing: only episodes of this phase, such as `evaluate` or
     `collect`."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """Model to query about failures that the rules do not explain, if one is named."""
+    model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
+    """Model to query about failures that no rule explains, if one is named."""
 
 
 class Reported(RunSummary):
@@ -69,7 +69,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.failures:
         from recipes.failures import explain_failures
 
-        return explain_failures(run, config.phase, config.trust, config.asked)
+        return explain_failures(run, config.phase, config.trust, config.model)
     if config.pointing is not None:
         from recipes.pointing import measure_pointing
 

@@ -49,8 +49,8 @@ def _told(
     """Show the result, store it with the episode, and return it."""
     display, status = live.display, live.interrupted or status_of(result)
     for said in (
-        describe_lookahead(config.ahead, [result.trajectory]),
-        describe_restating([result.trajectory], config.restated),
+        describe_lookahead(config.lookahead, [result.trajectory]),
+        describe_restating([result.trajectory], config.restating),
     ):
         if said:
             display.say(said)

@@ -42,6 +42,8 @@ REPLACED = {
     "value": "leave it out: the tree search left the command (examples/tree_search.py)",
     "prompting.plan": "leave it out: a thought is free to hold a plan",
     "prompting.critique": "leave it out: an action is done as it was chosen",
+    "student-audit": "leave it out: one confident step in twenty is verified",
+    "entropy": "leave it out: raise --temperature for more diverse replies",
     "student-sure": "give --student-confidence",
     "judge-policy": "give --judge-model local:FOLDER",
     "judge-endpoint": "give the file to --judge-model, with the model's name in it",
@@ -53,6 +55,13 @@ REPLACED = {
     "world-samples": "leave it out: the probability of a reply's tokens is its confidence",
     "world-examples": "leave it out: as many similar steps are shown as help, at most three",
     "world-max-tokens": "leave it out: it follows from the page",
+    "prices": "put the file beside webagent.toml, as prices.toml",
+    "evaluate-between": "leave it out: a third of --evaluate is played between rounds",
+    "random-share": "leave it out: where the policy explores, one action in ten is random",
+    "margin": "leave it out: a lead of 2 nats is taken without look-ahead",
+    "entries": "leave it out: rules and examples are learned",
+    "judge-images": "give --judge-model a file whose [endpoint] has images = false",
+    "no-judge-images": "give --judge-model a file whose [endpoint] has images = false",
     "split-seed": "leave it out: the held-out tasks are the same in every run",
     "wave": "leave it out: the memory is updated after every 32 tasks",
     "step-groups": "leave it out: episodes are compared as wholes",
@@ -203,7 +212,7 @@ def options_of(
             assert isinstance(kind, type)
             inside = getattr(base, field.name) if base is not None else None
             below = prefix if OmitArgPrefixes in marks else f"{name}."
-            title = re.split(r"[.:;,](?:\s|$)", doc)[0]
+            title = re.split(r"[.:;](?:\s|$)", doc)[0]
             yield from options_of(kind, below, base=inside, group=title)
         elif not any(is_dataclass(each) for each in get_args(kind)):  # no line can make one
             make = field.default_factory

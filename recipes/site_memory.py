@@ -44,7 +44,7 @@ class SiteMemoryChoice:
     judge: str = "checks"
     """Judge whose stored verdicts are used: the tasks' own `checks`, or a judge of `webagent judge
     --with` or `improve --judge`, such as `judge:evidence`."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
+    model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """Model that writes rules."""
 
 
@@ -68,7 +68,7 @@ def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> Comm
     if not choice.entries:
         raise UsageError("--entries names nothing to learn; give rules, examples or both")
     judged = _judged(run, choice.judge)
-    model = choice.asked.contestant().language_model() if settings.asks_a_model else None
+    model = choice.model.contestant().language_model() if settings.asks_a_model else None
     learnt = asyncio.run(_learn(folder, settings, model, judged))
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:

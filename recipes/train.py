@@ -186,7 +186,7 @@ def _train(
 
     trainer = Trainer(
         weights.module,
-        make_objective(settings.how),
+        make_objective(settings.weights),
         settings.course,
         reading=build_reading(weights, (*settings.runs, *settings.replay)),
         adapter=settings.adapter,

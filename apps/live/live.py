@@ -86,7 +86,7 @@ class Live:
                 )
             agent = agent_of(config, self._folder, self._store, approver)
             agent.handover = person if config.headed else None
-            ahead = open_lookahead(config.ahead, self._store.images.get)
+            ahead = open_lookahead(config.lookahead, self._store.images.get)
             async with ahead as agent.lookahead, agent:
                 return await agent.run(
                     config.task,
@@ -270,8 +270,8 @@ def last_lines(result: Result, config: RunConfig, folder: Path) -> list[str]:
     lines[0] = f"{result.ending}: {lines[0]}"
     lines += [f"kept {each}" for name in ("downloads", "trace") for each in _files(folder / name)]
     advice = _ADVICE.get(result.ending, "")
-    if result.ending is Ending.MODEL_FAILED and config.asked.policy == "endpoint":
-        asked = config.asked
+    if result.ending is Ending.MODEL_FAILED and config.model.policy == "endpoint":
+        asked = config.model
         named = {"--endpoint": str(asked.endpoint or ""), "--model": asked.model}
         words = [word for flag, value in named.items() if value for word in (flag, value)]
         doctor_line = shlex.join(["webagent", "doctor", *words])

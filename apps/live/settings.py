@@ -12,6 +12,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.flat import Important
+from loop.measurement.settings import PromptSettings
 from loop.own_code import load_own, load_own_policy
 from loop.policies import ModelChoice
 from loop.restating import RestateChoice
@@ -27,7 +28,6 @@ from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.policy import Policy
-from webagent.policy.prompting import Switch
 from webagent.records import STUDENT
 from webagent.store import Store
 
@@ -43,14 +43,14 @@ class RunConfig:
     """The task, in one sentence."""
     url: Important[str] = ""
     """URL where the task starts."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
+    model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The policy that acts; `model:FOLDER` (built-in weights) and `python:FILE.py:NAME` (your own
     policy) are accepted, too."""
-    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
+    student: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
     """A student in front of the policy; the named folder is where it is stored."""
-    restated: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
+    restating: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
     """A model that puts the task in words that the policy's memory knows."""
-    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
+    lookahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model to consult before acting."""
     headed: Important[bool] = False
     """Show the browser's window, in which you can take over."""
@@ -73,9 +73,6 @@ class RunConfig:
     """URL of a proxy, such as http://host:3128."""
     cdp: str = ""
     """DevTools address of a running browser, such as http://127.0.0.1:9222."""
-    site_memory: Path | None = None
-    """Folder with a file SITE.md for each site of what is known there, shown to the model
-    (docs/site-memory.md)."""
     actions: tuple[str, ...] = ()
     """Additional actions for the model: FILE.py:NAME of your own functions, decorated with
     `custom_action`, and names of built-in ones, such as `read_file`."""
@@ -87,17 +84,10 @@ class RunConfig:
     """Maximum number of actions of the agent; yours do not count."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Further limits at which the run stops; minutes during which you act do not count."""
-    images: Important[bool] = False
-    """Show the model screenshots in addition to the page's text."""
-    observation: str = "text"
-    """Form in which the model sees pages, as in `webagent benchmark`."""
-    prompt: tuple[Switch, ...] = ()
-    """How the model is prompted, by any of the words `brief`, `conversation`, `thoughts`, `pages`,
-    `screenshots`, `loops`, `constrained` and `direct` (docs/training.md)."""
+    prompting: OmitArgPrefixes[PromptSettings] = field(default_factory=PromptSettings)
+    """What a language model sees and how it is prompted."""
     temperature: float = 0.0
     """Sampling temperature of the model."""
-    max_tokens: int = 1024
-    """Maximum tokens in a reply of the model."""
     screenshots: bool = True
     """Store a screenshot of every page."""
     gif: Important[Path | None] = None
@@ -118,22 +108,22 @@ def check(config: RunConfig) -> None:
         check_address(config.url)
     except SetupError as error:
         raise UsageError(str(error).replace("url=", "--url ")) from error
-    if not config.asked.is_named:
+    if not config.model.is_named:
         raise UsageError(
             "no policy: give --model, as anthropic/NAME or by its name at OPENAI_BASE_URL,"
             " --endpoint FILE, --policy local:FOLDER for weights in this process, or"
             " --policy python:FILE.py:NAME"
         )
-    check_actor(actor_of(config), ModelOptions(vision=config.images))
-    config.taught.check(config.asked.policy, is_kept=True)
+    check_actor(actor_of(config), ModelOptions(vision=config.prompting.images))
+    config.student.check(config.model.policy, is_kept=True)
     config.caps.check()
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} must be at least 1")
-    check_world(config.ahead)
-    config.restated.check(config.asked.policy)
-    others = (config.ahead.paid, config.restated.paid)
+    check_world(config.lookahead)
+    config.restating.check(config.model.policy)
+    others = (config.lookahead.paid, config.restating.paid)
     for paid in {name_of(actor_of(config)), *others} - {""} or {""}:
-        check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
+        check_cost_cap(config.caps, paid, load_prices())
     _check_together(config)
     own_actions(config)
     knowledge_of(config)
@@ -186,7 +176,7 @@ def check_display() -> None:
 
 def actor_of(config: RunConfig) -> str | Endpoint | Policy:
     """Return the policy that acts. Raises `UsageError` if `python:` does not name a policy."""
-    asked = config.asked
+    asked = config.model
     if asked.policy.startswith("python:"):
         return load_own_policy(asked.policy.removeprefix("python:"))
     return asked.acting
@@ -222,15 +212,15 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
     if config.trace:
         profile = replace(profile, trace=folder / "trace")
     student = None
-    if named := config.taught.student:
+    if named := config.student.student:
         from webagent.policy.student import Student
 
         place = folder / STUDENT if named == BUILTIN else Path(named)
-        student = Student.at(place, config.taught.student_confidence, config.taught.student_audit)
+        student = Student.at(place, config.student.student_confidence)
     return Agent(
         actor_of(config),
         student=student,
-        restater=config.restated.acting,
+        restater=config.restating.acting,
         guard=config.guard,
         approver=approver,
         login=config.profile or config.login,
@@ -245,11 +235,11 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         max_cost=config.caps.max_cost,
         max_tokens_total=config.caps.max_tokens_total,
         max_minutes=config.caps.max_minutes,
-        prices=load_prices(config.caps.prices),
-        vision=config.images,
+        prices=load_prices(),
+        vision=config.prompting.images,
         asking=prompt_settings(config),
         temperature=config.temperature,
-        max_tokens=config.max_tokens,
+        max_tokens=config.prompting.max_tokens,
         headed=config.headed,
         store=store,
         screenshots=config.screenshots,
@@ -280,16 +270,16 @@ def own_actions(config: RunConfig) -> list[Callable[..., Any] | str]:
 
 def knowledge_of(config: RunConfig) -> tuple[Knowledge, ...]:
     """Return what is shown to the model. Raises `SetupError`."""
-    if config.site_memory is None:
+    if config.prompting.site_memory is None:
         return ()
-    if config.asked.policy.startswith(("model:", "python:")):
-        raise UsageError(f"--site-memory: {config.asked.policy} is not prompted")
-    memory = SiteMemory.read(config.site_memory)
+    if config.model.policy.startswith(("model:", "python:")):
+        raise UsageError(f"--site-memory: {config.model.policy} is not prompted")
+    memory = SiteMemory.read(config.prompting.site_memory)
     memory.check_sites([config.url])
     return (memory,)
 
 
 def prompt_settings(config: RunConfig) -> Asking | None:
     """Return how the model is prompted; None for the prompting of its training, or the default."""
-    asked = Asking(observation=config.observation).switched(config.prompt)
+    asked = Asking(observation=config.prompting.observation).switched(config.prompting.prompt)
     return None if asked == Asking() else asked

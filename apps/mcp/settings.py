@@ -68,8 +68,6 @@ class McpConfig:
     """Maximum tokens per task, input and output."""
     max_minutes: float | None = 10.0
     """Maximum minutes per task."""
-    prices: Path | None = None
-    """File with prices of models (docs/cost.md)."""
     describe: bool = False
     """Print the tools as Markdown and exit."""
 

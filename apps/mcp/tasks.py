@@ -76,7 +76,6 @@ class TaskRunner:
             max_cost=config.max_cost,
             max_tokens_total=config.max_tokens_total,
             max_minutes=config.max_minutes,
-            prices=config.prices,
             vision=config.images,
             store=kept.store,
             screenshots=config.store_screenshots and kept.store is not None,

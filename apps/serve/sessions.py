@@ -125,7 +125,7 @@ async def open_stage(config: ServeConfig, chosen: TaskSelection) -> AsyncIterato
     pictures: dict[str, bytes] = {}
     evaluate = EvaluatorBuilder(model, pictures.__getitem__, SECONDS).evaluator(spec)
     profile, variant = Profile(har_replay=config.har), variant_named(config.observation)
-    hosted = Hosting(config.max_sessions, config.sites, Logins(config.logins))
+    hosted = Hosting(config.max_sessions, config.selection.sites, Logins(config.selection.logins))
     limits = BrowserLimits(lease_seconds=60 * config.lease_minutes + _KEPT_LONGER)
     guard = load_guard(played, chosen)
     try:
@@ -147,7 +147,7 @@ async def open_stage(config: ServeConfig, chosen: TaskSelection) -> AsyncIterato
 
 def find_unscored(config: ServeConfig, chosen: TaskSelection) -> str:
     """Return the first task that nobody could score; empty where there is none."""
-    if config.judge != "rules":
+    if config.judging.judge != "rules":
         return ""
     return next((task.id for task in chosen.tasks(1) if not has_checks(task)), "")
 

@@ -1,16 +1,18 @@
 """Settings of `webagent serve`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from tyro.conf import OmitArgPrefixes
 
 from loop.flat import Important
 from loop.measurement.settings import (
     BenchmarkConfig,
-    JudgeModelSettings,
+    JudgeSettings,
+    RunSettings,
     TaskSettings,
     check,
     judge_of,
-    shared,
 )
 from webagent.errors import SetupError, UsageError
 
@@ -19,9 +21,11 @@ _SHORTEST_TOKEN = 16
 
 
 @dataclass(frozen=True)
-class ServeConfig(JudgeModelSettings, TaskSettings):
+class ServeConfig:
     """Serve tasks to trainers and evaluators over OpenEnv's protocol (docs/howto/serve.md)."""
 
+    selection: OmitArgPrefixes[TaskSettings] = field(default_factory=TaskSettings)
+    """Tasks, and the sites that they are played on."""
     split: Important[str] = "train"
     """Seeds to use if a client names none: `train`, `development` or `test`."""
     har: Path | None = None
@@ -33,9 +37,8 @@ class ServeConfig(JudgeModelSettings, TaskSettings):
     """Maximum estimated tokens of a page."""
     images: Important[bool] = False
     """Add a screenshot to every observation; a client may also request one."""
-    judge: Important[str] = "rules"
-    """Judge that scores an episode at its end: `rules`, the tasks' own checks, or any evaluator of
-    `webagent judge --with`. Tasks without checks need one."""
+    judging: OmitArgPrefixes[JudgeSettings] = field(default_factory=JudgeSettings)
+    """Judge of the episodes, and the model that it queries."""
     port: Important[int] = 8000
     """Port to listen on; 0 for any free one."""
     host: Important[str] = "127.0.0.1"
@@ -53,13 +56,12 @@ class ServeConfig(JudgeModelSettings, TaskSettings):
     def played(self) -> BenchmarkConfig:
         """Return the same settings as a benchmark, for everything that prepares one."""
         return BenchmarkConfig(
-            **shared(self, TaskSettings, JudgeModelSettings),
+            selection=self.selection,
             split=self.split,
             har=self.har,
-            judge=self.judge,
+            judging=self.judging,
             baselines=False,
-            concurrency=self.max_sessions,
-            judge_images=self.images,
+            run=RunSettings(concurrency=self.max_sessions),
         )
 
     def check(self) -> None:

@@ -226,7 +226,7 @@ class JudgingRun:
         asked = None
         if self.config.steps or any(spec.asks_a_model for spec in specs):
             asked = self.config.contestant
-            check_cost_cap(self.config.caps, self.config.asked.paid, self.prices)
+            check_cost_cap(self.config.caps, self.config.model.paid, self.prices)
         images = self.store.images.get if self.config.images else None
         async with open_judge_model(asked, ledger) as model:
             kept = read_tallies(self.store)

@@ -43,7 +43,7 @@ class JudgeConfig:
     retry: bool = False
     """Judge again where an evaluator abstained. Judgements whose model failed are always
     retried."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
+    model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The judges' model."""
     images: bool = True
     """Show the judge screenshots, if the run has them."""
@@ -73,7 +73,7 @@ class JudgeConfig:
                 "nothing to do: name evaluators with --with, labels with --against, or give"
                 " --verify or --steps"
             )
-        if self.steps and not self.asked.is_named:
+        if self.steps and not self.model.is_named:
             raise UsageError("--steps asks a model about every step: name it with --model")
         if self.adversarial and not self.evaluators:
             raise UsageError("--adversarial tests the evaluators of --with; none are given")
@@ -91,4 +91,4 @@ class JudgeConfig:
     @property
     def contestant(self) -> NamedPolicy:
         """Return the judges' model, as a named policy."""
-        return self.asked.contestant(images=self.images)
+        return self.model.contestant(images=self.images)

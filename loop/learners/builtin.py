@@ -28,6 +28,9 @@ FEW_PASSES, ENOUGH_PASSES = 5, 15
 """Over the demonstrations: with 15 a policy learnt 40 % of 42 MiniWoB++ tasks, with 1.7 none of
 Fossil's (docs/log/2026-11.md)."""
 
+RANDOM_SHARE = 0.1
+"""Share of random actions where the policy explores during collection."""
+
 
 class BuiltinLearner:
     """Imitates demonstrations and judged successes, and remembers them."""
@@ -61,7 +64,7 @@ class BuiltinLearner:
         exploration = {
             "measure": None,
             "vote": Exploration(1.0, 0.0),
-        }.get(purpose, Exploration(config.temperature, config.random_share, where_failed=True))
+        }.get(purpose, Exploration(config.temperature, RANDOM_SHARE, where_failed=True))
         memory = None if purpose == "imagine" else self.memory
         return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
 
@@ -94,7 +97,7 @@ class BuiltinLearner:
             if not state.succeeded(trajectory) and trajectory.id in state.success:
                 rows.extend(make_avoided_rows(grammar, trajectory, AVOIDANCE))
         dreamt = [row for t in state.dreams for row in make_policy_rows(grammar, t)]
-        share = self._session.config.imagined_share
+        share = self._session.config.imagination.imagined_share
         rows.extend(cap_imagined(dreamt, len(rows), share, config.seed))
         if not rows:
             return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)

@@ -29,7 +29,7 @@ def make_learner(session: Session) -> Learner:
         from loop.learners.language import LanguageLearner
 
         large = LanguageLearner(session)
-    if not session.config.taught.student:
+    if not session.config.student.student:
         return large
     from loop.learners.student import StudentLearner
 
@@ -40,27 +40,25 @@ def check_learner(config: ImproveConfig) -> None:
     """Find what is wrong with the settings of who learns. Raises `SetupError`."""
     kind = config.learner
     if kind not in {name.partition(":")[0] for name in LEARNERS}:
-        raise unknown_name("policy to improve", config.asked.policy, LEARNERS)
-    if min(config.samples, config.evaluate_every) < 1:
+        raise unknown_name("policy to improve", config.model.policy, LEARNERS)
+    every = config.evaluation.evaluate_every
+    if min(config.samples, every) < 1:
         raise UsageError(
-            f"--samples {config.samples} --evaluate-every {config.evaluate_every}: at least 1 of"
-            " each is needed"
+            f"--samples {config.samples} --evaluate-every {every}: at least 1 of each is needed"
         )
-    config.taught.check(config.asked.policy)
+    config.student.check(config.model.policy)
     check_async_rounds(config)
     if kind == "builtin":
-        if config.site_memory is not None:
+        if config.prompting.site_memory is not None:
             raise UsageError(
                 "--site-memory is for language models; the built-in policy has a memory of its own"
             )
         return
-    if not config.entries:
-        raise UsageError("--entries names nothing to learn; give rules, examples or both")
     contestant(config.played).check()
-    config.how.check()
-    objective = config.how.objective
-    usual = PRESETS[config.preset].how if config.preset in PRESETS else WeightSettings()
-    if kind == "endpoint" and config.how not in (usual, WeightSettings()):
+    config.weights.check()
+    objective = config.weights.objective
+    usual = PRESETS[config.preset].weights if config.preset in PRESETS else WeightSettings()
+    if kind == "endpoint" and config.weights not in (usual, WeightSettings()):
         raise UsageError(
             "--policy endpoint has no weights to train; leave --objective, --lora and what belongs"
             " to them out, or name weights with --policy local:FOLDER"
@@ -72,7 +70,7 @@ def check_learner(config: ImproveConfig) -> None:
         )
     if odd := [name for name in arms_of(config.arms) if ARMS[name].dreams or ARMS[name].weights_of]:
         raise UsageError(
-            f"--arms {' '.join(odd)}: with --policy {config.asked.policy} there are none, control"
+            f"--arms {' '.join(odd)}: with --policy {config.model.policy} there are none, control"
             " and self"
         )
 
@@ -85,13 +83,8 @@ def check_async_rounds(config: ImproveConfig) -> None:
             f"--async-rounds {rounds} collects beside trainings of --policy local:FOLDER; the other"
             " policies learn in moments; leave it out"
         )
-    if rounds and config.evaluate_every < 2:
+    if rounds and config.evaluation.evaluate_every < 2:
         raise UsageError(
             f"--async-rounds {rounds} changes nothing where every round is evaluated, which waits"
             " for its training; give --evaluate-every 4, say"
-        )
-    if 0 < config.fit.staleness < rounds:
-        raise UsageError(
-            f"--staleness {config.fit.staleness} leaves out what weights {rounds} rounds"
-            f" old do, which is all that --async-rounds {rounds} collects; give {rounds} or more"
         )

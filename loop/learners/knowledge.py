@@ -51,7 +51,7 @@ class KnowledgeLearner:
         self._session = session
         self._named = contestant(session.config.played, knows=False)
         self._model = MeteredModel(self._named.language_model(), session.ledger)
-        given = session.config.site_memory
+        given = session.config.prompting.site_memory
         self._files: Files = read_files(given) if given is not None else {}
 
     async def learn(self, state: ArmState, arm: str, round: int) -> None:
@@ -92,7 +92,7 @@ class KnowledgeLearner:
         ]
         if not round:
             judged = [(t, True) for t in state.demonstrations]
-        settings = InductionSettings(session.config.entries)
+        settings = InductionSettings()
         await learn_entries(self._model, course / FILES, judged, settings)
         self._files = KeptKnowledge.load(course).files
         shutil.rmtree(course, ignore_errors=True)

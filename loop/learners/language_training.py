@@ -56,8 +56,8 @@ class RoundTraining:
         session, round = self.session, self.round
         is_own = round > 0 and session.arm.learns_from == "experience"
         # Without experience of their own the weights are changed by imitation alone.
-        how = session.config.how
-        settings = TrainSettings(how=how if is_own else WeightSettings(lora=how.lora))
+        how = session.config.weights
+        settings = TrainSettings(weights=how if is_own else WeightSettings(lora=how.lora))
         # The weights that an adapter lies on; a folder without an adapter is its own.
         base, noted = self.start, Path(self.start, "adapter_config.json")
         if noted.is_file():
@@ -91,16 +91,16 @@ class RoundTraining:
     def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
         session, config = self.session, self.session.config
         course = config.fit.course(
-            settings.how.lora,
+            settings.weights.lora,
             tokens=config.round_tokens if self.round else config.base_tokens,
             epochs=_EPOCHS,
-            imagined=config.imagined_share,
+            imagined=config.imagination.imagined_share,
             seed=1000 * session.repeat + self.round,
         )
         adapter = Path(self.start)
         return _TurnTaker(
             weights.module,
-            make_objective(settings.how),
+            make_objective(settings.weights),
             course,
             reading=build_reading(weights, [session.folder.path]),
             adapter=adapter if (adapter / "adapter_config.json").is_file() else None,

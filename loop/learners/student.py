@@ -17,12 +17,12 @@ class StudentLearner:
 
     def __init__(self, session: Session, large: Learner) -> None:
         self._session, self._large = session, large
-        self.student: Student = session.config.taught.open()
+        self.student: Student = session.config.student.open()
 
     async def learn(self, state: ArmState, arm: str, round: int) -> None:
         """Have both learn, or load what that gave."""
         await self._large.learn(state, arm, round)
-        session, choice = self._session, self._session.config.taught
+        session, choice = self._session, self._session.config.student
         note_student(session.store, self.student)
         if round and session.arm.learns_from != "experience":
             return
@@ -32,7 +32,7 @@ class StudentLearner:
                 self.student.learn(trajectory, state.success.get(trajectory.id))
             session.folder.save(self.student, *key)
         folder = session.folder.weights(*key)
-        self.student = Student.load(folder, choice.student_confidence, choice.student_audit)
+        self.student = Student.load(folder, choice.student_confidence)
 
     def policy(self, purpose: Purpose) -> Policy:
         """Return the pair where real pages are acted on, else the large policy."""

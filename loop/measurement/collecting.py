@@ -1,10 +1,19 @@
 """Settings of `webagent collect`."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+
+from tyro.conf import OmitArgPrefixes
 
 from loop.flat import Important
-from loop.measurement.settings import BenchmarkConfig, PlaySettings, check, shared
+from loop.measurement.settings import (
+    BenchmarkConfig,
+    JudgeSettings,
+    PlayerSettings,
+    PromptSettings,
+    RunSettings,
+    TaskSettings,
+    check,
+)
 from webagent.errors import UsageError
 
 PHASE = "collect"
@@ -12,20 +21,25 @@ PHASE = "collect"
 
 
 @dataclass(frozen=True)
-class CollectConfig(PlaySettings):
+class CollectConfig:
     """Play a policy on tasks and store the episodes as training data, without an evaluation."""
 
+    selection: OmitArgPrefixes[TaskSettings] = field(default_factory=TaskSettings)
+    """Tasks, and the sites that they are played on."""
     split: Important[str] = "train"
     """Seeds to use: `train` or `development`; those of `test` are reserved for evaluation."""
     seeds: Important[int] = 10
     """Seeds per task; repeats if the task is the same for every seed."""
     first_seed: int = 0
     """Number of the first seed in the split; another value plays seeds not seen before."""
+    samples: int = 1
+    """Episodes per task and seed, for groups or objectives that compare episodes."""
+    player: OmitArgPrefixes[PlayerSettings] = field(default_factory=PlayerSettings)
+    """Policy that plays, and the models beside it."""
+    prompting: OmitArgPrefixes[PromptSettings] = field(default_factory=PromptSettings)
+    """What a language model sees and how it is prompted."""
     temperature: Important[float] = 1.0
     """Sampling temperature of the model."""
-    site_memory: Path | None = None
-    """Folder with a file SITE.md for each site of what is known there, shown to the language model
-    (docs/site-memory.md)."""
     random_share: float = 0.0
     """Share of random actions of built-in weights, 0 to 1."""
     judge: str = "rules"
@@ -35,15 +49,29 @@ class CollectConfig(PlaySettings):
     """Maximum number of episodes."""
     steps: int | None = None
     """Maximum number of real browser steps, over all sessions of the run."""
+    preview: Important[bool] = False
+    """Print what would be played, without playing it."""
+    run: OmitArgPrefixes[RunSettings] = field(default_factory=RunSettings)
+    """Folder of the run, its limits and its browsers."""
 
     @property
     def played(self) -> BenchmarkConfig:
         """Return the same settings as a benchmark without baselines."""
-        own = {
-            name: getattr(self, name)
-            for name in ("split", "seeds", "first_seed", "temperature", "site_memory", "judge")
-        }
-        return BenchmarkConfig(**shared(self, PlaySettings), **own, baselines=False, pictures=0)
+        return BenchmarkConfig(
+            selection=self.selection,
+            seeds=self.seeds,
+            first_seed=self.first_seed,
+            split=self.split,
+            samples=self.samples,
+            player=self.player,
+            prompting=self.prompting,
+            temperature=self.temperature,
+            judging=JudgeSettings(self.judge),
+            baselines=False,
+            pictures=0,
+            preview=self.preview,
+            run=self.run,
+        )
 
     def check(self) -> None:
         """Find what is wrong with the settings themselves. Raises `UsageError`, `SetupError`."""
@@ -57,13 +85,6 @@ class CollectConfig(PlaySettings):
     def resumed(self, begun: "CollectConfig") -> "CollectConfig":
         """Return the settings the run was started with, with the caps given now."""
         given = {name: value for name in ("count", "steps") if (value := getattr(self, name))}
-        caps, more = begun.caps.raised(self.caps), {"preview": self.preview, **given}
-        return replace(
-            begun,
-            resume=self.resume,
-            executor=self.executor,
-            workers=self.workers,
-            server=self.server or begun.server,
-            caps=caps,
-            **more,
-        )
+        player = replace(begun.player, server=self.player.server or begun.player.server)
+        run = begun.run.resumed(self.run)
+        return replace(begun, run=run, player=player, preview=self.preview, **given)

@@ -270,7 +270,7 @@ class Measurement:
                 played.ready(stage.images, metered) as policy,
                 self._open_restating() as restating,
                 open_lookahead(
-                    self.config.ahead, self.store.images.get, measured=self.config.split
+                    self.config.player.lookahead, self.store.images.get, measured=self.config.split
                 ) as ahead,
             ):
                 policy = restating(policy)
@@ -281,12 +281,12 @@ class Measurement:
     @asynccontextmanager
     async def _open_restating(self) -> AsyncIterator[Callable[[Policy], Policy]]:
         """What puts goals in words that the policy's memory knows."""
-        if not self.config.restated.is_on:
+        if not self.config.player.restating.is_on:
             yield lambda policy: policy
             return
         from webagent.policy.restating import put_in_front
 
-        model = self.config.restated.chosen.contestant().language_model()
+        model = self.config.player.restating.chosen.contestant().language_model()
         metered = MeteredModel(model, self.ledger, "restate")
         try:
             yield lambda policy: put_in_front(policy, metered)
@@ -300,7 +300,7 @@ class Measurement:
         No verdict of a measured episode reaches a student, and one that was brought along is
         measured as it is.
         """
-        choice = self.config.taught
+        choice = self.config.player.student
         student = choice.open() if choice.student else None
         if student is None or (is_measured and choice.student != BUILTIN):
             if student is not None:
@@ -358,7 +358,7 @@ class Measurement:
                     plan,
                     policy,
                     stage.open_world,
-                    concurrency=self.config.concurrency * self.config.workers,
+                    concurrency=self.config.run.concurrency * self.config.run.workers,
                     recorder=recorder,
                     budget_steps=budget,
                     on_episode=lambda t: scoring.append(asyncio.ensure_future(score(t))),

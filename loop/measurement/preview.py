@@ -47,15 +47,15 @@ def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[st
     played = contestant(config, knows=False)
     if played.kind in ("endpoint", "local"):
         # What a language model would read and write at most, roughly.
-        read, written = steps * MAX_TOKENS, steps * config.max_tokens
+        read, written = steps * MAX_TOKENS, steps * config.prompting.max_tokens
         facts["tokens"] = (
             f"up to about {read:,} read for pages alone and {written:,} written, if every"
             " episode takes all of its steps"
         )
     if missing := _find_missing(config, chosen):
         facts["missing"] = missing
-    if config.resume is not None:
-        with RunFolder.open(config.resume).store() as store:
+    if config.run.resume is not None:
+        with RunFolder.open(config.run.resume).store() as store:
             facts["played already"] = len(store.ids(phase="evaluate"))
     return facts
 
@@ -68,7 +68,7 @@ def _preview_judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str
         task.name for task in tasks if any(check.rule in CONSULTING_RULES for check in task.checks)
     ]
     infeasible = [task.name for task in tasks if is_infeasible(task)]
-    facts: dict[str, Any] = {"judge": config.judge}
+    facts: dict[str, Any] = {"judge": config.judging.judge}
     kinds = Counter(leaf.kind for leaf in spec.leaves())
     if unchecked:
         facts["no checks"] = _format_names(unchecked, "only a judge can score them")

@@ -43,7 +43,7 @@ class TaskSelection:
         suite = _load_suite(config)
         usual = (DEFAULT_GROUP,) if DEFAULT_GROUP in suite.groups else ("all",)
         try:
-            names = suite.select(config.tasks or usual)
+            names = suite.select(config.selection.tasks or usual)
         except UnknownTask as error:
             raise UsageError(str(error)) from error
         seeds = config.seeds or (SEEDS if suite.is_seeded else 1)
@@ -123,12 +123,16 @@ def read_addresses(file: Path) -> Mapping[str, str]:
 
 
 def _load_suite(config: BenchmarkConfig) -> Suite:
-    addresses = read_addresses(config.addresses) if config.addresses else {}
-    options = Options(config.files, addresses, config.corrected)
+    addresses = read_addresses(config.selection.addresses) if config.selection.addresses else {}
+    options = Options(config.selection.files, addresses, config.corrected)
     try:
-        suite = find_benchmark(config.benchmark).load(options)
+        suite = find_benchmark(config.selection.benchmark).load(options)
     except (LookupError, ValueError, OSError) as error:
-        kind = "" if isinstance(error, TasksMissing) else f"{config.benchmark} cannot be read: "
+        kind = (
+            ""
+            if isinstance(error, TasksMissing)
+            else f"{config.selection.benchmark} cannot be read: "
+        )
         raise SetupError(f"{kind}{error}") from error
     if not suite.names:
         raise SetupError(f"{suite.id} has no tasks")

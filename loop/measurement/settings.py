@@ -1,9 +1,8 @@
 """Settings of `webagent benchmark`."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from tyro.conf import OmitArgPrefixes
 
@@ -20,16 +19,14 @@ from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
+from webagent.models import load_endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.prompting import Switch
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
 class TaskSettings:
-    """Settings of the commands that play tasks of a benchmark."""
+    """Which tasks are played, and on which sites."""
 
     benchmark: Important[str] = "miniwob"
     """Benchmark that provides the tasks: `own` for tasks from your own file, `proposed` for tasks
@@ -51,24 +48,17 @@ class TaskSettings:
     Playwright. Logins saved by `webagent login` are found without it."""
     guard: Path | None = None
     """File with the limits enforced in every episode (docs/guard.md). Default: no limits."""
-    observation: str = "text"
-    """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
-    `cropped`, `pruned`, `accessibility`, `html` or `markdown`."""
-
-
-@dataclass(frozen=True)
-class JudgeModelSettings:
-    """Settings of the model that a judge queries."""
-
-    judge_model: str = ""
-    """Model that the judge queries: its name, `local:FOLDER`, or a file FILE.toml whose table
-    [endpoint] describes its server (docs/models.md)."""
 
 
 @dataclass(frozen=True)
 class PromptSettings:
-    """Settings of what a language model is told and how much it replies."""
+    """What a language model sees and how it is prompted."""
 
+    images: Important[bool] = False
+    """Show the language model screenshots, and the images of a goal, in addition to the text."""
+    observation: str = "text"
+    """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
+    `cropped`, `pruned`, `accessibility`, `html` or `markdown`."""
     prompt: tuple[Switch, ...] = ()
     """How the language model is prompted, by any of the words `brief`, `conversation`, `thoughts`,
     `pages`, `screenshots`, `loops`, `constrained` and `direct` (docs/training.md). Default: as in
@@ -82,7 +72,7 @@ class PromptSettings:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Settings of a run's folder, limits and browsers."""
+    """The run's folder, its limits and its browsers."""
 
     name: str = ""
     """Name of the run's folder under `runs`; derived from the date if empty."""
@@ -97,42 +87,60 @@ class RunSettings:
     executor: ExecutorName = "process"
     """Where browsers run: `process` on this machine, `ray` on a cluster (docs/howto/cluster.md)."""
     workers: Important[int] = 1
-    """Parallel browsers, each in its own process, or on the cluster."""
+    """Parallel browsers, each in its own process, or on the cluster. In `webagent improve`:
+    parallel processes, each with one thread and one browser; only one if a model is paid for or a
+    cap is set, so that caps hold."""
+
+    def resumed(self, given: "RunSettings") -> "RunSettings":
+        """Return these settings for a run that goes on: with the caps given now, and where its
+        browsers are now."""
+        return replace(
+            self,
+            resume=given.resume,
+            caps=self.caps.raised(given.caps),
+            executor=given.executor,
+            workers=given.workers,
+        )
 
 
 @dataclass(frozen=True)
-class PlaySettings(RunSettings, TaskSettings):
-    """Settings of `webagent benchmark` and `webagent collect`, which play one policy."""
+class PlayerSettings:
+    """The policy that plays, and the models beside it."""
 
-    samples: int = 1
-    """Episodes per task and seed, for groups or objectives that compare episodes."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
-    """The policy to play. Besides language models, --policy accepts `oracle`, `model:FOLDER` for
+    model: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
+    """Policy that plays. Besides language models, --policy accepts `oracle`, `model:FOLDER` for
     saved built-in weights, and `python:FILE.py:NAME` for your own policy."""
     server: str = ""
     """Address of a vLLM or SGLang server, for example `http://localhost:8000`, that generates with
     the weights of `--policy local:FOLDER` (docs/howto/cluster.md). Default: this process does."""
-    taught: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
-    """A student in front of the policy."""
-    restated: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
-    """A model that puts goals in words that the policy's memory knows."""
-    ahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
+    student: OmitArgPrefixes[StudentChoice] = field(default_factory=StudentChoice)
+    """Student in front of the policy."""
+    restating: OmitArgPrefixes[RestateChoice] = field(default_factory=RestateChoice)
+    """Model that puts goals in words that the policy's memory knows."""
+    lookahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model that the policy consults before acting."""
-    images: Important[bool] = False
-    """Show the language model screenshots, and the images of a goal, in addition to the text."""
-    preview: Important[bool] = False
-    """Print what would be played, without playing it."""
-
-
-def shared(config: "DataclassInstance", *bases: type[Any]) -> dict[str, Any]:
-    """Return the settings that a command has in common with others, by name."""
-    return {each.name: getattr(config, each.name) for base in bases for each in fields(base)}
 
 
 @dataclass(frozen=True)
-class BenchmarkConfig(JudgeModelSettings, PromptSettings, PlaySettings):
+class JudgeSettings:
+    """The judge that scores episodes, and the model that it queries."""
+
+    judge: Important[str] = "rules"
+    """Judge that scores the episodes: the tasks' own checks (`rules`; in `webagent improve`
+    `checks`), or any evaluator of `webagent judge --with`, such as `judge:webvoyager`,
+    `reward:FOLDER` or `cascade(rules, judge:evidence)`. Tasks without checks need one."""
+    judge_model: str = ""
+    """Model that the judge queries: its name, `local:FOLDER`, or a file FILE.toml whose table
+    [endpoint] describes its server (docs/models.md). It is shown screenshots, unless the file says
+    that the server takes no images."""
+
+
+@dataclass(frozen=True)
+class BenchmarkConfig:
     """Evaluate one policy on held-out seeds."""
 
+    selection: OmitArgPrefixes[TaskSettings] = field(default_factory=TaskSettings)
+    """Tasks, and the sites that they are played on."""
     seeds: Important[int | None] = None
     """Seeds per task. Default: 10, or 1 if the task is the same for every seed; larger values are
     then repeats."""
@@ -140,21 +148,20 @@ class BenchmarkConfig(JudgeModelSettings, PromptSettings, PlaySettings):
     """Number of the first seed in the split; another value evaluates on seeds not seen before."""
     split: Important[str] = "test"
     """Seeds to use: `test`, `development` or `train`."""
+    samples: int = 1
+    """Episodes per task and seed, for groups or objectives that compare episodes."""
+    player: OmitArgPrefixes[PlayerSettings] = field(default_factory=PlayerSettings)
+    """Policy that plays, and the models beside it."""
+    prompting: OmitArgPrefixes[PromptSettings] = field(default_factory=PromptSettings)
+    """What a language model sees and how it is prompted."""
+    temperature: float = 0.0
+    """Sampling temperature of the language model."""
+    judging: OmitArgPrefixes[JudgeSettings] = field(default_factory=JudgeSettings)
+    """Judge of the episodes, and the model that it queries."""
     corrected: bool = False
     """Use corrected rules instead of the published ones, where they exist."""
     har: Path | None = None
     """HAR recording of a site's traffic that answers requests instead of the network."""
-    temperature: float = 0.0
-    """Sampling temperature of the language model."""
-    judge: Important[str] = "rules"
-    """Judge that scores the episodes: `rules`, the tasks' own checks, or any evaluator of `webagent
-    judge --with`, such as `judge:webvoyager` or `cascade(rules, judge:evidence)`. Tasks without
-    checks need one."""
-    judge_images: bool = True
-    """Store screenshots for a judge that queries a model, and show them to it."""
-    pictures: int = 1000
-    """Maximum number of screenshots stored for viewing evaluated episodes; 0 for none. Those that a
-    model or a judge sees are stored in addition."""
     baselines: bool = True
     """Also play the baselines: doing nothing, a blind replay and, for infeasible tasks, giving up
     at once."""
@@ -163,6 +170,13 @@ class BenchmarkConfig(JudgeModelSettings, PromptSettings, PlaySettings):
     replay: Path | None = None
     """Folder of a run whose successes are replayed. Default: the scripted solutions of the
     tasks."""
+    pictures: int = 1000
+    """Maximum number of screenshots stored for viewing evaluated episodes; 0 for none. Those that a
+    model or a judge sees are stored in addition."""
+    preview: Important[bool] = False
+    """Print what would be played, without playing it."""
+    run: OmitArgPrefixes[RunSettings] = field(default_factory=RunSettings)
+    """Folder of the run, its limits and its browsers."""
 
 
 def check_seeds(first: int, count: int) -> None:
@@ -176,76 +190,87 @@ def check_seeds(first: int, count: int) -> None:
 
 def check(config: BenchmarkConfig) -> None:
     """Find what is wrong with the settings themselves. Raises `SetupError`."""
-    if config.benchmark not in BENCHMARKS:
-        raise unknown_name("benchmark", config.benchmark, BENCHMARKS)
+    if config.selection.benchmark not in BENCHMARKS:
+        raise unknown_name("benchmark", config.selection.benchmark, BENCHMARKS)
     if config.split not in SPLITS:
         raise unknown_name("split", config.split, SPLITS)
     seeds = 1 if config.seeds is None else config.seeds
-    least = min(config.concurrency, config.samples, config.baseline_seeds)
+    least = min(config.run.concurrency, config.samples, config.baseline_seeds)
     check_seeds(config.first_seed, seeds)
     if seeds < 1 or least < 1:
         raise UsageError(
-            f"--seeds {seeds} --samples {config.samples} --concurrency {config.concurrency}"
+            f"--seeds {seeds} --samples {config.samples} --concurrency {config.run.concurrency}"
             f" --baseline-seeds {config.baseline_seeds}: all must be at least 1"
         )
-    check_workers(config.workers)
+    check_workers(config.run.workers)
     contestant(config).check()
-    config.taught.check(config.asked.policy)
-    config.restated.check(config.asked.policy)
-    config.ahead.check()
-    if config.ahead.looks_ahead and config.asked.policy == "oracle":
+    config.player.student.check(config.player.model.policy)
+    config.player.restating.check(config.player.model.policy)
+    config.player.lookahead.check()
+    if config.player.lookahead.looks_ahead and config.player.model.policy == "oracle":
         raise UsageError(
             "--policy oracle knows the right actions, so a world model is pointless; name another"
         )
-    config.caps.check()
-    paid_models = {each.paid for each in (config.asked, config.ahead, config.restated)}
+    config.run.caps.check()
+    paid_models = {
+        each.paid
+        for each in (config.player.model, config.player.lookahead, config.player.restating)
+    }
     for paid in paid_models - {""} or {""}:
-        check_cost_cap(config.caps, paid, load_prices(config.caps.prices))
+        check_cost_cap(config.run.caps, paid, load_prices())
     if judge_of(config).asks_a_model:
         judging(config).check()
-    if config.guard is not None:
-        Guard.read(config.guard)
+    if config.selection.guard is not None:
+        Guard.read(config.selection.guard)
 
 
 def judge_of(config: BenchmarkConfig) -> EvaluatorSpec:
     """Return the judge that the settings name. Raises `SetupError`."""
-    return parse_evaluator(config.judge)
+    return parse_evaluator(config.judging.judge)
 
 
 def judging(config: BenchmarkConfig) -> NamedPolicy:
     """Return the judge's model, where the judge queries one."""
-    found = ModelChoice.named(config.judge_model).contestant(images=config.judge_images)
+    choice = ModelChoice.named(config.judging.judge_model)
+    images = choice.endpoint is None or load_endpoint(choice.endpoint).images
+    found = choice.contestant(images=images)
     if found.kind == "endpoint" and not found.served:
-        raise UsageError(f"--judge {config.judge!r} asks a model; name it with --judge-model")
+        raise UsageError(
+            f"--judge {config.judging.judge!r} asks a model; name it with --judge-model"
+        )
     return found
 
 
 def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
-    told = ["site memory"] * bool(config.site_memory) + ["student"] * bool(config.taught.student)
-    told += config.restated.label()
-    told += config.ahead.label()
+    told = ["site memory"] * bool(config.prompting.site_memory) + ["student"] * bool(
+        config.player.student.student
+    )
+    told += config.player.restating.label()
+    told += config.player.lookahead.label()
     return contestant(config, knows=False).label(*told)
 
 
 def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
     """Return the policy to evaluate, prompted as in training unless the settings say otherwise."""
-    found = config.asked.contestant()
+    found = config.player.model.contestant()
     knowledge: tuple[Knowledge, ...] = ()
-    if knows and config.site_memory is not None:
-        knowledge = (SiteMemory.read(config.site_memory),)
+    if knows and config.prompting.site_memory is not None:
+        knowledge = (SiteMemory.read(config.prompting.site_memory),)
     trained = Asking.load(Path(found.place)) if found.kind == "local" else None
-    asking = (trained or Asking()).switched(config.prompt)
+    asking = (trained or Asking()).switched(config.prompting.prompt)
     asking = replace(
         asking,
-        observation=asking.observation if config.observation == "text" else config.observation,
+        observation=asking.observation
+        if config.prompting.observation == "text"
+        else config.prompting.observation,
     )
     return replace(
         found,
         asking=asking,
-        images=config.images or bool(asking.variant.image),
+        images=config.prompting.images or bool(asking.variant.image),
         knowledge=knowledge,
         temperature=config.temperature,
-        server=config.server,
-        max_tokens=config.max_tokens,
+        server=config.player.server,
+        max_tokens=config.prompting.max_tokens,
     )

@@ -8,7 +8,7 @@ from benchmarks.sites.hosting import Hosting
 from loop.executors.executor import BrowserSetup, open_executor
 from loop.executors.worker import OpenWorlds
 from loop.measurement.selection import TaskSelection, list_page_folders
-from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
+from loop.measurement.settings import BenchmarkConfig, contestant, judge_of, judging
 from loop.worlds import check_world
 from tasks.task import Task
 from webagent.browser.pictures import GoalPictures
@@ -92,18 +92,25 @@ async def open_worlds(
     played, guard = contestant(config), load_guard(config, chosen)
     pictures = None
     if played.images:
-        place = config.files.resolve() if config.files else None
+        place = config.selection.files.resolve() if config.selection.files else None
         folders = [place, *list(place.parents)[:_ABOVE]] if place else []
         pictures = GoalPictures(store.images, folders, config.har, _refuse_by_guard(guard))
         await pictures.fetch(chosen.tasks(1))
     tasks = tuple(chosen.tasks(1))
-    setup = BrowserSetup(tasks, config.concurrency, config.sites, config.logins, guard, config.har)
-    async with open_executor(setup, config.executor, config.workers) as opening:
+    setup = BrowserSetup(
+        tasks,
+        config.run.concurrency,
+        config.selection.sites,
+        config.selection.logins,
+        guard,
+        config.har,
+    )
+    async with open_executor(setup, config.run.executor, config.run.workers) as opening:
         yield WorldFactory(
             opening,
             store,
             played.asking.variant,
-            judge_of(config).asks_a_model and config.judge_images,
+            judge_of(config).asks_a_model and judging(config).images,
             pictures,
             pictures,
             ViewerPictures(store.images.add, config.pictures) if config.pictures > 0 else None,
@@ -121,11 +128,11 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
     """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
     chosen.check()
     load_guard(config, chosen)
-    if config.asked.policy == "endpoint":
+    if config.player.model.policy == "endpoint":
         model = contestant(config, knows=False).language_model()
         if isinstance(model, EndpointModel):
             model.check()
-    check_world(config.ahead)
+    check_world(config.player.lookahead)
     if sites := find_missing_sites(config, chosen):
         raise SetupError(sites)
     if missing := find_missing_logins(config, chosen):
@@ -138,17 +145,17 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
 
 def load_guard(config: BenchmarkConfig, chosen: TaskSelection) -> Guard | None:
     """The guard asked for, with the benchmark's own pages open. Raises `SetupError`."""
-    if config.guard is None:
+    if config.selection.guard is None:
         return None
     if config.har is not None:
         raise UsageError("--har replaces the network; leave out --guard")
-    return Guard.read(config.guard).opening(*list_page_folders(chosen.tasks(1)))
+    return Guard.read(config.selection.guard).opening(*list_page_folders(chosen.tasks(1)))
 
 
 def find_missing_sites(config: BenchmarkConfig, chosen: TaskSelection) -> str:
     """Why the sites of the tasks cannot be started here; empty where they can."""
     try:
-        Hosting(files=config.sites).check(chosen.tasks(1))
+        Hosting(files=config.selection.sites).check(chosen.tasks(1))
     except SetupError as error:
         return str(error)
     return ""
@@ -156,7 +163,7 @@ def find_missing_sites(config: BenchmarkConfig, chosen: TaskSelection) -> str:
 
 def find_missing_logins(config: BenchmarkConfig, chosen: TaskSelection) -> dict[str, str]:
     """Logins that tasks begin with and that are not saved, each with what to do about it."""
-    logins, missing = Logins(config.logins), {}
+    logins, missing = Logins(config.selection.logins), {}
     wanted = {task.login: task for task in chosen.tasks(1) if task.login and not task.site}
     for name, task in sorted(wanted.items()):
         try:

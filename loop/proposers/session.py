@@ -64,7 +64,7 @@ class ProposalRun:
         if self.borrowed is not None:
             self.ledger = self.borrowed.ledger
         else:
-            self.ledger = open_ledger(self.store, config.caps, load_prices(config.caps.prices))
+            self.ledger = open_ledger(self.store, config.caps, load_prices())
         self.lines = read_records(self.path)
 
     @property

@@ -40,7 +40,7 @@ class ProposeConfig:
     only the pages (PAE)."""
     login: str = ""
     """Account of the site used to visit pages."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
+    model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The model that proposes tasks."""
     images: bool = False
     """Show the model screenshots of the pages in addition to their text."""
@@ -88,13 +88,13 @@ class ProposeConfig:
     @property
     def contestant(self) -> NamedPolicy:
         """Return the model that proposes tasks, as a named policy."""
-        return self.asked.contestant(images=self.images)
+        return self.model.contestant(images=self.images)
 
     @property
     def solving(self) -> NamedPolicy:
         """Return the policy that solves proposals."""
-        model = self.solver_model or self.asked.model
-        return ModelChoice(self.solver, model, self.asked.endpoint).contestant()
+        model = self.solver_model or self.model.model
+        return ModelChoice(self.solver, model, self.model.endpoint).contestant()
 
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
@@ -118,7 +118,7 @@ class ProposeConfig:
             parse_evaluator(self.judge)
         if self.solver != NOBODY:
             self.solving.check()
-        check_cost_cap(self.caps, self.asked.paid, load_prices(self.caps.prices))
+        check_cost_cap(self.caps, self.model.paid, load_prices())
 
     def plan(self) -> dict[str, Any]:
         """Return what would be done, in words."""

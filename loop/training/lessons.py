@@ -31,7 +31,6 @@ from webagent.training.language.rows import (
 from webagent.training.language.selection import (
     compute_group_advantages,
     compute_step_advantages,
-    compute_step_group_advantages,
     compute_step_weights,
     pair_episodes,
     select_successes,
@@ -78,7 +77,7 @@ def build_units(
         ]
     else:
         units = _policy_units(settings, scored, scores, encode, judged)
-        if settings.how.world_modelling:
+        if settings.weights.world_modelling:
             units += [
                 TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)
             ]
@@ -175,14 +174,7 @@ def _group_units(
     """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
     rewards = {one.id: scores[one.id] for one in episodes}
     found = compute_group_advantages(rewards, _group_by_seed(episodes))
-    if not settings.how.step_groups:
-        return _advantage_units(episodes, found)
-    steps = compute_step_group_advantages(episodes, rewards)
-    both = {
-        name: [value + settings.how.step_groups * step for step in steps[name]]
-        for name, value in found.items()
-    }
-    return _advantage_units(episodes, both)
+    return _advantage_units(episodes, found)
 
 
 _POLICY = {
@@ -237,13 +229,13 @@ def make_objective(how: WeightSettings) -> "Objective":
             return objectives.Regression(1.0 if beta is None else beta)
         case "grpo":
             bounds = Clipping(high=0.28, divergence=beta or 0.0, cap=CAP)
-            return objectives.PolicyGradient(bounds, how.recomputed, how.entropy)
+            return objectives.PolicyGradient(bounds, how.recomputed)
         case "gspo":
             bounds = Clipping(
                 *(3e-4, 4e-4), level="sequence", per="sequence", divergence=beta or 0.0
             )
             bounds = replace(bounds, cap=CAP)
-            return objectives.PolicyGradient(bounds, how.recomputed, how.entropy)
+            return objectives.PolicyGradient(bounds, how.recomputed)
         case _:
             return objectives.Supervised()
 

@@ -1,6 +1,6 @@
 """What is trained, on what, and how."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -33,19 +33,13 @@ class WeightSettings:
     beta: float | None = None
     """Strength of the penalty for diverging from the reference model. Default: 0.1 with `dpo` and
     `kto`, 1 with `webrl`, no penalty with `grpo` and `gspo`."""
-    step_groups: float = 0.0
-    """With `grpo` and `gspo`: weight of comparing steps taken from the same page, in addition to
-    comparing episodes (omega of GiGPO; 1 in the paper)."""
     recomputed: bool = False
     """With `grpo` and `gspo`: compute ratios to the policy at the time of the update, with
     importance weights, truncated at 2, for the difference from the policy that sampled."""
-    entropy: float = 0.0
-    """With `grpo` and `gspo`: weight of the tokens' mean entropy in the loss, which keeps replies
-    diverse."""
     world_modelling: bool = False
     """With `sft`: also learn what the actions of all episodes changed, failures included (implicit
     world modelling, arXiv 2510.08558)."""
-    lora: Important[int] = 0
+    lora: int = 0
     """Rank of a LoRA adapter to train instead of the weights; 0 trains the weights."""
 
     def check(self) -> None:
@@ -68,8 +62,6 @@ class FitSettings:
     """Rows, or pairs of rows, per update, over all processes."""
     micro_batch_tokens: int = 8192
     """Maximum tokens per forward pass, including padding; halved if memory runs out."""
-    staleness: int = 0
-    """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
     bf16: bool = False
     """Compute in bfloat16; the weights keep their precision."""
     gradient_checkpointing: bool = False
@@ -99,7 +91,6 @@ class FitSettings:
             steps=updates,
             tokens=tokens,
             imagined=imagined,
-            staleness=self.staleness,
             seed=seed,
             bf16=self.bf16,
             gradient_checkpointing=self.gradient_checkpointing,
@@ -129,7 +120,7 @@ class TrainSettings:
     role: Important[Role] = "policy"
     """What the model becomes: a policy, a world model, or a reward model that predicts whether an
     episode succeeded."""
-    how: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
+    weights: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """Training objective and which weights are trained."""
     fit: OmitArgPrefixes[FitSettings] = field(default_factory=FitSettings)
     """Learning rate, batches and precision."""
@@ -164,27 +155,30 @@ class TrainSettings:
     """Maximum share of imagined rows, by tokens, 0 to 1."""
     seed: int = 0
     """Seed of the order of rows and of dropout."""
+    staleness: int = 0
+    """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
 
     @property
     def objective(self) -> Objective:
         """Return the training objective."""
-        return self.how.objective
+        return self.weights.objective
 
     @property
     def course(self) -> TrainConfig:
         """Return the training configuration, including the adapter."""
-        return self.fit.course(
-            self.how.lora,
+        course = self.fit.course(
+            self.weights.lora,
             epochs=self.epochs,
             updates=self.updates,
             tokens=self.tokens,
             imagined=self.imagined_share,
             seed=self.seed,
         )
+        return replace(course, staleness=self.staleness)
 
     def check(self) -> None:
         """Check that the settings are consistent. Raises `SetupError`."""
-        self.how.check()
+        self.weights.check()
         check_trackers(self.fit.track)
         if not self.runs:
             raise UsageError("train needs the folder of at least one run: webagent train runs/NAME")

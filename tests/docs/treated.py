@@ -142,12 +142,11 @@ READ: dict[str, tuple[str, ...]] = {
         "scripts/demo",
         "webagent improve --preset demo",
         "webagent improve --benchmark miniwob --tasks twenty --arms none self",
-        "webagent improve --arms none self lookahead best_of_k --world map --candidates 5"
-        " --margin 3",
+        "webagent improve --arms none self lookahead best_of_k --world map --candidates 5",
         "webagent train --runs runs/demos --prompt brief direct --out tiny",
         "webagent improve --policy local:tiny/model --max-tokens 192 --learning-rate 5e-4",
         "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4"
-        " --recomputed --entropy 0.01",
+        " --recomputed",
         "webagent improve --policy endpoint --model NAME --steps 200 --max-cost 10",
         "webagent improve --judge reward:trained/model",
         "webagent improve --benchmark own --files tasks.toml --judge judge:evidence"
@@ -194,8 +193,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent memory runs/practice --site-memory site-memory --model NAME"
         " --entries rules examples",
         "webagent benchmark --policy endpoint --model NAME --site-memory site-memory",
-        "webagent improve --policy endpoint --model NAME --site-memory site-memory"
-        " --entries rules examples",
+        "webagent improve --policy endpoint --model NAME --site-memory site-memory",
     ),
     "a cluster; tests/loop/executors/test_cluster.py has one of three nodes": (
         "webagent benchmark fossil --executor ray --workers 16",

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.measurement import BenchmarkConfig
 from tasks.task import Task
@@ -52,7 +53,7 @@ class Pictured(FakeWorld):
 
 def run_folder(path: Path, **config: object) -> RunFolder:
     """A run of its own with these settings."""
-    return RunFolder.create(path, BenchmarkConfig(**config), ["webagent", "benchmark"])  # type: ignore[arg-type]
+    return RunFolder.create(path, compose(BenchmarkConfig, **config), ["webagent", "benchmark"])  # type: ignore[arg-type]
 
 
 def play(store: Store, seed: int, **how: Any) -> Trajectory:

@@ -12,15 +12,14 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
+from loop.flat import compose, laid_upon
 from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.learners.choice import check_learner
 from loop.learners.language import LanguageLearner
 from loop.learners.language_training import RoundTraining, list_versions
-from loop.policies import ModelChoice
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
-from loop.training.settings import FitSettings
 from tasks.task import Task
 from webagent.errors import ModelError, UsageError
 from webagent.models.weight_notes import write_role
@@ -40,7 +39,7 @@ from webagent.records import Decision, Provenance, Step, Trajectory
 def test_which_weights_collect_a_round_follows_from_the_settings(
     behind: int, every: int, acting: list[int]
 ) -> None:
-    config = ImproveConfig(rounds=6, async_rounds=behind, evaluate_every=every)
+    config = compose(ImproveConfig, rounds=6, async_rounds=behind, evaluate_every=every)
     assert [config.acting_round(number) for number in range(1, 7)] == acting
     assert config.is_measured(6)
 
@@ -50,22 +49,18 @@ def test_which_weights_collect_a_round_follows_from_the_settings(
     [
         ({"async_rounds": 1}, "changes nothing where every round is evaluated"),
         ({"async_rounds": -1, "evaluate_every": 2}, "--async-rounds -1"),
-        (
-            {"async_rounds": 2, "evaluate_every": 4, "fit": FitSettings(staleness=1)},
-            "give 2 or more",
-        ),
         ({"evaluate_every": 0}, "--evaluate-every 0: at least 1"),
-        ({"async_rounds": 1, "asked": ModelChoice("builtin")}, "learn in moments"),
+        ({"async_rounds": 1, "policy": "builtin"}, "learn in moments"),
     ],
 )
 def test_what_cannot_be_collected_beside_a_training_is_named(
     tmp_path: Path, more: dict[str, Any], complaint: str
 ) -> None:
     write_role(tmp_path, "policy")
-    config = ImproveConfig(asked=ModelChoice(f"local:{tmp_path}"), evaluate_every=2)
+    config = compose(ImproveConfig, policy=f"local:{tmp_path}", evaluate_every=2)
     check_learner(replace(config, async_rounds=1))
     with pytest.raises(UsageError, match=complaint):
-        check_learner(replace(config, **{"evaluate_every": 1, **more}))
+        check_learner(laid_upon(config, {"evaluate_every": 1, **more}))
 
 
 class Saved:
@@ -108,8 +103,12 @@ def trainings(monkeypatch: pytest.MonkeyPatch) -> Trainings:
 async def learner(tmp_path: Path) -> AsyncIterator[LanguageLearner]:
     """A learner of four rounds, evaluated at the end, that acts with weights a round older."""
     (tmp_path / "base").mkdir()
-    config = ImproveConfig(
-        asked=ModelChoice(f"local:{tmp_path / 'base'}"), rounds=4, evaluate_every=4, async_rounds=1
+    config = compose(
+        ImproveConfig,
+        policy=f"local:{tmp_path / 'base'}",
+        rounds=4,
+        evaluate_every=4,
+        async_rounds=1,
     )
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
@@ -166,7 +165,7 @@ async def test_a_training_that_fails_behind_a_round_is_told_after_it(
 
 
 def test_versions_are_named_by_the_episodes_that_they_collected() -> None:
-    config = ImproveConfig(rounds=4, evaluate_every=4, async_rounds=1)
+    config = compose(ImproveConfig, rounds=4, evaluate_every=4, async_rounds=1)
     session = cast(Any, SimpleNamespace(config=config))
     experience = [
         replace(

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 
 from apps.live.settings import RunConfig
-from loop.costs import Caps
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig
-from loop.policies import ModelChoice
 from loop.settings import ImproveConfig
 from tests.fakes.lessons import untrained
 from webagent.errors import ModelError, StoreError
 
-CONFIG = ImproveConfig(rounds=7, tasks=("click-test", "login-user"))
+CONFIG = compose(ImproveConfig, rounds=7, tasks=("click-test", "login-user"))
 
 
 def begun(path: Path) -> RunFolder:
@@ -93,7 +92,7 @@ def test_weights_that_are_not_there_are_missed_in_words(tmp_path: Path) -> None:
 
 
 def test_shared_settings_stand_among_a_run_s_own_and_are_found_again(tmp_path: Path) -> None:
-    config = BenchmarkConfig(asked=ModelChoice(model="m"), caps=Caps(max_cost=2.0), seeds=3)
+    config = compose(BenchmarkConfig, model="m", policy="endpoint", max_cost=2.0, seeds=3)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "benchmark"])
     kept = folder.settings()["config"]
     assert (kept["policy"], kept["model"], kept["max_cost"]) == ("endpoint", "m", 2.0)

@@ -11,6 +11,7 @@ import pytest
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from loop.arms import ARMS
 from loop.costs import Caps, open_ledger, read_stop_reason, run_within_caps
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.judges import BelievedJudge, Judges, check_judges, open_judges
 from loop.judging.scoring import OUTAGE
@@ -162,7 +163,7 @@ async def test_a_judge_that_costs_more_than_the_cap_ends_the_run_and_what_it_sai
 async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> None:
     weights = tmp_path / "reward"
     tiny_models.causal(weights)
-    config = ImproveConfig(measured_by=f"reward:{weights}")
+    config = compose(ImproveConfig, measured_by=f"reward:{weights}")
     check_judges(config)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     with folder.store() as store:
@@ -196,4 +197,4 @@ def test_judges_that_cannot_be_are_named(
         write_role(places[role], role)
     given = {name: text.format(**places) for name, text in settings.items()}
     with pytest.raises(SetupError, match=complaint):
-        check_judges(ImproveConfig(**given))
+        check_judges(compose(ImproveConfig, **given))

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig, arm_of
-from loop.policies import ModelChoice, NamedPolicy
+from loop.policies import NamedPolicy
 from recipes import cli
 from tasks.suite import seed_of
 from tests.fakes.run import episode
@@ -66,7 +67,7 @@ def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
     (folder / "webagent.toml").write_text("[benchmark]\nprompt = ['loops', 'pages']\n")
     assert cli.main(["benchmark", *ASKED, "--preview"]) == 0
     assert "m +pages=2 +loops=end" in capsys.readouterr().out
-    config = BenchmarkConfig(prompt=("pages", "loops"))
+    config = compose(BenchmarkConfig, prompt=("pages", "loops"))
     RunFolder.create(folder / "r", config, ["webagent", "benchmark"])
     assert RunFolder.open(folder / "r").config(BenchmarkConfig) == config
 
@@ -75,7 +76,7 @@ def test_every_switch_has_its_own_name_in_tables() -> None:
     assert NamedPolicy("endpoint", "m").label() == "m"
     assert NamedPolicy("model:runs/x").label() == "model"
     assert NamedPolicy("local:runs/x/small").label("student") == "small +student"
-    config = BenchmarkConfig(asked=ModelChoice(model="m"), site_memory=Path("h"))
+    config = compose(BenchmarkConfig, model="m", policy="endpoint", site_memory=Path("h"))
     assert arm_of(config) == "m +site memory"
 
 
@@ -128,7 +129,7 @@ def test_a_benchmark_measures_a_switch(
 
 def test_a_server_is_declared_in_a_file(folder: Path) -> None:
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vllm"\n')
-    config = BenchmarkConfig(asked=ModelChoice(endpoint=folder / "served.toml"))
+    config = compose(BenchmarkConfig, endpoint=folder / "served.toml", policy="endpoint")
     assert arm_of(config) == "big"
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vlm"\n')
     with pytest.raises(SetupError, match="vllm"):

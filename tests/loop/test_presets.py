@@ -1,14 +1,13 @@
 """Presets are settings that can be run, and say what they lack of what they are named after."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from loop.arms import arms_of
+from loop.flat import laid_upon
 from loop.judges import check_judges
 from loop.learners.choice import check_learner
-from loop.policies import ModelChoice
 from loop.presets import LACKING, PRESETS, describe_lacking
 from webagent.errors import UsageError
 from webagent.models.weight_notes import write_role
@@ -19,9 +18,9 @@ def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(
     name: str, tmp_path: Path
 ) -> None:
     write_role(tmp_path, "policy")
-    config = replace(PRESETS[name], judge_model="big-1")
+    config = laid_upon(PRESETS[name], {"judge_model": "big-1"})
     if config.learner == "local":
-        config = replace(config, asked=ModelChoice(f"local:{tmp_path}"))
+        config = laid_upon(config, {"policy": f"local:{tmp_path}"})
     arms_of(config.arms)
     check_learner(config)
     check_judges(config)
@@ -45,9 +44,9 @@ def test_every_published_preset_says_what_it_lacks_and_the_page_tells_of_it() ->
 def test_a_preset_for_weights_takes_a_served_policy_and_says_what_becomes_of_its_objective(
     name: str,
 ) -> None:
-    served = ModelChoice("endpoint", "big-1")
-    config = replace(PRESETS[name], asked=served, judge_model="big-1")
+    served = {"policy": "endpoint", "model": "big-1", "judge_model": "big-1"}
+    config = laid_upon(PRESETS[name], served)
     check_learner(config)
-    assert f"in place of --objective {config.how.objective}" in describe_lacking(config)[-1]
+    assert f"in place of --objective {config.weights.objective}" in describe_lacking(config)[-1]
     with pytest.raises(UsageError, match="no weights to train"):
-        check_learner(replace(config, how=replace(config.how, lora=4)))
+        check_learner(laid_upon(config, {"lora": 4}))

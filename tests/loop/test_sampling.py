@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
+from loop.flat import compose, laid_upon
 from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
@@ -17,7 +18,6 @@ from loop.sampling import FIRST_FRESH, sample_tasks
 from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.task_split import load_suite
-from recipes.improve import _reopen
 from webagent.action.actions import Click
 from webagent.errors import SetupError, StoreError
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
@@ -29,7 +29,7 @@ PAGE = Observation("goal", "about:blank", "", ())
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
     """The arm `self` of the first repeat; nothing can be played."""
-    config = ImproveConfig(tasks=NAMES, rounds=4, steps=40)
+    config = compose(ImproveConfig, tasks=NAMES, rounds=4, steps=40)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:
@@ -87,7 +87,7 @@ def test_a_seed_that_was_played_is_not_drawn_as_a_fresh_one_again(
 
 
 def test_half_of_the_tasks_are_withheld_others_in_each_repeat(session: Session) -> None:
-    half = replace(session, config=replace(session.config, withhold=0.5))
+    half = replace(session, config=laid_upon(session.config, {"withhold": 0.5}))
     assert session.withheld == frozenset()
     assert len(half.withheld) == 2 and half.withheld < set(NAMES)
     assert half.withheld == half.withheld
@@ -96,7 +96,7 @@ def test_half_of_the_tasks_are_withheld_others_in_each_repeat(session: Session) 
 
 def test_an_unknown_benchmark_is_named() -> None:
     with pytest.raises(SetupError, match="no benchmark is called 'minibob'"):
-        load_suite(ImproveConfig(benchmark="minibob"))
+        load_suite(compose(ImproveConfig, benchmark="minibob"))
 
 
 def test_a_run_drawn_in_the_old_way_says_that_it_cannot_be_gone_on_with(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_a_run_drawn_in_the_old_way_says_that_it_cannot_be_gone_on_with(tmp_path
     settings = folder.settings()
     settings["config"]["curriculum"] = "on"
     folder.write_json("run.json", settings)
-    with pytest.raises(StoreError, match=r"another curriculum.*webagent improve --name old"):
-        _reopen(folder.path)
+    with pytest.raises(StoreError, match=r"settings that are gone \(curriculum\)"):
+        folder.begun_by("improve", ImproveConfig)
 
 
 def test_verdicts_on_the_task_itself_decide_how_often_it_is_sampled(

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.judging.scoring import OUTAGE
 from loop.session import Session, play_episodes
@@ -19,7 +20,7 @@ from webagent.rollout import PlannedEpisode, episode_id
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
     """One whose worlds nobody opens."""
-    config = ImproveConfig(tasks=("click-test",))
+    config = compose(ImproveConfig, tasks=("click-test",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     worlds = cast(Any, lambda *given: None)
     with folder.store() as store:

@@ -10,13 +10,13 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
+from loop.flat import compose
 from loop.folder import RunFolder, read_judge_id, read_warnings
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
 from loop.stages import demonstrate, practise, track_round
-from loop.training.settings import FitSettings
 from tasks.task import Task
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Score, Trajectory
@@ -36,7 +36,7 @@ from webagent.training.fit import FitReport
 def test_what_a_first_training_lacks_is_told_and_kept(
     tmp_path: Path, tokens: int, passes: float, unsaid: dict[str, int], told: list[str]
 ) -> None:
-    config = ImproveConfig(tasks=("click-test-2",))
+    config = compose(ImproveConfig, tasks=("click-test-2",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing, said = cast(Any, SimpleNamespace()), list[str]()
     with folder.store() as store:
@@ -78,7 +78,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
 
     monkeypatch.setattr("loop.stages.play_episodes", play)
     monkeypatch.setattr("loop.stages.score_episodes", scored)
-    config = ImproveConfig(tasks=tuple(values), demonstrations=2)
+    config = compose(ImproveConfig, tasks=tuple(values), demonstrations=2)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     state = ArmState(nothing)
@@ -140,7 +140,7 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
     monkeypatch.setattr("loop.stages.play_episodes", play)
     monkeypatch.setattr("loop.stages.score_episodes", scored)
     monkeypatch.setattr("loop.stages.WAVE", wave)
-    config = ImproveConfig(tasks=("click-link",))
+    config = compose(ImproveConfig, tasks=("click-link",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     with folder.store() as store:
         session = Session(
@@ -160,7 +160,7 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
 def test_a_round_s_figures_are_sent_to_the_tracker_once(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    config = ImproveConfig(tasks=("click-test-2",), fit=FitSettings(track=("tensorboard",)))
+    config = compose(ImproveConfig, tasks=("click-test-2",), track=("tensorboard",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:

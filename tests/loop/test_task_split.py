@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loop.flat import compose, laid_upon
 from loop.folder import RunFolder
 from loop.settings import ImproveConfig
 from loop.task_split import (
@@ -65,7 +66,7 @@ def written(path: Path, tasks: Sequence[Task]) -> Path:
 def fixed(path: Path, made: Sequence[Task], /, **settings: Any) -> ImproveConfig:
     """A run on these very tasks."""
     file = written(path / "tasks.jsonl", made)
-    return ImproveConfig(benchmark="proposed", files=file, **settings)
+    return compose(ImproveConfig, benchmark="proposed", files=file, **settings)
 
 
 def six() -> list[Task]:
@@ -90,15 +91,17 @@ def test_a_template_is_held_out_whole(tmp_path: Path) -> None:
 
 
 def test_seeds_keep_tasks_apart_where_they_make_other_ones() -> None:
-    split = split_tasks(ImproveConfig(tasks=("click-test", "login-user")))
+    split = split_tasks(compose(ImproveConfig, tasks=("click-test", "login-user")))
     assert split == TaskSplit("seed", ("click-test", "login-user"), ("click-test", "login-user"))
     assert split.describe() == []
-    fresh = ImproveConfig(tasks=("click-test",), evaluate=2, first_seed=10, split="development")
+    fresh = compose(
+        ImproveConfig, tasks=("click-test",), evaluate=2, first_seed=10, split="development"
+    )
     tasks = list_held_out(fresh, split_tasks(fresh))
     assert [each.seed for each in tasks] == [1_000_010, 1_000_011]
     with pytest.raises(UsageError, match="the first of which is 0"):
-        split_tasks(replace(fresh, first_seed=-1))
-    held = split_tasks(ImproveConfig(tasks=("twenty",), held_out=0.25))
+        split_tasks(laid_upon(fresh, {"first_seed": -1}))
+    held = split_tasks(compose(ImproveConfig, tasks=("twenty",), held_out=0.25))
     assert (len(held.learning), len(held.measured), held.by) == (15, 5, "task")
 
 
@@ -106,7 +109,7 @@ def test_a_proposal_that_copies_a_held_out_task_is_refused(tmp_path: Path) -> No
     config = fixed(tmp_path, six())
     held, *_ = split_tasks(config).measured
     copies = [task("copy", GOALS[held]), task("other", "Delete the account of the administrator.")]
-    more = replace(config, proposals=(written(tmp_path / "proposals.jsonl", copies),))
+    more = laid_upon(config, {"proposals": (written(tmp_path / "proposals.jsonl", copies),)})
     split = split_tasks(more)
     assert split.proposed == ("other",) and "other" in split.learning
     assert list(split.refused) == ["copy"] and f"notes/{held}@1" in split.refused["copy"]

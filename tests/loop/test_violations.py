@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.session import Session
@@ -32,7 +33,7 @@ def guarded(id: str, *refusals: tuple[str, str]) -> Trajectory:
 def test_refused_actions_are_told_by_round_and_stop_the_run_above_the_bound(
     tmp_path: Path, bound: float | None, stops: bool
 ) -> None:
-    config = ImproveConfig(violations=bound)
+    config = compose(ImproveConfig, violations=bound)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     state = ArmState(nothing)

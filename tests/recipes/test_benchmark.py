@@ -21,6 +21,7 @@ from benchmarks.oracles import OraclePolicy
 from loop.console.output import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
 from loop.console.screen import PlainConsole
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig
@@ -189,13 +190,13 @@ def test_a_run_of_another_recipe_is_not_resumed(
 
 
 def test_every_task_is_played_once_before_any_is_played_again() -> None:
-    plan = TaskSelection.of(BenchmarkConfig(tasks=("twenty",), seeds=2)).plan("oracle")
+    plan = TaskSelection.of(compose(BenchmarkConfig, tasks=("twenty",), seeds=2)).plan("oracle")
     assert [entry.task.name for entry in plan] == [*miniwob.FIRST_TWENTY] * 2
     assert {entry.task.seed for entry in plan[:20]} == {2_000_000}
 
 
 def test_seeds_that_nobody_has_looked_at_begin_where_they_are_told_to() -> None:
-    config = BenchmarkConfig(tasks=("click-test",), seeds=2, first_seed=500)
+    config = compose(BenchmarkConfig, tasks=("click-test",), seeds=2, first_seed=500)
     assert [entry.task.seed for entry in TaskSelection.of(config).plan("oracle")] == [
         2_000_500,
         2_000_501,

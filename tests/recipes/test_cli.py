@@ -115,6 +115,15 @@ def test_help_shows_the_settings_that_matter_and_how_to_see_the_rest(
     assert text.endswith(f"webagent {name} --help-all\n") == (len(options) > SHORT)
 
 
+def test_settings_and_commands_stay_few() -> None:
+    counts = {
+        name: len(list(options_of(load(command.settings))))
+        for name, command in cli.COMMANDS.items()
+    }
+    assert counts.pop("improve") <= 80 and max(counts.values()) <= 55
+    assert len(cli.COMMANDS) <= 23
+
+
 def test_every_group_of_settings_has_a_title() -> None:
     titles = {
         option.group or f"{name}: {option.name} has no title"

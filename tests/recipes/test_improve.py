@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from loop.arms import ARMS
+from loop.flat import compose
 from loop.folder import RunFolder
 from loop.settings import ImproveConfig
 from loop.task_split import split_tasks
@@ -26,13 +27,13 @@ pytestmark = pytest.mark.browser
 PAGES = Path(__file__).parents[1] / "pages"
 TINY = shlex.split(
     """--tasks click-test --rounds 1 --steps 12 --base-tokens 1000 --round-tokens 500
---evaluate 1 --evaluate-between 1 --arms none self"""
+--evaluate 1 --arms none self"""
 )
 
 SMALL = shlex.split(
     """--tasks click-widget login-user count-sides --demonstrations 1 --rounds 2 --steps 24
 --base-tokens 3000 --round-tokens 1500
---evaluate 1 --evaluate-between 1 --dreams 4 --belief 0.05 --trusted 0.0"""
+--evaluate 1 --dreams 4 --belief 0.05 --trusted 0.0"""
 )
 
 
@@ -100,7 +101,7 @@ def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
     names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
     own = tmp_path / "own.toml"
     own.write_text("".join(OWN.format(name=name, url=url) for name in names))
-    held = split_tasks(ImproveConfig(benchmark="own", files=own)).measured[0]
+    held = split_tasks(compose(ImproveConfig, benchmark="own", files=own)).measured[0]
     goal = f"What is the word of {held}? Answer with it."
     copied = {"id": "own/copy@1", "start_url": url, "goal": goal}
     proposals = tmp_path / "proposals.jsonl"
@@ -148,7 +149,7 @@ def test_all_arms_run_and_are_summarised(
 @pytest.mark.very_slow
 def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_path: Path) -> None:
     arms = ["--arms", "lookahead"]
-    settings = [*TINY, *arms, "--world", "map", "--margin", "99", "--workers", "1"]
+    settings = [*TINY, *arms, "--world", "map", "--workers", "1"]
     assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
     with Store.open(tmp_path / "run") as store:
         measured = list(store.trajectories(arm="lookahead", phase="evaluate"))

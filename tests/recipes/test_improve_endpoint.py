@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loop.flat import compose
 from loop.settings import ImproveConfig
 from loop.task_split import split_tasks
 from recipes import cli
@@ -69,7 +70,7 @@ def test_another_process_is_helped_by_what_one_has_learnt(
     collect = ["collect", "--tasks", "click-test", "--seeds", "1", "--runs", str(tmp_path)]
     assert cli.main([*collect, "--name", "shown"]) == 0
     memory = ["--site-memory", str(tmp_path / "memory")]
-    assert cli.main(["learn", str(tmp_path / "shown"), *memory, "--entries", "examples"]) == 0
+    assert cli.main(["memory", str(tmp_path / "shown"), *memory, "--entries", "examples"]) == 0
     measure = ["benchmark", "--tasks", "click-test", "--seeds", "2", "--no-baselines"]
     measure += ["--policy", "endpoint", "--model", "served", "--runs", str(tmp_path), "--json"]
     rates = {}
@@ -111,7 +112,7 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
     names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
     own = tmp_path / "own.toml"
     own.write_text("".join(OWN.format(name=name, url=url) for name in names))
-    held = split_tasks(ImproveConfig(benchmark="own", files=own)).measured[0]
+    held = split_tasks(compose(ImproveConfig, benchmark="own", files=own)).measured[0]
     chat_server.will(play_roles([f"What is the word of {held}? Answer with it."]))
     models = "--policy endpoint --model policy --judge judge:pae --judge-model judge"
     proposing = "--proposer endpoint --proposer-model proposer --propose 3"
@@ -144,7 +145,6 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
         (["--lora", "4"], "--policy endpoint has no weights to train"),
         (["--model", ""], "asks a server for a model by name"),
         (["--samples", "0"], "at least 1 of each is needed"),
-        (["--entries"], "--entries names nothing to learn"),
         (["--policy", "builtin", "--site-memory", "."], "--site-memory is for language models"),
         (["--max-cost", "1"], "--max-cost 1 cannot be kept"),
         (["--arms", "imagined"], "with --policy endpoint there are none, control"),

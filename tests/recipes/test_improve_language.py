@@ -82,9 +82,9 @@ def test_every_objective_goes_round(
     """By the verdicts of a judge that is named, on groups that begin in the same state."""
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(play_roles())
-    judged = ["--judge", "judge:agentrewardbench", "--judge-model", "judge", "--no-judge-images"]
+    judged = ["--judge", "judge:agentrewardbench", "--judge-model", "judge"]
     more = ["--objective", objective, "--samples", "3", "--recomputed"]
-    more += ["--entropy", "0.01", "--steps", "60", "--arms", "none", "self"]
+    more += ["--steps", "60", "--arms", "none", "self"]
     assert cli.main(improve(base, "run", *judged, *more)) == 0
     run = base.parent / "run"
     assert (weights(run, "self", 1) / "model.safetensors").is_file(), "something was learnt"
@@ -175,7 +175,6 @@ def test_rounds_collected_beside_trainings_come_to_the_same_weights_after_a_kill
 def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base: Path) -> None:
     """While it starts, demonstrates, trains, plays and measures, three rounds long."""
     more = ["--arms", "none", "control", "self", "--rounds", "3", "--checkpoint-every", "1"]
-    more += ["--evaluate-between", "1"]
     program = [sys.executable, "-m", "recipes.cli"]
     assert cli.main(improve(base, "calm", *more)) == 0
     run, calm = base.parent / "killed", base.parent / "calm"

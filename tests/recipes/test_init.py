@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import own
+from loop.flat import flat
 from recipes import cli
 from recipes.commands import load
 from recipes.settings import resolve
@@ -36,7 +37,7 @@ def test_every_file_of_the_starter_is_read_by_whoever_reads_such_files(
     for command in tomllib.loads(Path("webagent.toml").read_text()):
         config = resolve(load(cli.COMMANDS[command].settings), command, [])
         assert "anthropic/big-1" in repr(config)
-        assert config.guard == Path("guard.toml")
+        assert flat(config)["guard"] == Path("guard.toml")
     assert Path(".env.example").is_file()
 
 

@@ -1,11 +1,11 @@
 """`webagent report --into`: what a job array made is one run, or it is said why it cannot be."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from loop.flat import compose, laid_upon
 from loop.folder import RunFolder
 from loop.job import done_key, name_job
 from loop.session import HEADLINE
@@ -19,13 +19,13 @@ from webagent.rollout import episode_id
 from webagent.serialize import to_json
 from webagent.store import Store
 
-CONFIG = ImproveConfig(tasks=("click-test",), arms=("none",), rounds=1)
+CONFIG = compose(ImproveConfig, tasks=("click-test",), arms=("none",), rounds=1)
 PICTURE = b"\x89PNG"
 
 
 def make_run(runs: Path, repeat: int, success: float, **settings: object) -> Path:
     """A finished run of one episode, with a picture, weights and something spent."""
-    config = replace(CONFIG, seed=repeat, **settings)  # type: ignore[arg-type]
+    config = laid_upon(CONFIG, {"seed": repeat, **settings})
     folder = RunFolder.create(runs / f"repeat-{repeat}", config, ["webagent", "improve"])
     write_split(folder, split_tasks(config))
     task = load_suite(config).task("click-test", repeat, "test")
@@ -82,10 +82,10 @@ def test_runs_of_other_settings_are_refused(
     settings: dict[str, object], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, other = make_run(tmp_path, 0, 1), tmp_path / "other"
-    task = {**settings, "tasks": settings.get("tasks", CONFIG.tasks)}
+    task = {**settings, "tasks": settings.get("tasks", CONFIG.selection.tasks)}
     if "tasks" in settings:
         folder = make_run(other, 1, 1)
-        write_split(RunFolder.open(folder), split_tasks(replace(CONFIG, **task)))  # type: ignore[arg-type]
+        write_split(RunFolder.open(folder), split_tasks(laid_upon(CONFIG, task)))
     else:
         folder = make_run(other, 1, 1, **settings)
     assert merge(first, folder) == 3

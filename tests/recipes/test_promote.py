@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from loop.console.output import Status
+from loop.flat import compose
 from loop.folder import JUDGE, RunFolder, read_origin
 from loop.measurement.settings import BenchmarkConfig
-from loop.policies import ModelChoice
 from loop.releases import Promotion
 from loop.summary import RunMeta, summarize, write_summary
 from recipes import cli
@@ -26,7 +26,7 @@ def made_run(
     path: Path, right: Mapping[str, int], *, seeds: int = SEEDS, judge: str = "", weights: str = ""
 ) -> Path:
     """A run of so many successes of each family's tasks, with a policy of these words."""
-    asked = BenchmarkConfig(asked=ModelChoice("oracle"))
+    asked = compose(BenchmarkConfig, policy="oracle")
     folder = RunFolder.create(path, asked, ["webagent", "benchmark", "miniwob"])
     with folder.store() as store:
         index = 0

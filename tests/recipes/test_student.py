@@ -57,7 +57,7 @@ def found(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_the_student_takes_over_and_its_folder_is_measured(
     capsys: pytest.CaptureFixture[str], chat_server: ChatServer
 ) -> None:
-    collect = [*COLLECT, "--student", "builtin", "--student-audit", "0", "--seeds", "8"]
+    collect = [*COLLECT, "--student", "builtin", "--seeds", "8"]
     assert cli.main([*collect, "--name", "c"]) == Status.DONE
     row = found(capsys)["student"][0]
     assert row["steps_of_student"] + row["calls"] == row["steps"] == 8
@@ -65,7 +65,7 @@ def test_the_student_takes_over_and_its_folder_is_measured(
     assert row["calls"] == len(chat_server.requests)
     begun = chat_server.requests[:]
 
-    measured = [*BENCHMARK, "--student", "runs/c/student", "--student-audit", "0", "--name", "b"]
+    measured = [*BENCHMARK, "--student", "runs/c/student", "--name", "b"]
     assert cli.main(measured) == Status.DONE
     summary = found(capsys)
     assert summary["arms"][0]["name"] == "served +student"
@@ -118,7 +118,7 @@ def test_the_loop_keeps_a_student_for_every_round_and_tells_what_it_took_over(
 ) -> None:
     improve = [
         *("improve", "--policy", "endpoint", "--model", "served", "--student", "builtin"),
-        *("--student-audit", "0", "--tasks", "click-test", "--demonstrations", "2", "--json"),
+        *("--tasks", "click-test", "--demonstrations", "2", "--json"),
         *("--rounds", "1", "--steps", "10", "--evaluate", "2"),
         *("--arms", "none", "self", "--concurrency", "1", "--max-tokens", "64", "--name", "i"),
     ]

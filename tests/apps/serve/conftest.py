@@ -15,6 +15,7 @@ from apps.serve.client import ServedClient
 from apps.serve.server import configure
 from apps.serve.sessions import Stage, open_stage
 from apps.serve.settings import ServeConfig
+from loop.flat import compose
 from loop.measurement.selection import TaskSelection
 
 
@@ -39,7 +40,7 @@ class RunningServer:
 
 @contextmanager
 def running_server(**settings: Any) -> Iterator[RunningServer]:
-    config = ServeConfig(**{"tasks": ("all",), "port": 0, **settings})
+    config = compose(ServeConfig, **{"tasks": ("all",), "port": 0, **settings})
     config.check()
     ready = threading.Event()
     found: dict[str, Any] = {}

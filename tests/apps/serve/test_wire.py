@@ -17,6 +17,7 @@ from apps.serve.wire import (
     schemas,
     write_turn,
 )
+from loop.flat import compose
 from webagent.action import ACTIONS, parse_action
 from webagent.errors import ActionError, SetupError
 
@@ -70,19 +71,19 @@ def test_a_screenshot_arrives_byte_for_byte() -> None:
 
 def test_other_machines_need_a_token(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="--token-file"):
-        ServeConfig(host="0.0.0.0").check()
+        compose(ServeConfig, host="0.0.0.0").check()
     file = tmp_path / "token"
     file.write_text("short\n")
     with pytest.raises(SetupError, match="5 characters; a token has 16 or more"):
-        ServeConfig(host="0.0.0.0", token_file=file).check()
+        compose(ServeConfig, host="0.0.0.0", token_file=file).check()
     file.write_text("0123456789abcdef\n")
-    ServeConfig(host="0.0.0.0", token_file=file).check()
+    compose(ServeConfig, host="0.0.0.0", token_file=file).check()
     with pytest.raises(SetupError, match="cannot be read"):
-        ServeConfig(token_file=tmp_path / "none").check()
+        compose(ServeConfig, token_file=tmp_path / "none").check()
 
 
 def test_settings_that_cannot_be_are_told() -> None:
     with pytest.raises(SetupError, match="at least one session"):
-        ServeConfig(max_sessions=0).check()
+        compose(ServeConfig, max_sessions=0).check()
     with pytest.raises(SetupError, match="--port 70000 is not a port"):
-        ServeConfig(port=70000).check()
+        compose(ServeConfig, port=70000).check()

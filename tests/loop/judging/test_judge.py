@@ -208,11 +208,11 @@ def asks(monkeypatch: pytest.MonkeyPatch, chat_server) -> Callable[..., list[str
 
 
 def test_a_judge_behind_an_endpoint_is_counted_and_capped(
-    run, asks, behave, chat_server, tmp_path, capsys
+    run, asks, behave, chat_server, monkeypatch, capsys
 ) -> None:
-    prices = tmp_path / "prices.toml"
-    prices.write_text('[models."m"]\ninput = 1000\noutput = 1000\ncurrency = "USD"\n')
-    flags = [*asks(behave.reply("no")), "--prices", str(prices)]
+    monkeypatch.chdir(run.parent)
+    Path("prices.toml").write_text('[models."m"]\ninput = 1000\noutput = 1000\ncurrency = "USD"\n')
+    flags = asks(behave.reply("no"))
 
     assert cli.main(["judge", str(run), *flags, "--max-tokens-total", "50"]) == 4
     told = capsys.readouterr()

@@ -30,7 +30,9 @@ def build(how: WeightSettings, *episodes: tuple[Trajectory, float]) -> list[Toke
         return Encoded((3,), (4,))
 
     scores = {one.id: score for one, score in episodes}
-    units = build_units(TrainSettings(how=how), [one for one, _ in episodes], scores, write, encode)
+    units = build_units(
+        TrainSettings(weights=how), [one for one, _ in episodes], scores, write, encode
+    )
     return [unit.rows[0] for unit in units]
 
 

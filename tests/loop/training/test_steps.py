@@ -56,7 +56,7 @@ def a_run(folder: Path, *judged: tuple[bool, tuple[JudgedStep, ...]]) -> Path:
 def taught(run: Path, objective: str, steps: str) -> dict[tuple[str, int], float]:
     """The steps that are learnt, by episode and index, with the mean advantage of each."""
     how = WeightSettings(objective)  # type: ignore[arg-type]
-    settings = TrainSettings(runs=(run,), how=how, steps=steps)
+    settings = TrainSettings(runs=(run,), weights=how, steps=steps)
     lived = load_experience((run,), "success", steps)
     units = build_units(settings, lived.episodes, lived.scores, _write, _encode, lived.judged)
     found = {}

@@ -145,18 +145,6 @@ async def test_steps_of_earlier_runs_are_replayed_by_their_perplexity(
     assert "0 of 8 units of earlier runs are replayed" in capsys.readouterr().out
 
 
-async def test_steps_from_one_page_are_compared_beside_their_episodes(folder: Path) -> None:
-    weights = tiny_models.causal(folder / "base")
-    await sampled(weights, 4)
-    more = ("--model", str(weights), "--prompt", "brief", "--actions", "click", "fill")
-    trained = []
-    for omega in ("0", "1"):
-        wanted = (*more, *FEW, "--objective", "grpo", "--step-groups", omega)
-        assert cli.main(["train", "--runs", "run", "--out", f"out{omega}", *wanted]) == 0
-        trained.append(Path(f"out{omega}/model/model.safetensors").read_bytes())
-    assert trained[0] != trained[1]
-
-
 def test_an_adapter_is_trained_and_loaded_on_its_base(folder: Path) -> None:
     weights = tiny_models.causal(folder / "base")
     demonstrations()

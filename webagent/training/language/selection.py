@@ -145,35 +145,6 @@ def page_key(observation: Observation) -> Hashable:
     return observation.url, tuple(page_appearance(observation))
 
 
-def compute_step_group_advantages(
-    trajectories: Sequence[Trajectory], rewards: Mapping[str, float], discount: float = 0.95
-) -> dict[str, tuple[float, ...]]:
-    """Return how much better each step was than others from the same page, by episode id (GiGPO,
-    arXiv 2505.10978): the discounted return of a step minus the mean of those that episodes of the
-    same task and seed had from a page that looked the same.
-
-    A step whose page no other was on gets 0. To be added to the episodes' advantages, times the
-    paper's omega.
-    """
-    returns: defaultdict[Hashable, list[tuple[str, int, float]]] = defaultdict(list)
-    for trajectory in trajectories:
-        if trajectory.id not in rewards:
-            continue
-        length = len(trajectory.steps)
-        for index, step in enumerate(trajectory.steps):
-            value = discount ** (length - 1 - index) * rewards[trajectory.id]
-            place = (trajectory.task.id, trajectory.task.seed, page_key(step.observation))
-            returns[place].append((trajectory.id, index, value))
-    found = {t.id: [0.0] * len(t.steps) for t in trajectories if t.id in rewards}
-    for group in returns.values():
-        values = [value for _, _, value in group]
-        if _differ(values):
-            middle = fmean(values)
-            for episode, index, value in group:
-                found[episode][index] = value - middle
-    return {episode: tuple(values) for episode, values in found.items()}
-
-
 def compute_step_advantages(
     rewards: Mapping[str, Sequence[float]], groups: Mapping[str, str]
 ) -> dict[str, tuple[float, ...]]:

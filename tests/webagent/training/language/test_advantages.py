@@ -4,12 +4,10 @@ from statistics import stdev
 
 import pytest
 
-from tests.fakes.lessons import episode, node, page
-from webagent.action.actions import Click
+from tests.fakes.lessons import node, page
 from webagent.training.language.selection import (
     compute_group_advantages,
     compute_step_advantages,
-    compute_step_group_advantages,
     page_key,
 )
 
@@ -30,21 +28,6 @@ def test_groups_in_which_all_did_alike_are_dropped() -> None:
     rewards = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 0.5, "e": 0.1}
     groups = {"a": "one", "b": "one", "c": "alone", "d": "two", "e": "two"}
     assert compute_group_advantages(rewards, groups).keys() == {"d", "e"}
-
-
-def test_steps_from_the_same_page_are_compared_by_what_came_of_them() -> None:
-    won = episode((START, Click(1)), (LEFT, Click(1)), id="won")
-    lost = episode((START, Click(1)), (RIGHT, Click(1)), id="lost")
-    found = compute_step_group_advantages([won, lost], {"won": 1.0, "lost": 0.0}, discount=0.5)
-    assert found == {"won": (0.25, 0.0), "lost": (-0.25, 0.0)}
-
-
-def test_pages_of_other_tasks_and_unscored_episodes_are_no_company() -> None:
-    won = episode((START, Click(1)), id="won")
-    other = episode((START, Click(1)), id="other", name="another")
-    unscored = episode((START, Click(1)), id="unscored")
-    found = compute_step_group_advantages([won, other, unscored], {"won": 1.0, "other": 0.0})
-    assert found == {"won": (0.0,), "other": (0.0,)}
 
 
 def test_pages_are_the_same_when_they_look_the_same_at_one_address() -> None:
