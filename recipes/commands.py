@@ -62,6 +62,7 @@ def load(place: str) -> Any:
 
 
 REPLACED = {
+    "publish": "webagent report RUN --publish NAME",
     "merge": "webagent report RUN RUN --into NAME",
     "attribute": "webagent report RUN --failures",
     "grounding": "webagent report RUN --pointing REFERENCE",
@@ -191,6 +192,7 @@ _TABLE = (
             "recipes.report:Reported",
             "recipes.failures:Attributed",
             "recipes.pointing:Grounding",
+            "recipes.publish:Published",
         ),
         examples=(
             "webagent report runs/NAME --html report.html",
@@ -251,14 +253,6 @@ _TABLE = (
         settings="recipes.promote:PromoteConfig",
         facts="loop.releases:Promotion",
         examples=("webagent promote runs/NAME", "webagent promote --back"),
-    ),
-    Command(
-        "publish",
-        "add a run's figures to the published ones",
-        "around",
-        settings="recipes.publish:PublishConfig",
-        facts="recipes.publish:Published",
-        examples=("webagent publish runs/NAME --name miniwob-twenty",),
     ),
     Command(
         "site",

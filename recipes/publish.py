@@ -1,10 +1,7 @@
-"""`webagent publish`: add a run's summary to the published figures, with a row in their table."""
+"""`webagent report --publish`: add a summary and its row to the published figures."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from tyro.conf import Positional
 
 from loop.console.output import CommandResult
 from loop.summary import Summary, read_summary
@@ -14,24 +11,11 @@ from loop.summary.format import (
     format_interval,
     format_points,
 )
-from recipes.settings import resolve
 from webagent.errors import StoreError
 
 PAGE = "README.md"
 TO_COMPLETE = "?"
 """Stands in a new row where only a person knows what to write."""
-
-
-@dataclass(frozen=True)
-class PublishConfig:
-    """Copy a run's summary to the published figures and add a row to their table."""
-
-    run: Positional[Path] = Path()
-    """The run folder."""
-    name: str = ""
-    """Name under which it is published. Default: the name of the run folder."""
-    folder: Path = Path("docs/results")
-    """Folder of the published figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +28,14 @@ class Published:
     """The copy of the summary."""
 
 
-def main(argv: Sequence[str]) -> CommandResult:
-    """Copy the summary, then add its row to the page unless the page has one."""
-    config = resolve(PublishConfig, "publish", argv)
-    page = config.folder / PAGE
+def publish_run(run: Path, name: str, folder: Path) -> CommandResult:
+    """Copy the run's summary, then add its row to the page unless the page has one."""
+    page = folder / PAGE
     if not page.is_file():
-        raise StoreError(f"{config.folder} has no {PAGE}; name the published figures with --folder")
-    summary = read_summary(config.run)
-    target = config.folder / f"{config.name or config.run.name}.json"
-    target.write_bytes((config.run / "summary.json").read_bytes())
+        raise StoreError(f"{folder} has no {PAGE}; name the published figures with --results")
+    summary = read_summary(run)
+    target = folder / f"{name}.json"
+    target.write_bytes((run / "summary.json").read_bytes())
     print(f"published: {target}")
     row, text = format_row(summary, target.name), page.read_text(encoding="utf-8")
     if f"]({target.name})" in text:

@@ -40,6 +40,10 @@ class ReportConfig:
     """Measure how well the policy points: its clicks against the elements that the successful
     episodes of this run acted on, such as a script's on the same tasks and seeds. For the run
     itself: against its own demonstrations."""
+    publish: str = ""
+    """Add the run's figures to the published ones under this name, with a row in their table."""
+    results: Path = Path("docs/results")
+    """With --publish: folder of the published figures."""
     phase: str = ""
     """With --failures and --pointing: only episodes of this phase, such as `evaluate` or
     `collect`."""
@@ -57,8 +61,11 @@ class Reported(RunSummary):
 def main(argv: Sequence[str]) -> CommandResult:
     """Report on the run, or on one aspect of it. Raises `UsageError` for several at once."""
     config = resolve(ReportConfig, "report", argv)
-    if sum((bool(config.into), config.failures, config.pointing is not None)) > 1:
-        raise UsageError("--into, --failures and --pointing each replace the report; give one")
+    modes = (config.into, config.failures, config.pointing is not None, config.publish)
+    if sum(map(bool, modes)) > 1:
+        raise UsageError(
+            "--into, --failures, --pointing and --publish each replace the report; give one"
+        )
     if config.into:
         from recipes.merge import merge_runs
 
@@ -74,6 +81,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         from recipes.pointing import measure_pointing
 
         return measure_pointing(run, config.pointing, config.phase)
+    if config.publish:
+        from recipes.publish import publish_run
+
+        return publish_run(run, config.publish, config.results)
     return _write(run, config)
 
 

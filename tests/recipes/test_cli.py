@@ -121,7 +121,7 @@ def test_settings_and_commands_stay_few() -> None:
         for name, command in cli.COMMANDS.items()
     }
     assert counts.pop("improve") <= 80 and max(counts.values()) <= 55
-    assert len(cli.COMMANDS) <= 23
+    assert len(cli.COMMANDS) <= 22
 
 
 def test_every_group_of_settings_has_a_title() -> None:

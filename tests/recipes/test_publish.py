@@ -8,7 +8,7 @@ import pytest
 
 from loop.folder import read_origin
 from loop.summary import RunMeta, summarize, write_summary
-from recipes.publish import main
+from recipes.report import main
 from tests.fakes.run import TASKS, fill
 from webagent.errors import StoreError
 from webagent.store import Store
@@ -63,7 +63,7 @@ def test_a_run_is_published_under_a_name_with_a_row_to_complete(
     run, results = made_run(tmp_path / "run"), tmp_path / "results"
     results.mkdir()
     (results / "README.md").write_text("# Figures\n\n| claim |\n| --- |\n")
-    command = [str(run), "--name", "three", "--folder", str(results)]
+    command = [str(run), "--publish", "three", "--results", str(results)]
     main(command)
     assert (results / "three.json").read_bytes() == (run / "summary.json").read_bytes()
     page = (results / "README.md").read_text(encoding="utf-8")
@@ -78,7 +78,7 @@ def test_a_run_is_published_under_a_name_with_a_row_to_complete(
 
 def test_what_is_no_run_or_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"has no README\.md"):
-        main([str(tmp_path), "--folder", str(tmp_path / "nowhere")])
+        main([str(tmp_path), "--publish", "x", "--results", str(tmp_path / "nowhere")])
     (tmp_path / "README.md").write_text("")
     with pytest.raises(StoreError, match="holds no summary: `benchmark`"):
-        main([str(tmp_path), "--folder", str(tmp_path)])
+        main([str(tmp_path), "--publish", "x", "--results", str(tmp_path)])
