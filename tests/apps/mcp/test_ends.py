@@ -177,7 +177,7 @@ async def test_what_an_assistant_did_is_an_episode_like_any_other(
     site: Site, tmp_path: Path
 ) -> None:
     store = tmp_path / "run"
-    flags = ("--allow", site.address, "--store", str(store), "--images")
+    flags = ("--allow", site.address, "--store", str(store), "--store-screenshots")
     async with assistant(command(*flags)) as first:
         await first.open(f"{site.address}/", goal="Buy the blue kayak.")
         await first.call("click", mark=1)
