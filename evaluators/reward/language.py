@@ -5,23 +5,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluators.evaluator import FunctionEvaluator, Verdict
-from evaluators.reward.calibration import UNCALIBRATED, JudgeCalibration
-from webagent.action import Answer, GiveUp, format_action
+from webagent.action import Answer, GiveUp
 from webagent.errors import ModelError, SetupError, StoreError
 from webagent.models.model import Constraint, Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
-from webagent.records import Observation, Trajectory
+from webagent.records import Trajectory
 from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
 from webagent.training.language.texts import NO, YES, format_turns, page_text
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 Pixels: TypeAlias = NDArray[np.uint8]
 Box: TypeAlias = tuple[int, int, int, int]
@@ -72,7 +68,14 @@ def select_key_frames(
     in place of token masks, so that any image model can read them). A screenshot of another size
     counts as changed throughout. Raises `StoreError` for one that cannot be read.
     """
-    pictures = [_read_picture(image, place) for place, image in enumerate(screenshots)]
+    from PIL import Image, UnidentifiedImageError
+
+    pictures = []
+    for place, image in enumerate(screenshots):
+        try:
+            pictures.append(Image.open(io.BytesIO(image)).convert("RGB"))
+        except (UnidentifiedImageError, OSError) as error:
+            raise StoreError(f"screenshot {place} cannot be read as a picture: {error}") from error
     pixels = [np.asarray(picture) for picture in pictures]
     side, margin = settings.patch, settings.margin
     found: list[tuple[int, Box, float]] = []
@@ -92,10 +95,17 @@ def select_key_frames(
             box = (max(0, left * side), max(0, top * side), right * side, bottom * side)
             box = (box[0], box[1], min(width, box[2]), min(height, box[3]))
         found.append((index, box, float(changed.mean())))
-    return [
-        KeyFrame(index, _write_png(pictures[index].crop(box)), box)
-        for index, box, _ in _choose_frames(found, settings.most)
-    ]
+    if len(found) > settings.most:
+        # The ends, and those in between with the largest change.
+        between = sorted(found[1:-1], key=lambda each: -each[2])[: max(0, settings.most - 2)]
+        ends = [found[0], found[-1]] if settings.most > 1 else [found[-1]]
+        found = sorted([*ends, *between])
+    frames = []
+    for index, box, _ in found:
+        out = io.BytesIO()
+        pictures[index].crop(box).save(out, "PNG")
+        frames.append(KeyFrame(index, out.getvalue(), box))
+    return frames
 
 
 def find_changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -> NDArray[np.bool_]:
@@ -108,32 +118,6 @@ def find_changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -
     room = ((0, rows * side - off.shape[0]), (0, columns * side - off.shape[1]))
     patches = np.pad(off, room).reshape(rows, side, columns, side)
     return np.asarray(patches.mean(axis=(1, 3)) > settings.tolerance)
-
-
-def _choose_frames(
-    found: Sequence[tuple[int, Box, float]], most: int
-) -> list[tuple[int, Box, float]]:
-    """Return the first and the last, and those in between with the largest change."""
-    if len(found) <= most:
-        return list(found)
-    between = sorted(found[1:-1], key=lambda each: -each[2])[: max(0, most - 2)]
-    ends = [found[0], found[-1]] if most > 1 else [found[-1]]
-    return sorted([*ends, *between])
-
-
-def _read_picture(image: bytes, place: int) -> "Image":
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        return Image.open(io.BytesIO(image)).convert("RGB")
-    except (UnidentifiedImageError, OSError) as error:
-        raise StoreError(f"screenshot {place} cannot be read as a picture: {error}") from error
-
-
-def _write_png(picture: "Image") -> bytes:
-    out = io.BytesIO()
-    picture.save(out, "PNG")
-    return out.getvalue()
 
 
 PROMPT = Path(__file__).parent / "prompts" / "reward.md"
@@ -149,12 +133,11 @@ WriteShown = Callable[[Sequence[Message], str], Encoded]
 
 @dataclass(frozen=True, slots=True)
 class RewardQuestions:
-    """How episodes and steps are put before a model; the same for training and for judging.
+    """How episodes are shown to a model; the same for training and for judging.
 
-    The outcome is asked for as by WebRL's reward model (Qi et al. 2024): task, all actions, the
-    page at the end. A step is asked for by the same model in the same form, as UI-Genie's unified
-    reward is (Xiao et al. 2025). With `look` the key frames of the screenshots are shown as well.
-    The agent's thoughts are never shown.
+    The question is that of WebRL's reward model (Qi et al. 2024): task, all actions, the page at
+    the end. With `look` the key frames of the screenshots are shown as well. The agent's thoughts
+    are never shown.
     """
 
     prompt: Prompt
@@ -170,13 +153,15 @@ class RewardQuestions:
 
     def outcome(self, trajectory: Trajectory) -> tuple[Message, Message]:
         """Return the request that asks whether a finished episode succeeded."""
-        pages = [step.observation for step in trajectory.steps]
-        last = trajectory.last
+        steps, last = trajectory.steps, trajectory.last
+        pages = [step.observation for step in steps]
         # The page that shows the end: the last one, or that before it where it shows nothing.
         shown = last if (last is not None and last.nodes) or not pages else pages[-1]
-        frames = self._select_frames([*pages, *([last] if last else [])])
-        action = trajectory.steps[-1].decision.action if trajectory.steps else None
-        match action:
+        seen = [page.screenshot for page in (*pages, last) if page and page.screenshot]
+        frames = (
+            select_key_frames([self.look(each) for each in seen], self.frames) if self.look else []
+        )
+        match steps[-1].decision.action if steps else None:
             case Answer(text) if text:
                 answer = fence("answer", text)
             case GiveUp():
@@ -185,44 +170,19 @@ class RewardQuestions:
                 answer = "nothing"
         user = self.prompt.fill(
             "outcome",
-            goal=_goal(trajectory),
+            goal=trajectory.goal or trajectory.task.goal or (pages[0].goal if pages else ""),
             turns=format_turns(trajectory) or "Nothing was done.",
             ending=trajectory.ending.value if trajectory.ending else "it is still under way",
             answer=answer,
-            page=_page(shown),
+            page=fence("page", page_text(shown)) if shown else "It was not seen.",
             frames=_caption(frames, len(pages)),
         )
-        return self._messages(user, frames)
-
-    def step(self, trajectory: Trajectory, index: int) -> tuple[Message, Message]:
-        """Return the request that asks whether a step brought the task nearer to its end."""
-        step, after = trajectory.steps[index], trajectory.page_after(index)
-        before = replace(trajectory, steps=trajectory.steps[:index], last=step.observation)
-        frames = self._select_frames([step.observation, *([after] if after else [])])
-        user = self.prompt.fill(
-            "step",
-            goal=_goal(trajectory),
-            turns=format_turns(before) or "Nothing.",
-            page=_page(step.observation),
-            action=format_action(step.decision.action),
-            after=_page(after),
-            frames=_caption(frames, 1),
-        )
-        return self._messages(user, frames)
-
-    def _messages(self, user: str, shown: Sequence[KeyFrame]) -> tuple[Message, Message]:
-        images = tuple(frame.image for frame in shown)
+        images = tuple(frame.image for frame in frames)
         return Message("system", self.prompt.fill("system")), Message("user", user, images)
-
-    def _select_frames(self, pages: Sequence[Observation]) -> list[KeyFrame]:
-        references = [page.screenshot for page in pages if page.screenshot]
-        if self.look is None or not references:
-            return []
-        return select_key_frames([self.look(reference) for reference in references], self.frames)
 
 
 class LanguageReward:
-    """A model behind the seam that is asked for yes or no and never for more.
+    """A model that replies yes or no and never more.
 
     The probability is that of yes where only the two may be said. It needs a model with
     constraints and token ids, such as weights in this process. Raises `SetupError` for another.
@@ -232,7 +192,6 @@ class LanguageReward:
         self,
         model: Model,
         questions: RewardQuestions | None = None,
-        calibration: JudgeCalibration = UNCALIBRATED,
     ) -> None:
         if not (model.capabilities.constraints and model.capabilities.token_ids):
             raise SetupError(
@@ -241,42 +200,12 @@ class LanguageReward:
             )
         self.model = model
         self.questions = questions or RewardQuestions.load()
-        self.calibration = calibration
         if self.questions.look is not None and not model.capabilities.images:
             raise SetupError(f"{model.name} does not look at images; leave out `look`")
 
     async def probability(self, trajectory: Trajectory) -> float:
         """Return P(success) of a finished episode. Raises `ModelError`."""
-        chance = await self._yes(self.questions.outcome(trajectory))
-        if self.calibration == UNCALIBRATED:
-            return chance
-        return self.calibration([chance])[0]
-
-    async def step_probabilities(self, trajectory: Trajectory) -> list[float]:
-        """Return how likely each step brought the task nearer to its end. Raises `ModelError`.
-
-        Not calibrated: that was fitted on outcomes.
-        """
-        steps = range(len(trajectory.steps))
-        return [await self._yes(self.questions.step(trajectory, index)) for index in steps]
-
-    def evaluator(self, threshold: float | None = None) -> FunctionEvaluator:
-        """Return an evaluator; it abstains when the model fails or nothing was done."""
-        line = self.calibration.threshold if threshold is None else threshold
-
-        async def judge(trajectory: Trajectory) -> Verdict:
-            if not trajectory.steps:
-                return Verdict(None, "nothing to judge: the episode has no steps")
-            try:
-                chance = await self.probability(trajectory)
-            except ModelError as error:
-                return Verdict(None, f"the reward model failed: {error}")
-            return Verdict(float(chance >= line), f"P(success) = {chance:.3f}")
-
-        name = f"language_reward[{self.model.name}]"
-        return FunctionEvaluator(f"{name}@1#{self.questions.prompt.hash}", "success", judge)
-
-    async def _yes(self, messages: Sequence[Message]) -> float:
+        messages = self.questions.outcome(trajectory)
         completion = await self.model.complete(messages, max_tokens=16, constraint=_ANSWERS)
         [reply] = completion.replies
         if reply.text not in (YES, NO) or not reply.log_probs:
@@ -285,6 +214,21 @@ class LanguageReward:
             )
         chance = math.exp(min(0.0, sum(reply.log_probs)))
         return chance if reply.text == YES else 1.0 - chance
+
+    def evaluator(self, threshold: float = 0.5) -> FunctionEvaluator:
+        """Return an evaluator; it abstains when the model fails or nothing was done."""
+
+        async def judge(trajectory: Trajectory) -> Verdict:
+            if not trajectory.steps:
+                return Verdict(None, "nothing to judge: the episode has no steps")
+            try:
+                chance = await self.probability(trajectory)
+            except ModelError as error:
+                return Verdict(None, f"the reward model failed: {error}")
+            return Verdict(float(chance >= threshold), f"P(success) = {chance:.3f}")
+
+        name = f"language_reward[{self.model.name}]"
+        return FunctionEvaluator(f"{name}@1#{self.questions.prompt.hash}", "success", judge)
 
 
 def outcome_row(
@@ -302,46 +246,14 @@ def outcome_row(
     if trajectory.ending is None or trajectory.ending.is_infrastructure or not trajectory.steps:
         raise SetupError(f"episode {trajectory.id} has no outcome to learn from")
     messages = questions.outcome(trajectory)
-    return _row(messages, succeeded, trajectory, len(trajectory.steps) - 1, write, keep)
-
-
-def step_row(
-    questions: RewardQuestions,
-    trajectory: Trajectory,
-    index: int,
-    helped: bool,
-    write: WriteShown,
-    keep: Keep | None = None,
-) -> TokenRow:
-    """Return the row that teaches whether a step helped."""
-    return _row(questions.step(trajectory, index), helped, trajectory, index, write, keep)
-
-
-def _row(
-    messages: Sequence[Message],
-    is_yes: bool,
-    trajectory: Trajectory,
-    step: int,
-    write: WriteShown,
-    keep: Keep | None,
-) -> TokenRow:
-    encoded = write(messages, YES if is_yes else NO)
+    encoded = write(messages, YES if succeeded else NO)
     images = tuple(keep(image) for m in messages for image in m.images) if keep else ()
     return replace(
-        make_encoded_row(replace(encoded, images=images), step=step),
+        make_encoded_row(replace(encoded, images=images), step=len(trajectory.steps) - 1),
         imagined=trajectory.provenance.imagined,
         group=f"{trajectory.task.id}:{trajectory.task.seed}",
         episode=trajectory.id,
     )
-
-
-def _goal(trajectory: Trajectory) -> str:
-    seen = trajectory.steps[0].observation.goal if trajectory.steps else ""
-    return trajectory.goal or trajectory.task.goal or seen
-
-
-def _page(page: Observation | None) -> str:
-    return fence("page", page_text(page)) if page else "It was not seen."
 
 
 def _caption(frames: Sequence[KeyFrame], pages: int) -> str:

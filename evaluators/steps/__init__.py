@@ -3,14 +3,11 @@
 from evaluators.steps.judgement import (
     JudgedStep,
     StepJudgement,
-    build_value,
-    judge_by_value,
     label_steps,
     load_episode_judgements,
     load_judgements,
     reward_steps,
     store_judgements,
-    weigh_steps,
 )
 from evaluators.steps.model import (
     StepJudgeSettings,
@@ -24,16 +21,13 @@ __all__ = [
     "JudgedStep",
     "StepJudgeSettings",
     "StepJudgement",
-    "build_value",
     "has_model_failed",
     "judge_by_model",
     "judge_by_rules",
-    "judge_by_value",
     "label_steps",
     "load_episode_judgements",
     "load_judgements",
     "name_model_source",
     "reward_steps",
     "store_judgements",
-    "weigh_steps",
 ]

@@ -208,7 +208,7 @@ def _parse_combined(
 
 
 def _load_reward(folder: Path) -> "LanguageReward":
-    """Return the reward model in a folder, with its calibration where it has one."""
+    """Return the reward model in a folder."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; name one that reward weights were saved to")
     if read_role(folder) == "judge":
@@ -217,15 +217,18 @@ def _load_reward(folder: Path) -> "LanguageReward":
             " language model with webagent train RUN --role reward"
         )
     check_role(folder, ["reward"], f"reward:{folder}")
-    from evaluators.reward.calibration import JudgeCalibration
+    if (folder / "calibration.json").exists():
+        raise UsageError(
+            f"{folder} has a calibration.json, but reward models are no longer calibrated: delete"
+            " it, and episodes pass at a probability of one half"
+        )
     from evaluators.reward.language import LanguageReward
 
-    model = language_model(str(folder), ["reward"])
-    return LanguageReward(model, calibration=JudgeCalibration.load(folder))
+    return LanguageReward(language_model(str(folder), ["reward"]))
 
 
 def judge_by_chance(model: "LanguageReward") -> FunctionEvaluator:
-    """Return its probability as it is, so that calibration can be measured and `unsure` has a
+    """Return its probability as it is, for measuring calibration and so that `unsure` has a
     range."""
 
     async def judge(trajectory: Trajectory) -> Verdict:

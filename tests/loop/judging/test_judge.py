@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.reward.calibration import JudgeCalibration
 from evaluators.steps import load_judgements
 from loop.console.output import Status
 from loop.judging import specification
@@ -273,9 +272,13 @@ def test_a_learned_judge_is_asked_for_its_chances_and_frozen_by_its_weights(
     assert reward["coverage"]["value"] == 1.0 and unsure["coverage"]["value"] == 0.0
     assert cli.main(["judge", str(run), "--verify"]) == 0
 
-    JudgeCalibration(slope=2.0).save(weights)
+    (weights / "note.json").write_text("{}")
     assert cli.main(["judge", str(run), "--verify"]) == 3
     assert "is not the frozen one" in capsys.readouterr().err
+    (weights / "note.json").unlink()
+    (weights / "calibration.json").write_text("{}")
+    assert cli.main(asked) == 2
+    assert "are no longer calibrated" in capsys.readouterr().err
     (weights / "calibration.json").unlink()
     (tmp_path / "out").mkdir()
     weights.rename(tmp_path / "out" / "model")
