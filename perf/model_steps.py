@@ -18,8 +18,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import OraclePolicy
 from webagent.browser import Browser
-from webagent.models.builtin.generate import sample
 from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.network import sample
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes

@@ -64,21 +64,21 @@ class CannedModel:
         messages = require_messages(prompt, self.name)
         request = CannedRequest(messages, n, temperature, seed, max_tokens, constraint)
         self.requests.append(request)
-        replies = tuple(self._next() for _ in range(n))
+        replies = []
+        for _ in range(n):
+            if not self._replies:
+                made = len(self.requests)
+                raise ModelError(f"{self.name}: no canned reply left for request {made}")
+            reply = self._replies.pop(0)
+            if isinstance(reply, ModelError):
+                raise reply
+            replies.append(reply if isinstance(reply, Reply) else Reply(reply))
         usage = {
             "input_tokens": sum(len(message.text.split()) for message in messages),
             "output_tokens": sum(len(reply.text.split()) for reply in replies),
             "requests": 1,
         }
-        return Completion(replies, self.name, usage, temperature=temperature or 1.0)
+        return Completion(tuple(replies), self.name, usage, temperature=temperature or 1.0)
 
     async def close(self) -> None:
         """Nothing is held."""
-
-    def _next(self) -> Reply:
-        if not self._replies:
-            raise ModelError(f"{self.name}: no canned reply left for request {len(self.requests)}")
-        reply = self._replies.pop(0)
-        if isinstance(reply, ModelError):
-            raise reply
-        return reply if isinstance(reply, Reply) else Reply(reply)

@@ -12,8 +12,8 @@ from webagent.action import Action, format_action
 from webagent.action.actions import Answer
 from webagent.memory import Memory
 from webagent.memory.constants import CONFIDENT, GUESSED, OVERCONFIDENCE, SAMPLED_FROM, SHARPENED
-from webagent.models.builtin.generate import GeneratedTarget, sample, search
 from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.network import GeneratedTarget, sample, search
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.exploration import Exploration, episode_rng, random_action

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from webagent.models.builtin.generate import TargetGrammar
 from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ACTIONS_ALLOWED, ActionGrammar
@@ -37,7 +36,7 @@ class TrainingRow:
 
 
 def make_row(
-    grammar: TargetGrammar,
+    grammar: ActionGrammar,
     prefix: Prefix,
     targets: Sequence[int],
     *,

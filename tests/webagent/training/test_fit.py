@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.fakes.lessons import WORDS, demonstrations, lesson, task, trained, untrained
-from webagent.models.builtin.generate import sample
+from webagent.models.builtin.network import sample
 from webagent.models.builtin.prefix import encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.training.fit import FitConfig, _batch_rows, fit

@@ -11,9 +11,9 @@ from webagent.models.builtin.vocabulary import Word, keys_of, op_of, split
 from webagent.records import Node, Observation, Step
 
 PLACES = 64
-"""Positions inside a field that are told apart; later ones count as the last."""
+"""Positions inside a field that are distinguished; later ones count as the last."""
 LINES = 96
-"""Lines of a page that are told apart."""
+"""Lines of a page that are distinguished."""
 MAX_TOKENS = 320
 """Tokens a prompt may have before lines of the page are cut or left out."""
 GOAL_WORDS = 64
@@ -50,14 +50,14 @@ class PromptToken(NamedTuple):
     """One position of the prompt."""
 
     key: str
-    """What the vocabulary is asked for."""
+    """The vocabulary entry."""
     field: PromptField
     place: int
     """Position inside the field; for a head the line's depth."""
     line: int
     """Number of the line from 1, 0 outside the page."""
     word: Word | None = None
-    """What a copy of it would say."""
+    """The word that a copy of it writes."""
 
 
 class PromptLine(NamedTuple):
@@ -74,8 +74,8 @@ class PromptLine(NamedTuple):
     """Keys of the name's words, cut off or not in the prompt."""
 
 
-class ToldAction(NamedTuple):
-    """What was done before, as far as the prompt tells it."""
+class PromptAction(NamedTuple):
+    """One earlier action, as far as the prompt shows it."""
 
     op: str
     mark: int
@@ -88,7 +88,7 @@ class PromptLayout:
     """A prompt of T tokens in the making, with what relations and features are found from."""
 
     observation: Observation
-    past: list[ToldAction]
+    past: list[PromptAction]
     """All that was done before, oldest first."""
     previous: Observation | None
     """The page before the last action."""
@@ -98,7 +98,7 @@ class PromptLayout:
     goal_keys: list[str]
     lines: list[PromptLine]
     acted: list[tuple[int, int]]
-    """Position and mark of every action told: the past ones, then the one in question."""
+    """Position and mark of every action shown: the past ones, then the one in question."""
 
 
 def lay_out_prompt(
@@ -137,7 +137,7 @@ def lay_out_prompt(
     return out
 
 
-def past_action_of(action: Action, observation: Observation) -> ToldAction:
+def past_action_of(action: Action, observation: Observation) -> PromptAction:
     """Return how an action done on a page is remembered."""
     mark = getattr(action, "mark", getattr(action, "source", 0))
     node = observation.node(mark)
@@ -145,7 +145,7 @@ def past_action_of(action: Action, observation: Observation) -> ToldAction:
     target = observation.node(getattr(action, "target", 0))
     if target is not None:
         texts.append(target.name)
-    return ToldAction(
+    return PromptAction(
         op_of(action), mark, node.name if node else "", " ".join(t for t in texts if t)
     )
 
@@ -160,7 +160,7 @@ def _add_words(out: PromptLayout, words: Sequence[Word], field: PromptField, lin
         out.tokens.append(PromptToken(word.key, field, _clamp(place), line, word))
 
 
-def _add_past(out: PromptLayout, past: ToldAction, field: PromptField, number: int) -> None:
+def _add_past(out: PromptLayout, past: PromptAction, field: PromptField, number: int) -> None:
     out.acted.append((len(out.tokens), past.mark))
     out.tokens.append(PromptToken(f"op:{past.op}", field, _clamp(number), 0))
     _add_words(out, split(past.name, _PAST_NAME_WORDS), field, 0)
@@ -168,7 +168,7 @@ def _add_past(out: PromptLayout, past: ToldAction, field: PromptField, number: i
 
 
 def _clamp(number: int) -> int:
-    """Return a position, as far as positions are told apart."""
+    """Return a position, as far as positions are distinguished."""
     return max(0, min(number, PLACES - 1))
 
 
@@ -194,7 +194,7 @@ def _fit_lines(out: PromptLayout) -> list[tuple[int, int]]:
     sizes = [_count_tokens(node, limit) for node, limit in zip(nodes, limits, strict=True)]
     worth = []
     for i, node in enumerate(nodes):
-        # Half of what lines beside it are about: a control often says only there what it is for.
+        # Half of what lines beside it are about: what a control is for often stands only there.
         beside = max(about[max(0, i - 1) : i + 2]) / 2
         kind = _TEXT if not node.mark else _LINK if node.role == "link" else _CONTROL
         worth.append(((max(about[i], beside) + kind) / sizes[i] ** 0.5, -i))

@@ -1,4 +1,4 @@
-"""The network: a small prefix language model that can copy, shared by all built-in roles."""
+"""The network: a small prefix language model that can copy, and the actions it generates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import PretrainedConfig, PreTrainedModel
 
-from webagent.models.builtin.features import FEATURES
 from webagent.models.builtin.layout import LINES, PLACES, PromptField
-from webagent.models.builtin.prefix import Prefix
+from webagent.models.builtin.prefix import FEATURES, Prefix
 from webagent.models.builtin.relations import RELATIONS, Relation
+from webagent.models.builtin.targets import ActionGrammar
 from webagent.models.builtin.vocabulary import SLOT_KINDS
 
 
@@ -48,7 +48,7 @@ class Batch:
     ids: Tensor
     """(B, T) vocabulary ids; padding has field -1."""
     fields: Tensor
-    """(B, T) `Field`, -1 where padded."""
+    """(B, T) `PromptField`, -1 where padded."""
     places: Tensor
     """(B, T)"""
     lines: Tensor
@@ -60,7 +60,7 @@ class Batch:
     inputs: Tensor
     """(B, M) output ids fed to the decoder: the start token, then the target shifted by one."""
     slots: Tensor
-    """(B, M) index into `SLOT_KINDS` of what is to be said at each place."""
+    """(B, M) index into `SLOT_KINDS` of the kind of token at each place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,18 @@ class PrefixLM(PreTrainedModel):
         source = (batch.ids, batch.features)
         outputs = self._embed_outputs(batch.inputs, source, batch.slots, 0)
         x = torch.cat([self._embed_prefix(batch), outputs], 1)
-        bias = self._bias(batch, copied, padding)
-        for block, layer_bias in zip(self.blocks, bias, strict=True):
+        length = batch.inputs.shape[1]
+        total = size + length
+        relations = batch.relations.new_zeros(len(batch.ids), total, total)
+        relations[:, :size, :size] = batch.relations
+        relations[:, size:, :size] = _copy_relations(copied, size)
+        hidden = torch.zeros(len(batch.ids), total, total, dtype=torch.bool)
+        hidden[:, :, :size] = padding[:, None]
+        hidden[:, :size, size:] = True
+        hidden[:, size:, size:] = torch.ones(length, length, dtype=torch.bool).triu(1)
+        # (B, layers, H, T + M, T + M)
+        bias = self._relation_bias(relations).masked_fill(hidden[:, None, None], -1e9)
+        for block, layer_bias in zip(self.blocks, bias.unbind(1), strict=True):
             x, _ = block(x, layer_bias)
         x = self.norm(x)
         return self._logits(x[:, size:], self.copy_key(x[:, :size]), padding, copied)
@@ -233,20 +243,6 @@ class PrefixLM(PreTrainedModel):
             + self.copied_features(seen)
         )
 
-    def _bias(self, batch: Batch, copied: Tensor, padding: Tensor) -> tuple[Tensor, ...]:
-        """Return attention biases of each layer, (B, H, T + M, T + M)."""
-        size, length = batch.ids.shape[1], batch.inputs.shape[1]
-        total = size + length
-        relations = batch.relations.new_zeros(len(batch.ids), total, total)
-        relations[:, :size, :size] = batch.relations
-        relations[:, size:, :size] = _copy_relations(copied, size)
-        hidden = torch.zeros(len(batch.ids), total, total, dtype=torch.bool)
-        hidden[:, :, :size] = padding[:, None]
-        hidden[:, :size, size:] = True
-        hidden[:, size:, size:] = torch.ones(length, length, dtype=torch.bool).triu(1)
-        bias = self._relation_bias(relations).masked_fill(hidden[:, None, None], -1e9)
-        return bias.unbind(1)
-
     def _relation_bias(self, relations: Tensor) -> Tensor:
         """Return biases (B, layers, H, S, U) of bit sets (B, S, U)."""
         shifts = torch.arange(RELATIONS, dtype=torch.int32)
@@ -307,3 +303,144 @@ def _pad(rows: Sequence[Sequence[int]]) -> Tensor:
     for i, row in enumerate(rows):
         out[i, : len(row)] = torch.tensor(row, dtype=torch.long)
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedTarget:
+    """A finished target with the log-probability of each id under mask and temperature."""
+
+    ids: tuple[int, ...]
+    log_probs: tuple[float, ...]
+
+    @property
+    def log_prob(self) -> float:
+        """Natural logarithm of the whole target's probability."""
+        return sum(self.log_probs)
+
+
+@torch.inference_mode()
+def sample(
+    network: PrefixLM,
+    grammar: ActionGrammar,
+    prefixes: Sequence[Prefix],
+    uniforms: Sequence[np.random.Generator | None],
+    temperature: float = 1.0,
+    max_length: int = 40,
+) -> list[GeneratedTarget]:
+    """Return one target for each prefix, all in one batch.
+
+    A row with a generator is sampled at `temperature` with it, a row with None is greedy; so the
+    result does not depend on what else is in the batch.
+    """
+    network.train(False)
+    targets = _TargetRows(grammar, prefixes)
+    memory = network.prefill(collate(prefixes, [[]] * len(prefixes), [[]] * len(prefixes)))
+    for place in range(max_length):
+        if all(targets.done):
+            break
+        logits, memory = network.decode(memory, targets.last(), targets.slots(), place)
+        scores = targets.compute_scores(logits, temperature)
+        chosen = []
+        for row, rng in zip(scores, uniforms, strict=True):
+            if rng is None:
+                chosen.append(int(row.argmax()))
+            else:
+                # Inverse-transform sampling with one uniform number.
+                cumulative = row.double().exp().cumsum(0)
+                threshold = rng.random() * float(cumulative[-1])
+                chosen.append(min(int(torch.searchsorted(cumulative, threshold)), len(row) - 1))
+        targets.append(chosen, scores)
+    return targets.to_targets()
+
+
+@torch.inference_mode()
+def search(
+    network: PrefixLM, grammar: ActionGrammar, prefix: Prefix, width: int, max_length: int = 40
+) -> list[GeneratedTarget]:
+    """Return at most `width` different targets for one prefix by beam search, likeliest first."""
+    network.train(False)
+    memory = network.prefill(collate([prefix], [[]], [[]]))
+    beams = [GeneratedTarget((), ())]
+    finished: list[GeneratedTarget] = []
+    for place in range(max_length):
+        targets = _TargetRows(grammar, [prefix] * len(beams), [list(b.ids) for b in beams])
+        logits, memory = network.decode(memory, targets.last(), targets.slots(), place)
+        scores = targets.compute_scores(logits, 1.0)
+        options = []
+        for parent, (beam, row) in enumerate(zip(beams, scores, strict=True)):
+            values, tokens = row.topk(min(width, len(row)))
+            for value, token in zip(values.tolist(), tokens.tolist(), strict=True):
+                if value > -1e8:
+                    longer = GeneratedTarget((*beam.ids, token), (*beam.log_probs, value))
+                    options.append((parent, longer))
+        grown = sorted(options, key=lambda option: -option[1].log_prob)[:width]
+        beams, parents = [], []
+        for parent, beam in grown:
+            if grammar.slot(beam.ids) == "done":
+                finished.append(beam)
+            else:
+                beams.append(beam)
+                parents.append(parent)
+        bar = sorted((f.log_prob for f in finished), reverse=True)[:width]
+        if not beams or (len(bar) == width and beams[0].log_prob < bar[-1]):
+            break
+        rows = torch.tensor(parents)
+        memory = replace(
+            memory,
+            layers=tuple((key[rows], value[rows]) for key, value in memory.layers),
+            copy_keys=memory.copy_keys[rows],
+            ids=memory.ids[rows],
+            features=memory.features[rows],
+            padding=memory.padding[rows],
+        )
+    return sorted(finished, key=lambda w: -w.log_prob)[:width]
+
+
+class _TargetRows:
+    """The targets under way, one for each prefix."""
+
+    def __init__(
+        self, grammar: ActionGrammar, prefixes: Sequence[Prefix], ids: list[list[int]] | None = None
+    ):
+        self.grammar = grammar
+        self.prefixes = prefixes
+        self.ids: list[list[int]] = ids or [[] for _ in prefixes]
+        self.log_probs: list[list[float]] = [[] for _ in prefixes]
+
+    @property
+    def done(self) -> list[bool]:
+        return [self.grammar.slot(ids) == "done" for ids in self.ids]
+
+    def last(self) -> Tensor:
+        """(B,) the ids to feed in."""
+        return torch.tensor([ids[-1] if ids else self.grammar.start for ids in self.ids])
+
+    def slots(self) -> Tensor:
+        """(B,) indices into `SLOT_KINDS`."""
+        return torch.tensor([SLOT_INDEX[self.grammar.slot(ids)] for ids in self.ids])
+
+    def compute_scores(self, logits: Tensor, temperature: float) -> list[Tensor]:
+        """Return log-probabilities of each row over what its grammar allows."""
+        out = []
+        for row, (ids, prefix) in enumerate(zip(self.ids, self.prefixes, strict=True)):
+            scores = torch.full((logits.shape[1],), -1e9)
+            if self.grammar.slot(ids) != "done":
+                allowed = torch.from_numpy(self.grammar.allowed(ids, prefix))
+                open_ = torch.zeros(logits.shape[1], dtype=torch.bool)
+                open_[: len(allowed)] = allowed
+                scores = torch.where(open_, logits[row].float() / temperature, scores)
+                scores = scores.log_softmax(0)
+            out.append(scores)
+        return out
+
+    def append(self, chosen: Sequence[int], scores: Sequence[Tensor]) -> None:
+        for row, token in enumerate(chosen):
+            if self.grammar.slot(self.ids[row]) != "done":
+                self.ids[row].append(token)
+                self.log_probs[row].append(float(scores[row][token]))
+
+    def to_targets(self) -> list[GeneratedTarget]:
+        return [
+            GeneratedTarget(tuple(ids), tuple(values))
+            for ids, values in zip(self.ids, self.log_probs, strict=True)
+        ]

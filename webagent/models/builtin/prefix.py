@@ -1,17 +1,107 @@
-"""The prefix: a laid-out prompt as arrays, with the relations between its words."""
+"""The prefix: a laid-out prompt as arrays of ids, features and relations."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webagent.action import Action
-from webagent.models.builtin.features import compute_features
-from webagent.models.builtin.layout import lay_out_prompt
-from webagent.models.builtin.relations import compute_relations, find_matches
-from webagent.models.builtin.vocabulary import Vocabulary, Word
+from webagent.models.builtin.layout import (
+    PromptField,
+    PromptLayout,
+    PromptToken,
+    lay_out_prompt,
+)
+from webagent.models.builtin.relations import (
+    CELL,
+    Matches,
+    compute_relations,
+    find_matches,
+)
+from webagent.models.builtin.vocabulary import Vocabulary, Word, keys_of
 from webagent.records import Observation, Step
+
+
+class Feature(IntEnum):
+    """The columns. Words have the first nine, lines (at their head) the others."""
+
+    SHARED = 0
+    """The word stands on the other side too: the goal's on the page, others in the goal."""
+    SAME_SPELLING = 1
+    """Shared, capitals included."""
+    RARITY = 2
+    """One over the number of lines that have the word."""
+    TYPED_BEFORE = 3
+    """The word was part of an earlier action."""
+    DIGITS = 4
+    PUNCTUATION = 5
+    LENGTH = 6
+    """Letters, in tens, at most one."""
+    CAPITAL = 7
+    SPACED = 8
+
+    REPEATS_GOAL = 9
+    """The whole name stands in the goal; set on the goal's words as well."""
+    REPEATS_QUOTE = 10
+    """The whole name stands in the goal between quotation marks."""
+    GOAL_SHARE = 11
+    """Share of the name's words that the goal has."""
+    VALUE_REPEATS_GOAL = 12
+    """The whole value stands in the goal; set on the goal's words as well."""
+    TIMES_ACTED = 13
+    """How often it was acted on, in threes, at most one."""
+    ACTED_LAST = 14
+    FOCUSED = 15
+    APPEARED = 16
+    """It was not there before the last action."""
+    CHANGED = 17
+    """Its value or states were others before the last action."""
+    LEFT = 18
+    """Boxes in parts of the farthest edge on the page."""
+    TOP = 19
+    WIDTH = 20
+    HEIGHT = 21
+    IS_ELEMENT = 22
+    """It can be acted on."""
+    NAME_ACTED = 23
+    """Something of this name was acted on."""
+    ROLE_PLACE = 24
+    """Lines of the same role above it, in tens, at most one."""
+    ROLE_COUNT = 25
+    """Lines of the same role, in tens, at most one."""
+    NAME_SHARED = 26
+    """Another line has the same name."""
+
+    STEPS_DONE = 27
+    """On the first token: steps done, in tens, at most one."""
+    QUOTED = 28
+    """On the goal's words: between quotation marks."""
+    QUOTE_STARTS = 29
+    QUOTE_ENDS = 30
+
+    ANCHOR_NEARNESS = 31
+    """One over one more than the lines up to the one above that the goal speaks of."""
+    FIRST_UNDER_ANCHOR = 32
+    """The first element of this name since that line."""
+    STARTS_WITH_QUOTE = 33
+    ENDS_WITH_QUOTE = 34
+    STARTS_AND_ENDS_WITH_QUOTES = 35
+
+    KIND_NAMED = 36
+    """The goal has a word for what kind of widget it is."""
+    BESIDE_REPEAT = 37
+    """On words of a cell: the cell before it stands in the goal."""
+    ORDINAL_NAMED = 38
+    """It is the n-th of its kind, and the goal says so: `3rd`."""
+    LAST_WORD = 39
+    """On the last word of a name, a value or a cell."""
+
+
+FEATURES = len(Feature)
+_WORD_FEATURES = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +111,7 @@ class Prefix:
     ids: NDArray[np.int64]
     """(T,) vocabulary ids."""
     fields: NDArray[np.int64]
-    """(T,) `Field`."""
+    """(T,) `PromptField`."""
     places: NDArray[np.int64]
     """(T,) position inside the field of the line."""
     lines: NDArray[np.int64]
@@ -31,7 +121,7 @@ class Prefix:
     relations: NDArray[np.int32]
     """(T, T)"""
     words: tuple[Word | None, ...]
-    """What a copy of each token would say; None where there is nothing to copy."""
+    """The word a copy of each token would write; None where there is nothing to copy."""
     marks: NDArray[np.int64]
     """(T,) at the head of a line its mark (-1 for static text), 0 elsewhere."""
     options: NDArray[np.bool_]
@@ -51,13 +141,13 @@ def encode(
     action: Action | None = None,
 ) -> Prefix:
     """Return the prompt for `role` at `observation` after `steps`, and of `action` if given."""
-    written = lay_out_prompt(role, observation, steps, action)
-    matches = find_matches(written)
-    keys, fields, places, lines, words = zip(*written.tokens, strict=True)
+    layout = lay_out_prompt(role, observation, steps, action)
+    matches = find_matches(layout)
+    keys, fields, places, lines, words = zip(*layout.tokens, strict=True)
     count = len(keys)
     marks, origins = np.zeros(count, np.int64), np.full(count, -1)
     options = np.zeros(count, np.bool_)
-    for line in written.lines:
+    for line in layout.lines:
         marks[line.head], origins[line.head] = line.node.mark or -1, line.origin
         options[line.head] = line.node.role == "option"
     return Prefix(
@@ -65,10 +155,139 @@ def encode(
         fields=np.array(fields),
         places=np.array(places),
         lines=np.array(lines),
-        features=compute_features(written, matches),
-        relations=compute_relations(written, matches),
+        features=compute_features(layout, matches),
+        relations=compute_relations(layout, matches),
         words=words,
         marks=marks,
         options=options,
         origins=origins,
     )
+
+
+def compute_features(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
+    """Return (T, FEATURES): the features of each token."""
+    out = np.zeros((len(layout.tokens), FEATURES), np.float32)
+    out[0, Feature.STEPS_DONE] = _tenths(len(layout.past))
+    words = [(i, token) for i, token in enumerate(layout.tokens) if token.word]
+    if words:
+        rows = list(_describe_words([token for _, token in words], layout))
+        out[[i for i, _ in words], :_WORD_FEATURES] = rows
+    for start, end in matches.quoted:
+        out[start:end, Feature.QUOTED] = 1
+        out[start, Feature.QUOTE_STARTS] = out[end - 1, Feature.QUOTE_ENDS] = 1
+    for span in (span for spans in matches.spans for span in spans):
+        column = Feature.VALUE_REPEATS_GOAL if span.is_value else Feature.REPEATS_GOAL
+        out[span.start : span.end, column] = 1
+    for start, end in matches.beside:
+        out[start:end, Feature.BESIDE_REPEAT] = 1
+    next_tokens = [*layout.tokens[1:], None]
+    for position, (token, following) in enumerate(zip(layout.tokens, next_tokens, strict=True)):
+        is_last = (
+            following is None
+            or following.key == CELL
+            or (following.field, following.line) != (token.field, token.line)
+        )
+        if is_last and token.word is not None and token.line:
+            out[position, Feature.LAST_WORD] = 1
+    if layout.lines:
+        out[[line.head for line in layout.lines]] = _describe_lines(layout, matches)
+    return out
+
+
+def _tenths(count: int) -> float:
+    return min(count, 10) / 10
+
+
+def _describe_words(
+    tokens: Sequence[PromptToken], layout: PromptLayout
+) -> Iterator[tuple[float, ...]]:
+    """Yield the first nine features of each token."""
+    goal, spellings = set(layout.goal_keys), {word.text for word in layout.goal}
+    lines_with = Counter(key for key, _ in {(t.key, t.line) for t in tokens if t.line})
+    typed = {key for past in layout.past for key in keys_of(f"{past.name} {past.text}")}
+    for token in tokens:
+        key, word, is_goal = token.key, token.word, token.field == PromptField.GOAL
+        assert word is not None
+        yield (
+            key in (lines_with if is_goal else goal),
+            not is_goal and word.text in spellings,
+            1 / lines_with[key] if key in lines_with else 0,
+            key in typed,
+            key.isdigit(),
+            not key.isalnum(),
+            _tenths(len(key)),
+            word.text[0].isupper(),
+            word.spaced,
+        )
+
+
+def _describe_lines(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
+    """Return (lines, FEATURES): the features at the head of each line."""
+    rows = np.zeros((len(layout.lines), FEATURES), np.float32)
+    rows[:, Feature.KIND_NAMED] = matches.named_kinds
+    for _, number in matches.places:
+        rows[number, Feature.ORDINAL_NAMED] = layout.lines[number].node.mark > 0
+    for first, columns in (
+        (Feature.ANCHOR_NEARNESS, _measure_anchors(layout, matches)),
+        (Feature.STARTS_WITH_QUOTE, _match_affixes(layout, matches)),
+    ):
+        values = np.array(list(columns), np.float32)
+        rows[:, first : first + values.shape[1]] = values
+    goal, quoted = set(layout.goal_keys), set(matches.quoted)
+    acted = Counter(past.mark for past in layout.past if past.mark)
+    acted_names = {past.name for past in layout.past if past.name}
+    last = layout.past[-1].mark if layout.past else 0
+    previous = layout.previous.nodes if layout.previous else ()
+    before = {node.mark: node for node in previous}
+    boxes = [node.box for node in layout.observation.nodes]
+    side = max(1, *(max(left + width, top + height) for left, top, width, height in boxes))
+    roles = Counter(line.node.role for line in layout.lines)
+    names = Counter(line.node.name for line in layout.lines)
+    above: Counter[str] = Counter()
+    for number, (line, spans) in enumerate(zip(layout.lines, matches.spans, strict=True)):
+        node, mark = line.node, line.node.mark
+        repeated = [(span.start, span.end) for span in spans if not span.is_value]
+        keys = [key for key in line.name if key.isalnum()]
+        old = before.get(mark)
+        rows[number, Feature.REPEATS_GOAL : Feature.NAME_SHARED + 1] = (
+            bool(repeated),
+            not quoted.isdisjoint(repeated),
+            sum(key in goal for key in keys) / len(keys) if keys else 0,
+            any(span.is_value for span in spans),
+            min(acted[mark], 3) / 3,
+            mark > 0 and mark == last,
+            mark > 0 and mark == layout.observation.focus,
+            mark > 0 and layout.previous is not None and old is None,
+            mark > 0 and old is not None and (old.value, old.states) != (node.value, node.states),
+            *(edge / side for edge in node.box),
+            mark > 0,
+            node.name in acted_names,
+            _tenths(above[node.role]),
+            _tenths(roles[node.role]),
+            names[node.name] > 1,
+        )
+        above[node.role] += 1
+    return rows
+
+
+def _measure_anchors(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """Yield ANCHOR_NEARNESS, FIRST_UNDER_ANCHOR."""
+    since: set[str] = set()
+    for number, (line, anchor) in enumerate(zip(layout.lines, matches.anchors, strict=True)):
+        if anchor < 0:
+            yield 0, 0
+            continue
+        if anchor == number:
+            since = set()
+        yield 1 / (1 + number - anchor), line.node.mark > 0 and line.node.name not in since
+        since.add(line.node.name)
+
+
+def _match_affixes(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """Yield STARTS_WITH_QUOTE, ENDS_WITH_QUOTE, STARTS_AND_ENDS_WITH_QUOTES."""
+    pieces = [" ".join(layout.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
+    for line in layout.lines:
+        text = " ".join(line.name)
+        starts = any(text.startswith(piece) for piece in pieces)
+        ends = any(text.endswith(piece) for piece in pieces)
+        yield starts, ends, starts and ends and len(pieces) > 1

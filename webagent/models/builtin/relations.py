@@ -1,4 +1,4 @@
-"""Where goal and page say the same, and how tokens of the prompt relate, as bit sets."""
+"""What goal and page have in common, and how tokens of the prompt relate, as bit sets."""
 
 import re
 from collections import Counter, defaultdict
@@ -60,13 +60,37 @@ def find_matches(layout: PromptLayout) -> Matches:
         for start, end in zip(marks[::2], marks[1::2], strict=False)
         if end > start + 1
     ]
+    places = []
+    for position, word in enumerate(layout.goal_keys, start=1):
+        seen: Counter[str] = Counter()
+        for number, line in enumerate(layout.lines if (wanted := ordinal(word)) else ()):
+            seen[line.kind] += 1
+            if seen[line.kind] == wanted:
+                places.append((position, number))
+    spans = []
+    anchors: list[int] = []
+    goal = {key for key in layout.goal_keys if key.isalnum()}
+    lines_with = Counter(key for line in layout.lines for key in goal.intersection(line.name))
+    for number, line in enumerate(layout.lines):
+        name = line.node.name
+        cells = name.split(" | ") if " | " in name else []
+        texts = [(text, False) for text in (name, *cells)] + [(line.node.value, True)]
+        spans.append(
+            tuple(
+                Span(start, end, is_value)
+                for text, is_value in texts
+                for start, end in _find_occurrences(keys_of(text, LINE_WORDS), layout.goal_keys)
+            )
+        )
+        is_anchor = any(lines_with[key] <= _TELLING for key in goal.intersection(line.name))
+        anchors.append(number if is_anchor else anchors[-1] if anchors else -1)
     return Matches(
         quoted=tuple(quoted),
-        spans=tuple(tuple(_find_spans(line, layout.goal_keys)) for line in layout.lines),
+        spans=tuple(spans),
         beside=tuple(found for line in layout.lines for found in _find_beside(line, layout)),
         named_kinds=tuple(not kinds_of(line).isdisjoint(layout.goal_keys) for line in layout.lines),
-        places=tuple(_find_ordinals(layout)),
-        anchors=tuple(_find_anchors(layout)),
+        places=tuple(places),
+        anchors=tuple(anchors),
     )
 
 
@@ -103,29 +127,6 @@ def _find_beside(line: PromptLine, layout: PromptLayout) -> Iterator[tuple[int, 
             yield following
 
 
-def _find_ordinals(layout: PromptLayout) -> Iterator[tuple[int, int]]:
-    """Yield a goal word such as `3rd` and the third line of each kind."""
-    for position, word in enumerate(layout.goal_keys, start=1):
-        wanted = ordinal(word)
-        if not wanted:
-            continue
-        seen: Counter[str] = Counter()
-        for number, line in enumerate(layout.lines):
-            seen[line.kind] += 1
-            if seen[line.kind] == wanted:
-                yield position, number
-
-
-def _find_spans(line: PromptLine, goal: Sequence[str]) -> Iterator[Span]:
-    name, value = line.node.name, line.node.value
-    cells = name.split(" | ") if " | " in name else []
-    for text in (name, *cells):
-        for start, end in _find_occurrences(keys_of(text, LINE_WORDS), goal):
-            yield Span(start, end, is_value=False)
-    for start, end in _find_occurrences(keys_of(value, LINE_WORDS), goal):
-        yield Span(start, end, is_value=True)
-
-
 def _find_occurrences(keys: tuple[str, ...], goal: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield where the goal has these words in a row; nowhere when they are punctuation only."""
     if not keys or keys[0] not in goal or not any(key.isalnum() for key in keys):
@@ -134,17 +135,6 @@ def _find_occurrences(keys: tuple[str, ...], goal: Sequence[str]) -> Iterator[tu
     for start in range(len(goal) - size + 1):
         if goal[start] == keys[0] and tuple(goal[start : start + size]) == keys:
             yield 1 + start, 1 + start + size
-
-
-def _find_anchors(layout: PromptLayout) -> Iterator[int]:
-    goal = {key for key in layout.goal_keys if key.isalnum()}
-    words = [set(line.name) for line in layout.lines]
-    lines_with = Counter(key for line in words for key in line & goal)
-    above = -1
-    for number, line in enumerate(words):
-        if any(lines_with[key] <= _TELLING for key in line & goal):
-            above = number
-        yield above
 
 
 class Relation(IntEnum):
@@ -239,22 +229,9 @@ def compute_relations(layout: PromptLayout, matches: Matches) -> NDArray[np.int3
     sheet.add(Relation.NEXT, first, first + 1)
     sheet.add(Relation.PREVIOUS, first + 1, first)
     if layout.lines:
-        heads = np.array([line.head for line in layout.lines])
-        sheet.add(Relation.LINE_BEFORE, heads[1:], heads[:-1])
-        sheet.add(Relation.LINE_AFTER, heads[:-1], heads[1:])
-        _relate_boxes(sheet, layout.lines)
-        _relate_parents(sheet, layout.lines)
+        _relate_lines(sheet, layout.lines)
     _relate_affixes(sheet, layout)
-    for position, number in matches.places:
-        sheet.add_both(Relation.ORDINAL, layout.lines[number].head, position)
-    named: defaultdict[str, list[int]] = defaultdict(list)
-    for g, word in enumerate(layout.goal_keys, start=1):
-        for name in (word, f"{word}s", f"{word}es"):
-            named[name].append(g)
-    for line in layout.lines:
-        for kind in kinds_of(line) & named.keys():
-            sheet.add_both(Relation.KIND, line.head, named[kind])
-    _relate_matches(sheet, layout, matches)
+    _relate_goal(sheet, layout, matches)
     # Actions and the lines they were done to, where these are still there.
     marked = {line.node.mark: line.head for line in layout.lines if line.node.mark}
     for position, mark in layout.acted:
@@ -263,9 +240,12 @@ def compute_relations(layout: PromptLayout, matches: Matches) -> NDArray[np.int3
     return sheet.bits
 
 
-def _relate_boxes(sheet: _RelationBits, lines: Sequence[PromptLine]) -> None:
-    """Relate lines in one row or column: middles closer than half of the smaller box."""
+def _relate_lines(sheet: _RelationBits, lines: Sequence[PromptLine]) -> None:
+    """Relate lines to those before and after them, to the one they are indented under, and to those
+    in the same row or column: middles closer than half of the smaller box."""
     heads = np.array([line.head for line in lines])
+    sheet.add(Relation.LINE_BEFORE, heads[1:], heads[:-1])
+    sheet.add(Relation.LINE_AFTER, heads[:-1], heads[1:])
     boxes = np.array([line.node.box for line in lines], dtype=np.float32)
     for relation, axis in ((Relation.ROW, 1), (Relation.COLUMN, 0)):
         size = boxes[:, axis + 2]
@@ -275,18 +255,14 @@ def _relate_boxes(sheet: _RelationBits, lines: Sequence[PromptLine]) -> None:
         np.fill_diagonal(near, False)
         one, other = np.nonzero(near)
         sheet.add(relation, heads[one], heads[other])
-
-
-def _relate_parents(sheet: _RelationBits, lines: Sequence[PromptLine]) -> None:
-    """Relate each line to the nearest line above that is indented less."""
-    stack: list[PromptLine] = []
+    above: list[PromptLine] = []
     for line in lines:
-        while stack and stack[-1].node.depth >= line.node.depth:
-            stack.pop()
-        if stack:
-            sheet.add(Relation.PARENT, line.head, stack[-1].head)
-            sheet.add(Relation.CHILD, stack[-1].head, line.head)
-        stack.append(line)
+        while above and above[-1].node.depth >= line.node.depth:
+            above.pop()
+        if above:
+            sheet.add(Relation.PARENT, line.head, above[-1].head)
+            sheet.add(Relation.CHILD, above[-1].head, line.head)
+        above.append(line)
 
 
 def _relate_affixes(sheet: _RelationBits, layout: PromptLayout) -> None:
@@ -307,13 +283,22 @@ def _relate_affixes(sheet: _RelationBits, layout: PromptLayout) -> None:
                 sheet.add_both(Relation.SUFFIX, found, g)
 
 
-def _relate_matches(sheet: _RelationBits, layout: PromptLayout, matches: Matches) -> None:
-    """Relate lines to what of the goal they repeat, and to the line they belong under."""
+def _relate_goal(sheet: _RelationBits, layout: PromptLayout, matches: Matches) -> None:
+    """Relate lines to the goal's words for their kind or place, to what of the goal they repeat,
+    and to the line they belong under."""
+    named: defaultdict[str, list[int]] = defaultdict(list)
+    for g, word in enumerate(layout.goal_keys, start=1):
+        for name in (word, f"{word}s", f"{word}es"):
+            named[name].append(g)
+    for position, number in matches.places:
+        sheet.add_both(Relation.ORDINAL, layout.lines[number].head, position)
     for line, spans, anchor in zip(layout.lines, matches.spans, matches.anchors, strict=True):
+        for kind in kinds_of(line) & named.keys():
+            sheet.add_both(Relation.KIND, line.head, named[kind])
         for span in spans:
-            stretch = range(span.start, span.end)
-            kind = Relation.VALUE_SPAN if span.is_value else Relation.SPAN
-            sheet.add(kind, line.head, stretch)
-            sheet.add(Relation.SPAN_OF, stretch, line.head)
+            positions = range(span.start, span.end)
+            relation = Relation.VALUE_SPAN if span.is_value else Relation.SPAN
+            sheet.add(relation, line.head, positions)
+            sheet.add(Relation.SPAN_OF, positions, line.head)
         if anchor >= 0:
             sheet.add(Relation.UNDER, line.head, layout.lines[anchor].head)

@@ -35,7 +35,7 @@ _FREE_OF_MARKS = ("press", "scroll")
 MAX_TEXT = 24
 """Words a text argument may have."""
 ACTIONS_ALLOWED = "actions:"
-"""How a step says that its ids were sampled under an `ActionGrammar`."""
+"""What marks a step whose ids were sampled under an `ActionGrammar`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,36 +54,33 @@ class Codec:
         return self.vocabulary.capacity + position
 
     def encode(self, action: Action, prefix: Prefix, viewport: tuple[int, int]) -> list[int] | None:
-        """Return the ids of an action; None when the model has no way to say it on this page.
+        """Return the ids of an action; None where it cannot be written for this page.
 
-        Points, scrolls and waits are said as the nearest ones there are.
+        Points, scrolls and waits become the nearest ones there are.
         """
         op = op_of(action)
         if op not in SLOTS or getattr(action, "button", "left") != "left":
             return None
         ids = [self.vocabulary.id(f"op:{op}")]
-        for part in self._encode_arguments(action, prefix, max(viewport)):
+        parts: list[list[int] | None]
+        if isinstance(action, act.Scroll):
+            nearest = min(SCROLLS, key=lambda w: math.dist(SCROLLS[w], (action.dx, action.dy)))
+            parts = [self._encode_mark(action.mark, prefix), self._encode_token(f"way:{nearest}")]
+        elif isinstance(action, act.Wait):
+            parts = []
+        elif isinstance(action, act.TabFocus):
+            parts = [self._encode_token(f"number:{action.index}")]
+        else:
+            parts = [
+                self._encode_field(field.name, getattr(action, field.name), prefix, max(viewport))
+                for field in dataclasses.fields(action)
+                if field.name != "button"
+            ]
+        for part in parts:
             if part is None:
                 return None
             ids.extend(part)
         return ids
-
-    def _encode_arguments(
-        self, action: Action, prefix: Prefix, side: int
-    ) -> list[list[int] | None]:
-        """Return one list of ids for each field of the action; None where it cannot be said."""
-        if isinstance(action, act.Scroll):
-            nearest = min(SCROLLS, key=lambda w: math.dist(SCROLLS[w], (action.dx, action.dy)))
-            return [self._encode_mark(action.mark, prefix), self._encode_token(f"way:{nearest}")]
-        if isinstance(action, act.Wait):
-            return []
-        if isinstance(action, act.TabFocus):
-            return [self._encode_token(f"number:{action.index}")]
-        return [
-            self._encode_field(field.name, getattr(action, field.name), prefix, side)
-            for field in dataclasses.fields(action)
-            if field.name != "button"
-        ]
 
     def _encode_field(
         self, name: str, value: str | int, prefix: Prefix, side: int
@@ -143,29 +140,26 @@ class Codec:
         rest = list(ids[1:])
         arguments: list[int | str] = []
         for kind in SLOTS[op]:
-            if op == "tab_focus":
-                arguments.append(self._decode_number(rest.pop(0)))
-            elif kind == "text":
+            if kind == "text":
                 cut = rest.index(self.end) if self.end in rest else len(rest)
                 arguments.append(self.read_text(rest[:cut], prefix))
                 rest = rest[cut + 1 :]
+                continue
+            token = rest.pop(0)
+            position = token - self.vocabulary.capacity
+            if op == "tab_focus":
+                arguments.append(self._decode_number(token))
+            elif kind == "mark":
+                arguments.append(int(prefix.marks[position]))
+            elif kind == "option":
+                arguments.append(join(_list_name_words(prefix, position)))
+            elif kind == "number":
+                arguments.append(round(self._decode_number(token) * max(viewport) / NUMBERS))
             else:
-                arguments.append(self._decode_argument(kind, rest.pop(0), prefix, viewport))
+                arguments.append(self.vocabulary.word(token).split(":", 1)[1])
         if op == "scroll":
             arguments[1:] = SCROLLS[str(arguments[1])]
         return act.ACTIONS[op](*arguments)  # type: ignore[arg-type]
-
-    def _decode_argument(
-        self, kind: str, token: int, prefix: Prefix, viewport: tuple[int, int]
-    ) -> int | str:
-        position = token - self.vocabulary.capacity
-        if kind == "mark":
-            return int(prefix.marks[position])
-        if kind == "option":
-            return join(_list_name_words(prefix, position))
-        if kind == "number":
-            return round(self._decode_number(token) * max(viewport) / NUMBERS)
-        return self.vocabulary.word(token).split(":", 1)[1]
 
     def _decode_number(self, token: int) -> int:
         return int(self.vocabulary.word(token).removeprefix("number:"))
@@ -207,7 +201,7 @@ class ActionGrammar:
 
     @property
     def name(self) -> str:
-        """What is stored with a step to say what was allowed."""
+        """What is stored with a step: the operations that were allowed."""
         return ACTIONS_ALLOWED + ",".join(self.ops)
 
     def slot(self, ids: Sequence[int]) -> str:

@@ -30,21 +30,21 @@ def write_messages_body(
 ) -> dict[str, Any]:
     """Return the request: system texts stand apart, images travel as base64 blocks."""
     system = [clean_text(each.text) for each in messages if each.role == "system"]
-    turns = [_write_turn(each) for each in messages if each.role != "system"]
+    turns = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        blocks: list[dict[str, Any]] = []
+        for image in message.images:
+            data = base64.b64encode(image).decode("ascii")
+            source = {"type": "base64", "media_type": f"image/{image_type(image)}", "data": data}
+            blocks.append({"type": "image", "source": source})
+        blocks.append({"type": "text", "text": clean_text(message.text) or " "})
+        turns.append({"role": message.role, "content": blocks})
     body = {"model": model, **options, "messages": turns}
     # It takes temperatures up to 1.
     body["temperature"] = min(options["temperature"], 1.0)
     return body | ({"system": "\n\n".join(system)} if system else {})
-
-
-def _write_turn(message: Message) -> dict[str, Any]:
-    blocks: list[dict[str, Any]] = []
-    for image in message.images:
-        data = base64.b64encode(image).decode("ascii")
-        source = {"type": "base64", "media_type": f"image/{image_type(image)}", "data": data}
-        blocks.append({"type": "image", "source": source})
-    blocks.append({"type": "text", "text": clean_text(message.text) or " "})
-    return {"role": message.role, "content": blocks}
 
 
 class _Block(BaseModel):

@@ -66,8 +66,23 @@ PROVIDERS: Mapping[str, Provider] = MappingProxyType(
 
 
 def read_variable(name: str) -> str:
-    """Return a variable of the environment, else of `.env` in the working folder, else nothing."""
-    return os.environ.get(name, "") or _read_env_file().get(name, "")
+    """Return a variable of the environment, else of `.env` in the working folder, else nothing.
+
+    The file has lines `NAME=value`; quotes around a value and `export` before a name are left out.
+    """
+    if found := os.environ.get(name, ""):
+        return found
+    try:
+        lines = ENV_FILE.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    for line in lines:
+        key, is_set, value = line.strip().removeprefix("export ").partition("=")
+        if is_set and key.strip() == name:
+            value = value.strip()
+            is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+            found = value[1:-1] if is_quoted else value.partition(" #")[0].strip()
+    return found
 
 
 def resolve_provider(endpoint: Endpoint) -> Endpoint:
@@ -104,19 +119,3 @@ def wants_key(model: str) -> bool:
     """Whether the provider that a model's name begins with answers only to a key."""
     provider = PROVIDERS.get(model.partition("/")[0])
     return provider is not None and bool(provider.keys)
-
-
-def _read_env_file() -> dict[str, str]:
-    """Return `NAME=value` lines; quotes around a value and `export` before a name are left out."""
-    try:
-        lines = ENV_FILE.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return {}
-    found = {}
-    for line in lines:
-        name, is_set, value = line.strip().removeprefix("export ").partition("=")
-        if is_set and not name.startswith("#"):
-            value = value.strip()
-            is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-            found[name.strip()] = value[1:-1] if is_quoted else value.partition(" #")[0].strip()
-    return found

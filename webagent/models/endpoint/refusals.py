@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -45,8 +45,10 @@ class ServerRefusal:
         self.parameter = found.get("param")
         if self.parameter is None and re.search(r"[`'\"]?temperature[`'\"]? (is|:)", self.words):
             self.parameter = "temperature"  # Anthropic names it in the message alone
-        asked = [*_pauses(headers), *(each.get("retryDelay") for each in details)]
-        self.pause = max((_seconds(each) for each in asked), default=0.0)
+        waits = [headers.get("retry-after"), *(each.get("retryDelay") for each in details)]
+        if milliseconds := headers.get("retry-after-ms"):
+            waits.append(f"{milliseconds}ms")
+        self.pause = max(map(_read_seconds, waits))
         """Seconds that the server asks to wait; 0 where it does not."""
 
     @property
@@ -135,17 +137,9 @@ NO_KEY = "NO_API_KEY"
 ASK_OWNER = "set OPENAI_BASE_URL and OPENAI_API_KEY for a server that wants a key"
 
 
-def _pauses(headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield what headers ask to wait."""
-    if value := headers.get("retry-after-ms"):
-        yield f"{value}ms"
-    if value := headers.get("retry-after"):
-        yield value
-
-
-def _seconds(asked: Any) -> float:
+def _read_seconds(wait: Any) -> float:
     """Return the seconds of `20`, `20s`, `500ms` or a date; 0 where it is none of them."""
-    text = str(asked or "").strip()
+    text = str(wait or "").strip()
     if found := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s)?", text):
         return float(found[1]) / (1000 if found[2] == "ms" else 1)
     with suppress(ValueError):

@@ -142,7 +142,15 @@ def read_endpoint(table: Mapping[str, Any]) -> Endpoint:
     A server's table starts from the one named by its `kind`. Raises `SetupError` for an unknown key
     or server and for a value of the wrong type.
     """
-    values = {**table, "server": _read_server(table.get("server", _PLAIN))}
+    declared = table.get("server", _PLAIN)
+    server = {"kind": declared} if isinstance(declared, str) else declared
+    if not isinstance(server, dict):
+        raise SetupError(f"endpoint setting server: expected a name or a table, found {declared!r}")
+    kind = str(server.get("kind", _PLAIN))
+    if kind not in SERVERS:
+        raise unknown_name("server", kind, SERVERS)
+    _refuse_unknown(server, Server, "server setting")
+    values = {**table, "server": asdict(SERVERS[kind]) | server}
     _refuse_unknown(values, Endpoint, "endpoint setting")
     try:
         # As JSON, since the strict reading of Python objects takes no mapping for a dataclass.
@@ -153,17 +161,6 @@ def read_endpoint(table: Mapping[str, Any]) -> Endpoint:
         where = ".".join(str(part) for part in first["loc"]) or "endpoint"
         found = "" if first["type"] == "missing" else f", found {first['input']!r}"
         raise SetupError(f"endpoint setting {where}: {first['msg']}{found}") from error
-
-
-def _read_server(declared: object) -> dict[str, Any]:
-    table = {"kind": declared} if isinstance(declared, str) else declared
-    if not isinstance(table, dict):
-        raise SetupError(f"endpoint setting server: expected a name or a table, found {declared!r}")
-    kind = str(table.get("kind", _PLAIN))
-    if kind not in SERVERS:
-        raise unknown_name("server", kind, SERVERS)
-    _refuse_unknown(table, Server, "server setting")
-    return asdict(SERVERS[kind]) | table
 
 
 def _refuse_unknown(table: Mapping[str, Any], kind: type[Endpoint | Server], what: str) -> None:

@@ -109,8 +109,14 @@ def assemble(pieces: Sequence[CacheSlice], room: int) -> Cache:
         cache.layers.append(layer)
         if pieces[0].pairs[place][0].dim() < 4:
             continue
-        keys, values = (_align(pieces, place, which, width, room) for which in (0, 1))
-        layer.hold(keys, values, width)
+        aligned = []
+        for which, like in enumerate(pieces[0].pairs[place]):
+            tensor = like.new_zeros((len(pieces), like.shape[1], width + room, like.shape[3]))
+            for row, piece in enumerate(pieces):
+                part = piece.pairs[place][which][piece.row, :, piece.first : piece.last]
+                tensor[row, :, width - len(piece) : width] = part
+            aligned.append(tensor)
+        layer.hold(aligned[0], aligned[1], width)
     return cache
 
 
@@ -140,16 +146,6 @@ def shift(cache: Cache, row: int, first: int, last: int, by: int) -> None:
 
 def _layers(cache: Cache) -> list[GrowingLayer]:
     return cast(list[GrowingLayer], cache.layers)
-
-
-def _align(pieces: Sequence[CacheSlice], place: int, which: int, width: int, room: int) -> Tensor:
-    like = pieces[0].pairs[place][which]
-    heads, depth = like.shape[1], like.shape[3]
-    aligned = like.new_zeros((len(pieces), heads, width + room, depth))
-    for row, piece in enumerate(pieces):
-        part = piece.pairs[place][which][piece.row, :, piece.first : piece.last]
-        aligned[row, :, width - len(piece) : width] = part
-    return aligned
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,32 +248,25 @@ class GenerationWorker:
             thread.join()
 
     def _run(self) -> None:
+        """Run rounds until nobody waits any more; fail who still waits when it ends otherwise."""
         try:
-            while self._take():
+            while True:
+                with self._changed:
+                    if not self.engine.is_busy:
+                        self._changed.wait_for(lambda: self._inbox or self._closed, timeout=_IDLE)
+                    self.engine.waiting.extend(self._inbox)
+                    self._inbox.clear()
+                    if self._closed or not self.engine.is_busy:
+                        self._thread = None
+                        return
                 with self._weights.turn():
                     self.engine.round()
         finally:
-            self._leave(sys.exception())
-
-    def _take(self) -> bool:
-        """Move new requests to the engine; False when the thread is to end."""
-        with self._changed:
-            if not self.engine.is_busy:
-                self._changed.wait_for(lambda: self._inbox or self._closed, timeout=_IDLE)
-            self.engine.waiting.extend(self._inbox)
-            self._inbox.clear()
-            if self._closed or not self.engine.is_busy:
-                self._thread = None
-                return False
-            return True
-
-    def _leave(self, error: BaseException | None) -> None:
-        """Fail whatever still waits at the end of the thread, with the reason."""
-        with self._changed:
-            if error is None and not self._closed:
-                return
-            self._thread = None
-            reason = ModelError(_CLOSED if error is None else f"generation broke off: {error!r}")
-            self.engine.waiting.extend(self._inbox)
-            self._inbox.clear()
-            self.engine.fail(reason)
+            error = sys.exception()
+            with self._changed:
+                if error is not None or self._closed:
+                    self._thread = None
+                    reason = _CLOSED if error is None else f"generation broke off: {error!r}"
+                    self.engine.waiting.extend(self._inbox)
+                    self._inbox.clear()
+                    self.engine.fail(ModelError(reason))

@@ -210,22 +210,18 @@ def _find_image_id(config: Any, tokenizer: Any) -> int:
 def _find_endings(
     name: str, config: Any, tokenizer: Any, generation: Any, *, sees: bool
 ) -> Endings:
-    # Ids that stand for what is not text: a reply that held one could not be read again.
-    names = (*_IMAGE_IDS, "video_token_id", "audio_token_id") if sees else ()
-    never = {one for each in names if isinstance(one := getattr(config, each, None), int)}
-    return Endings(_find_stop_ids(name, tokenizer, generation), tuple(sorted(never)))
-
-
-def _find_stop_ids(name: str, tokenizer: Any, generation: Any) -> frozenset[int]:
     configured = getattr(generation, "eos_token_id", None)
     stops = set(configured if isinstance(configured, list) else [configured])
-    found = (stops | {tokenizer.eos_token_id}) - {None}
-    if not found:
+    stops = (stops | {tokenizer.eos_token_id}) - {None}
+    if not stops:
         raise SetupError(
             f"neither the tokenizer nor the generation config of {name} names the token that ends a"
             " reply; set eos_token in tokenizer_config.json"
         )
-    return frozenset(found)
+    # Ids that stand for what is not text: a reply that held one could not be read again.
+    names = (*_IMAGE_IDS, "video_token_id", "audio_token_id") if sees else ()
+    never = {one for each in names if isinstance(one := getattr(config, each, None), int)}
+    return Endings(frozenset(stops), tuple(sorted(never)))
 
 
 def _find_template(source: ModelSource, tokenizer: Any, processor: Any | None) -> str:

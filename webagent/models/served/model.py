@@ -87,7 +87,9 @@ class ServedModel:
             server = SERVERS[base.kind]
             server = replace(server, log_probs="processed", grammars=await self._keeps(base))
             self._has_grammars = server.grammars
-            self._version = await asyncio.to_thread(self._describe_version)
+            digest = await asyncio.to_thread(_digest_weights, self.base)
+            adapter = f"+{self._adapter}" if self._adapter else ""
+            self._version = f"{Path(self.base).name}@{digest}{adapter}"
             await self._push()
             endpoint = self._endpoint(base)
             parameters: dict[str, Any] = {"stop_token_ids": sorted(reading.endings.stop)}
@@ -197,11 +199,17 @@ class ServedModel:
         return replace(reply, text=text, finish_reason="stop" if is_ended else reply.finish_reason)
 
     def _check_base(self, base: ServedBase) -> None:
-        """Raise `SetupError` where the server has loaded another model than the folder's."""
+        """Raise `SetupError` where the server has loaded another model than the folder's, and
+        cannot load its weights for want of the same shape."""
         if _is_same(base.root, self.base):
             return
         can_load = base.kind == "sglang" and not self._adapter and Path(self.base).is_dir()
-        if not can_load or not _is_alike(base.root, self.base):
+        shapes = []
+        with suppress(OSError, ValueError):
+            for place in (base.root, self.base) if can_load else ():
+                config = json.loads(Path(place, "config.json").read_text(encoding="utf-8"))
+                shapes.append([config.get(name) for name in _SHAPE])
+        if len(shapes) != 2 or shapes[0] != shapes[1]:
             raise SetupError(
                 f"the server at {self._server.url} serves {base.root}, expected {self.base}; start"
                 " it with that model"
@@ -256,11 +264,6 @@ class ServedModel:
     def _endpoint(self, base: ServedBase) -> Endpoint:
         return replace(self._settings, model=base.name, base_url=f"{self._server.url}/v1")
 
-    def _describe_version(self) -> str:
-        """Return name and digest of the weights that reply."""
-        found = f"{Path(self.base).name}@{_digest_weights(self.base)}"
-        return f"{found}+{self._adapter}" if self._adapter else found
-
 
 def name_adapter(folder: Path) -> str:
     """Return the name under which an adapter is pushed: run, arm, repeat and round where it lies in
@@ -294,13 +297,3 @@ def _is_same(root: str, base: str) -> bool:
     if there.is_dir() and here.is_dir():
         return there.samefile(here)
     return there.name == here.name
-
-
-def _is_alike(root: str, base: str) -> bool:
-    """Whether the configurations of two folders say that their weights have the same shape."""
-    shapes = []
-    with suppress(OSError, ValueError):
-        for place in (root, base):
-            config = json.loads(Path(place, "config.json").read_text(encoding="utf-8"))
-            shapes.append([config.get(name) for name in _SHAPE])
-    return len(shapes) == 2 and shapes[0] == shapes[1]

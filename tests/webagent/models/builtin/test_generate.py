@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.fakes.lessons import lesson, trained, untrained
-from webagent.models.builtin.generate import sample, search
+from webagent.models.builtin.network import sample, search
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 
