@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options
 from benchmarks.task_files import (
-    FileEntry,
     PublishedFile,
     date_in_name,
     find_file,
@@ -44,7 +43,26 @@ def tasks(path: Path | str, version: str = "") -> list[Task]:
     """
     file = Path(path)
     version = version or date_in_name(file)
-    return [_task(entry, version) for entry in read_list(file)]
+    made = []
+    for entry in read_list(file):
+        address, level = entry.words("website"), entry.words("level")
+        host = urlsplit(address).hostname
+        if not host:
+            raise entry.wrong("website", "an address")
+        if level not in LEVELS:
+            raise entry.wrong("level", f"one of {', '.join(LEVELS)}")
+        entry.integer("reference_length")
+        made.append(
+            Task(
+                id=f"online-mind2web/{entry.words('task_id')}@{version}",
+                start_url=address,
+                goal=entry.words("confirmed_task"),
+                max_steps=MAX_STEPS,
+                clock="real",
+                skills=(host.removeprefix("www."), level),
+            )
+        )
+    return made
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -54,21 +72,3 @@ def suite(options: Options, subset: str = "") -> Suite:
     """
     file = find_file(FILE, options.files)
     return make_suite(f"online-mind2web@{date_in_name(file)}", tasks(file))
-
-
-def _task(entry: FileEntry, version: str) -> Task:
-    address, level = entry.words("website"), entry.words("level")
-    host = urlsplit(address).hostname
-    if not host:
-        raise entry.wrong("website", "an address")
-    if level not in LEVELS:
-        raise entry.wrong("level", f"one of {', '.join(LEVELS)}")
-    entry.integer("reference_length")
-    return Task(
-        id=f"online-mind2web/{entry.words('task_id')}@{version}",
-        start_url=address,
-        goal=entry.words("confirmed_task"),
-        max_steps=MAX_STEPS,
-        clock="real",
-        skills=(host.removeprefix("www."), level),
-    )

@@ -39,28 +39,25 @@ def read(path: Path) -> dict[str, Task]:
     tables = read_toml(path, UnreadableTasks).get("tasks")
     if not isinstance(tables, dict) or not tables:
         raise UnreadableTasks(f"{path} names no tasks; expected a table [tasks.NAME] for each")
-    return {
-        name: _task(name, FileEntry.of(table, f"{path}: [tasks.{name}]"))
-        for name, table in tables.items()
-    }
-
-
-def _task(name: str, entry: FileEntry) -> Task:
-    entry.allow(("url", "goal", "answer", "login", "site", "max_steps", "skills"))
-    url, answer = entry.words("url"), entry.text("answer", "")
-    if urlsplit(url).scheme not in ("http", "https", "file"):
-        raise entry.wrong("url", "an http address")
-    steps = entry.integer("max_steps") if "max_steps" in entry.values else 30
-    if steps < 1:
-        raise entry.wrong("max_steps", "a number above 0")
-    return Task(
-        f"own/{name}@{VERSION}",
-        url,
-        entry.words("goal"),
-        max_steps=steps,
-        clock="real",
-        checks=(TaskCheck("episode.answer", "same_text", answer),) if answer else (),
-        site=entry.text("site", ""),
-        login=entry.text("login", ""),
-        skills=tuple(map(str, entry.values.get("skills", []))),
-    )
+    tasks = {}
+    for name, table in tables.items():
+        entry = FileEntry.of(table, f"{path}: [tasks.{name}]")
+        entry.allow(("url", "goal", "answer", "login", "site", "max_steps", "skills"))
+        url, answer = entry.words("url"), entry.text("answer", "")
+        if urlsplit(url).scheme not in ("http", "https", "file"):
+            raise entry.wrong("url", "an http address")
+        steps = entry.integer("max_steps") if "max_steps" in entry.values else 30
+        if steps < 1:
+            raise entry.wrong("max_steps", "a number above 0")
+        tasks[name] = Task(
+            f"own/{name}@{VERSION}",
+            url,
+            entry.words("goal"),
+            max_steps=steps,
+            clock="real",
+            checks=(TaskCheck("episode.answer", "same_text", answer),) if answer else (),
+            site=entry.text("site", ""),
+            login=entry.text("login", ""),
+            skills=tuple(map(str, entry.values.get("skills", []))),
+        )
+    return tasks

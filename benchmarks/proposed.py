@@ -61,16 +61,15 @@ def read(path: Path) -> list[TaskProposal]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise TasksMissing(f"{path} cannot be read: {error}") from error
-    return [_read_line(text, f"{path}, line {number}") for number, text in enumerate(lines, 1)]
-
-
-def _read_line(text: str, where: str) -> TaskProposal:
-    try:
-        found = json.loads(text)
-        if isinstance(found, dict):
-            found.pop("made", None)
-        return from_json(TaskProposal, found)
-    except json.JSONDecodeError as error:
-        raise UnreadableTasks(f"{where}: not JSON: {error}") from error
-    except StoreError as error:
-        raise UnreadableTasks(f"{where}: no proposal: {error}") from error
+    proposals = []
+    for number, text in enumerate(lines, 1):
+        try:
+            found = json.loads(text)
+            if isinstance(found, dict):
+                found.pop("made", None)
+            proposals.append(from_json(TaskProposal, found))
+        except json.JSONDecodeError as error:
+            raise UnreadableTasks(f"{path}, line {number}: not JSON: {error}") from error
+        except StoreError as error:
+            raise UnreadableTasks(f"{path}, line {number}: no proposal: {error}") from error
+    return proposals

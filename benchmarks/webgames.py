@@ -11,7 +11,6 @@ from pathlib import Path
 
 from benchmarks.catalogue import Benchmark, Options
 from benchmarks.task_files import (
-    FileEntry,
     PublishedFile,
     check_addresses,
     find_file,
@@ -49,7 +48,28 @@ _ROUTES = "/*"
 
 def tasks(path: Path | str, address: str = ADDRESS) -> list[Task]:
     """Return the tasks of the file, played at the address. Raises `UnreadableTasks`."""
-    return [_task(entry, address.rstrip("/")) for entry in read_lines(Path(path))]
+    made = []
+    for entry in read_lines(Path(path)):
+        name, page = (entry.words(key).removesuffix(_ROUTES) for key in ("id", "path"))
+        title, description = entry.words("title"), entry.words("description")
+        level, password = entry.values.get("difficulty"), entry.words("password")
+        if level is not None and level not in LEVELS:
+            raise entry.wrong("difficulty", ", ".join(LEVELS))
+        tags = [tag for tag in entry.texts("tags") if tag not in LEVELS]
+        stop = "" if description.endswith((".", "!", "?")) else "."
+        made.append(
+            Task(
+                id=f"webgames/{name}@{VERSION}",
+                start_url=f"{address.rstrip('/')}/{page}",
+                goal=f"{title}: {description}{stop} {WON}",
+                max_steps=MAX_STEPS,
+                checks=(TaskCheck("episode.answer", "matches", re.escape(password)),),
+                clock="real",
+                template=entry.words("base_task") if "base_task" in entry.values else "",
+                skills=tuple(dict.fromkeys([*([level] if level else []), *tags])),
+            )
+        )
+    return made
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -60,22 +80,3 @@ def suite(options: Options, subset: str = "") -> Suite:
     given = check_addresses(options.addresses, (SITE,), "webgames")
     made = tasks(find_file(FILE, options.files), given.get(SITE, ADDRESS))
     return make_suite(f"webgames@{VERSION}", made)
-
-
-def _task(entry: FileEntry, address: str) -> Task:
-    name, path = (entry.words(key).removesuffix(_ROUTES) for key in ("id", "path"))
-    title, description = entry.words("title"), entry.words("description")
-    level, password = entry.values.get("difficulty"), entry.words("password")
-    if level is not None and level not in LEVELS:
-        raise entry.wrong("difficulty", ", ".join(LEVELS))
-    tags = [tag for tag in entry.texts("tags") if tag not in LEVELS]
-    return Task(
-        id=f"webgames/{name}@{VERSION}",
-        start_url=f"{address}/{path}",
-        goal=f"{title}: {description}{'' if description.endswith(('.', '!', '?')) else '.'} {WON}",
-        max_steps=MAX_STEPS,
-        checks=(TaskCheck("episode.answer", "matches", re.escape(password)),),
-        clock="real",
-        template=entry.words("base_task") if "base_task" in entry.values else "",
-        skills=tuple(dict.fromkeys([*([level] if level else []), *tags])),
-    )

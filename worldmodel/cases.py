@@ -8,7 +8,6 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from urllib.parse import parse_qsl, urlsplit
 
-from webagent.action import Action
 from webagent.memory.goals import Goal, clean, read_goal
 from webagent.memory.pages import is_within
 from webagent.memory.scene import mark_of
@@ -89,10 +88,13 @@ class Occasion:
     @cached_property
     def past(self) -> tuple[tuple[str, str, str], ...]:
         """The last three steps, latest first."""
-        return tuple(
-            _done(step.observation.nodes, step.decision.action)
-            for step in reversed(self.situation.steps[-3:])
-        )
+        found = []
+        for step in reversed(self.situation.steps[-3:]):
+            action = step.decision.action
+            mark = getattr(action, "mark", 0)
+            node = next((n for n in step.observation.nodes if mark and n.mark == mark), None)
+            found.append((op_of(action), node.role if node else "", node.name if node else ""))
+        return tuple(found)
 
     @cached_property
     def filled(self) -> frozenset[tuple[str, str]]:
@@ -116,12 +118,12 @@ class Occasion:
     def texts(self) -> dict[Reference, str]:
         """The available texts, the most informative first."""
         found: dict[Reference, str] = {}
-        for reference, text in self._at_hand():
+        for reference, text in self._list_texts():
             if len(text) >= _SHORTEST or (text and reference[0] in ("text", "value")):
                 found.setdefault(reference, clean(text))
         return found
 
-    def _at_hand(self) -> Iterator[tuple[Reference, str]]:
+    def _list_texts(self) -> Iterator[tuple[Reference, str]]:
         nodes, node = self.before.nodes, self.node
         yield ("text",), self.written
         if node is not None:
@@ -153,12 +155,6 @@ class Occasion:
             yield ("path", i), part
         for key, value in parse_qsl(parts.query):
             yield ("query", key), value
-
-
-def _done(nodes: tuple[Node, ...], action: Action) -> tuple[str, str, str]:
-    mark = getattr(action, "mark", 0)
-    node = next((n for n in nodes if mark and n.mark == mark), None)
-    return op_of(action), node.role if node else "", node.name if node else ""
 
 
 @dataclass(eq=False)

@@ -218,31 +218,26 @@ def _as_one(run: list[Node], like: set[LineKind], most: int) -> Node:
 def compose_url(case: TransitionCase, there: Occasion, others: list[TransitionCase]) -> str:
     """Return the URL that is reached, with a gap for unknown parts."""
     text = unquote_plus(case.url)
+    # The available texts contained in the URL, each as it is written there.
+    contained: list[tuple[tuple[str | int, ...], str]] = [((), "")]
+    for reference, held in case.texts.items():
+        for written in dict.fromkeys((held, _slug(held))):
+            if len(written) > 1 and written.lower() in text.lower():
+                contained.append((reference, written))
+                break
     best, most = "", 0.0
-    for reference, old in [((), ""), *_in_address(text, case)]:
-        told = _readdress(text, old, there.texts.get(reference)) if reference else text
+    for reference, old in contained:
+        found = _readdress(text, old, there.texts.get(reference)) if reference else text
         hits = 0
         for other in others:
             theirs = _readdress(text, old, other.texts.get(reference)) if reference else text
             hits += theirs is not None and theirs == unquote_plus(other.url)
         share = (hits + (0.6 if reference else 0.5)) / (len(others) + 1)
-        if told is not None and share > most:
-            best, most = told, share
+        if found is not None and share > most:
+            best, most = found, share
     if most < 0.5:
         return ""
     return case.url if best == text else best.replace(" ", "+")
-
-
-def _in_address(text: str, case: TransitionCase) -> list[tuple[tuple[str | int, ...], str]]:
-    """Return available texts contained in a URL, each as it is written there."""
-    found = []
-    low = text.lower()
-    for reference, held in case.texts.items():
-        for written in dict.fromkeys((held, _slug(held))):
-            if len(written) > 1 and written.lower() in low:
-                found.append((reference, written))
-                break
-    return found
 
 
 def _readdress(text: str, old: str, new: str | None) -> str | None:

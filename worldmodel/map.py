@@ -277,33 +277,27 @@ def _pages(cases: Sequence[TransitionCase], tried: set[tuple[str, str, str]]) ->
         urls = Counter(case.situation.observation.url for case in group)
         lines: Counter[int] = Counter(name for case in group for name in case.before.names)
         shared = {name for name, count in lines.items() if count >= _SHARED * len(group)}
-        told = zip(group[0].before.named, group[0].before.nodes, strict=True)
-        texts = [n.name[:80] for name, n in told if name in shared and n.name]
+        named = zip(group[0].before.named, group[0].before.nodes, strict=True)
+        common = [node for name, node in named if name in shared and node.name]
+        # What all pages of the kind offer and nobody has tried there.
+        untried = [
+            f'{node.role} "{node.name}"'
+            for node in common
+            if node.mark
+            and node.role in _OFFERS
+            and not {(kind, node.role, mask(node.name)), (kind, node.role, "*")} & tried
+        ]
         page = MapPage(kind, first.url, first.title, len(group))
         page.addresses = [url for url, _ in urls.most_common(_EXAMPLES)]
         page.different = len(urls)
-        page.lines = list(dict.fromkeys(texts))[:_LINES]
-        page.unexplored = _untried(kind, group, shared, tried)
+        page.lines = list(dict.fromkeys(node.name[:80] for node in common))[:_LINES]
+        page.unexplored = list(dict.fromkeys(untried))
         found[kind] = page
     for case in cases:
         after = case.transition.after
         if (kind := mask_address(after.url)) not in found:
             found[kind] = MapPage(kind, after.url, after.title, 0, [after.url], 1)
     return found
-
-
-def _untried(
-    kind: str, group: Sequence[TransitionCase], shared: set[int], tried: set[tuple[str, str, str]]
-) -> list[str]:
-    """Return what all pages of a kind offer and nobody has tried there."""
-    told = zip(group[0].before.named, group[0].before.nodes, strict=True)
-    offers = [n for name, n in told if name in shared and n.mark and n.role in _OFFERS and n.name]
-    left = [
-        f'{n.role} "{n.name}"'
-        for n in offers
-        if not {(kind, n.role, mask(n.name)), (kind, n.role, "*")} & tried
-    ]
-    return list(dict.fromkeys(left))
 
 
 def _rules(cases: Sequence[TransitionCase]) -> list[MapRule]:

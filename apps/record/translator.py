@@ -247,16 +247,13 @@ class Translator:
     def _let_go(self, up: UserEvent | None = None) -> None:
         """Take a mouse that is still pressed as let go of, where it is if nothing reports where."""
         down, self._down = self._down, None
-        if down is not None:
-            self._release(down, up or down)
-
-    def _release(self, down: UserEvent, up: UserEvent) -> None:
-        """Take in that the mouse was let go of: a click where it was pressed, else a drag."""
+        if down is None:
+            return
+        up = up or down
         kind = down.details.get("kind", "")
         is_typed = self._typing is not None and self._typing.mark == down.mark
-        if kind in _CHOSEN_FROM or kind in _SET_BY_HAND or is_typed:
-            return
-        self._hold(down, drag_of(down, up) if is_drag(down, up) else click_of(down))
+        if kind not in _CHOSEN_FROM and kind not in _SET_BY_HAND and not is_typed:
+            self._hold(down, drag_of(down, up) if is_drag(down, up) else click_of(down))
 
     def _hold(self, event: UserEvent, action: Action | None) -> None:
         if action is None:

@@ -54,7 +54,27 @@ def tasks(path: Path | str, *, start_url: str = START, version: str = "") -> lis
     """
     file = Path(path)
     version = version or date_in_name(file)
-    return [_task(entry, start_url, version) for entry in read_list(file)]
+    made = []
+    for entry in read_list(file):
+        entry.items("evaluation")  # it has to be there
+        length, nodes = entry.integer("reference_task_length"), entry.inners("evaluation")
+        checks = tuple(map(_check, nodes))
+        addresses = (str(node.values["content"].get("url") or "") for node in nodes)
+        hosts = filter(None, (urlsplit(address).hostname for address in addresses))
+        steps = math.ceil(STEPS_PER_REFERENCE * length)
+        made.append(
+            Task(
+                id=f"mind2web-live/{entry.integer('index')}@{version}",
+                start_url=start_url,
+                goal=entry.text("task"),
+                max_steps=min(MOST_STEPS, max(LEAST_STEPS, steps)),
+                records=("elements",) if any(c.evidence == "elements" for c in checks) else (),
+                checks=checks,
+                clock="real",
+                skills=tuple(host.removeprefix("www.") for host in islice(hosts, 1)),
+            )
+        )
+    return made
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -64,24 +84,6 @@ def suite(options: Options, subset: str = "") -> Suite:
     """
     file = find_file(FILE, options.files)
     return make_suite(f"mind2web-live@{date_in_name(file)}", tasks(file))
-
-
-def _task(entry: FileEntry, start_url: str, version: str) -> Task:
-    entry.items("evaluation")  # it has to be there
-    length, nodes = entry.integer("reference_task_length"), entry.inners("evaluation")
-    checks = tuple(map(_check, nodes))
-    addresses = (str(node.values["content"].get("url") or "") for node in nodes)
-    hosts = filter(None, (urlsplit(address).hostname for address in addresses))
-    return Task(
-        id=f"mind2web-live/{entry.integer('index')}@{version}",
-        start_url=start_url,
-        goal=entry.text("task"),
-        max_steps=min(MOST_STEPS, max(LEAST_STEPS, math.ceil(STEPS_PER_REFERENCE * length))),
-        records=("elements",) if any(check.evidence == "elements" for check in checks) else (),
-        checks=checks,
-        clock="real",
-        skills=tuple(host.removeprefix("www.") for host in islice(hosts, 1)),
-    )
 
 
 def _check(node: FileEntry) -> TaskCheck:

@@ -206,7 +206,17 @@ class Instance:
             time.sleep(_DYING_SECONDS)
             self.check()
             raise SiteError(f"{self.site.id} no longer responds: {error}") from error
-        return self.database is None or _is_idle(self.database, end - time.monotonic())
+        if self.database is None:
+            return True
+        address = f"{self.database.as_uri()}?mode=rw"
+        left = max(0.05, end - time.monotonic())
+        try:
+            with closing(sqlite3.connect(address, uri=True, timeout=left)) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.rollback()
+        except sqlite3.Error:
+            return False
+        return True
 
 
 def first_state(site: Site, folder: Path, state: Path) -> None:
@@ -238,15 +248,3 @@ def first_state(site: Site, folder: Path, state: Path) -> None:
             process.kill()
     finally:
         port.release()
-
-
-def _is_idle(database: Path, seconds: float) -> bool:
-    """Return whether nobody is writing to the database, or stops within so many seconds."""
-    try:
-        address = f"{database.as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, timeout=max(0.05, seconds))) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.rollback()
-    except sqlite3.Error:
-        return False
-    return True

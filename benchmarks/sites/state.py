@@ -269,21 +269,16 @@ def digest(site: Site) -> str:
     text = hashlib.sha256(f"{_FORMAT}\0{site.id}\0{sorted(site.accounts.items())}".encode())
     if isinstance(site, Fingerprinted):
         text.update(site.fingerprint().encode())
-    for path in _sources(type(site).__module__):
-        text.update(path.name.encode() + b"\0" + path.read_bytes())
-    return text.hexdigest()[:16]
-
-
-def _sources(module: str) -> Iterator[Path]:
-    """Return the module's file, or all files of the package that is the site's own."""
+    module = type(site).__module__
     package = module if hasattr(sys.modules[module], "__path__") else module.rpartition(".")[0]
     file = sys.modules[module].__file__
-    if re.fullmatch(r"benchmarks\.\w+\.site", package):
-        folder = Path(sys.modules[package].__path__[0])
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
-        yield from (path for path in files if "__pycache__" not in path.parts)
-    elif file:
-        yield Path(file)
+    paths = [Path(file)] if file else []
+    if re.fullmatch(r"benchmarks\.\w+\.site", package):  # all files of a package of its own
+        within = sorted(Path(sys.modules[package].__path__[0]).rglob("*"))
+        paths = [path for path in within if path.is_file() and "__pycache__" not in path.parts]
+    for path in paths:
+        text.update(path.name.encode() + b"\0" + path.read_bytes())
+    return text.hexdigest()[:16]
 
 
 @contextmanager

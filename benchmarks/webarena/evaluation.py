@@ -267,24 +267,19 @@ class Checking:
         for query in queries:
             query.allow(_QUERY_KEYS)
             found = self.probing.pictures(query)
-            made = [*self._query(query, found)]
+            made = []
+            for item in query.inners("eval_vqa"):
+                expected: Json = {"question": item.text("question"), "answer": item.text("answer")}
+                made.append(self._check(found, "visualwebarena_picture_answer", expected))
+            if "eval_fuzzy_image_match" in query.values:
+                names = query.text("eval_fuzzy_image_match").split(" |OR| ")
+                references: list[Json] = [self.probing.reference(name) for name in names]
+                threshold = query.number("ssim_threshold", SIMILAR)
+                alike: Json = {"references": references, "threshold": threshold}
+                made.append(self._check(found, "visualwebarena_same_picture", alike))
             if not made:
                 raise query.wrong("eval_vqa", "questions, or eval_fuzzy_image_match beside it")
             if query is queries[-1] or self._setup.is_corrected:
                 yield from made
             else:
                 yield self._check(found, "visualwebarena_pictures", True)
-
-    def _query(self, query: FileEntry, found: str) -> Iterator[TaskCheck]:
-        for item in query.inners("eval_vqa"):
-            expected: Json = {"question": item.text("question"), "answer": item.text("answer")}
-            yield self._check(found, "visualwebarena_picture_answer", expected)
-        if "eval_fuzzy_image_match" in query.values:
-            names = query.text("eval_fuzzy_image_match").split(" |OR| ")
-            references: list[Json] = [self.probing.reference(name) for name in names]
-            threshold = query.number("ssim_threshold", SIMILAR)
-            yield self._check(
-                found,
-                "visualwebarena_same_picture",
-                {"references": references, "threshold": threshold},
-            )

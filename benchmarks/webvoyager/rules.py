@@ -67,11 +67,19 @@ def golden_answer(found: Json, expected: Json) -> Verdict:
     if not answer.strip():
         return Verdict(0.0, "no answer was given")
     number = the_number(reference)
-    if number is not None:
-        return _number_given(answer, number, reference)
-    given, wanted = _words(answer), _words(reference)
-    holds = any(given[at : at + len(wanted)] == wanted for at in range(len(given)))
-    return Verdict(float(holds), f"the answer {'has' if holds else 'lacks'} {reference!r}")
+    if number is None:
+        given, wanted = _words(answer), _words(reference)
+        holds = any(given[at : at + len(wanted)] == wanted for at in range(len(given)))
+        return Verdict(float(holds), f"the answer {'has' if holds else 'lacks'} {reference!r}")
+    quantity = number.quantity
+    found_numbers = [one for one in quantities(answer) if one.measure in (quantity.measure, "")]
+    fitting = [abs(one.amount - quantity.amount) <= number.room for one in found_numbers]
+    if not any(fitting):
+        return Verdict(0.0, f"the answer does not contain {reference!r}")
+    if not all(fitting):
+        numbers = ", ".join(one.text for one in found_numbers)
+        return Verdict(None, f"of the numbers {numbers} one is {reference!r}; a judge must decide")
+    return Verdict(1.0, f"the answer has {reference!r}")
 
 
 @consulting_rule
@@ -146,18 +154,6 @@ def the_number(reference: str) -> Given | None:
     size = abs(found[0].amount / float(written)) if float(written) else 1.0
     room = 0.5 * 10.0**-decimals * size if text != reference.strip().rstrip(".") else 0.0
     return Given(found[0], max(room, _EXACT * abs(found[0].amount)))
-
-
-def _number_given(answer: str, number: Given, reference: str) -> Verdict:
-    wanted = number.quantity
-    given = [one for one in quantities(answer) if one.measure in (wanted.measure, "")]
-    fitting = [abs(one.amount - wanted.amount) <= number.room for one in given]
-    if not any(fitting):
-        return Verdict(0.0, f"the answer does not contain {reference!r}")
-    if not all(fitting):
-        numbers = ", ".join(one.text for one in given)
-        return Verdict(None, f"of the numbers {numbers} one is {reference!r}; a judge must decide")
-    return Verdict(1.0, f"the answer has {reference!r}")
 
 
 def _is_same(reference: str, answer: str, *, ignored: str) -> bool:

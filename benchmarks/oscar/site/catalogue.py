@@ -92,40 +92,33 @@ _REMARKS = (
 def products() -> tuple[Product, ...]:
     """Return all of them, category by category. In a category no two have one price."""
     draw = Random("catalogue")
-    return tuple(
-        product
-        for place, category in enumerate(CATEGORIES)
-        for product in _of_category(category, place, draw)
-    )
-
-
-def _of_category(category: Category, place: int, draw: Random) -> list[Product]:
-    names = draw.sample(_NAMES, PRODUCTS_PER_CATEGORY)
-    steps = draw.sample(range(0, 3 * category.cheapest, 5), PRODUCTS_PER_CATEGORY)
     made = []
-    for at, (name, step) in enumerate(zip(names, steps, strict=True)):
-        colour, material = draw.choice(_COLOURS), draw.choice(category.materials)
-        stock = 0 if draw.random() < 0.15 else draw.randint(8, 60)
-        sizes: tuple[int, ...] = ()
-        if category.name == SIZED:
-            sizes = tuple(draw.randint(6, 30) for _ in SIZES)
-            stock = sum(sizes)
-        noun = category.noun.lower()
-        made.append(
-            Product(
-                title=f"{name} {category.noun}",
-                upc=f"{place + 10}{at + 1:02}{draw.randint(1000, 9999)}",
-                category=category.name,
-                price=category.cheapest + step,
-                stock=stock,
-                colour=colour,
-                material=material,
-                weight=draw.randrange(50, 3000, 10),
-                description=f"The {name} {noun} in {colour} {material}. {draw.choice(_REMARKS)}",
-                sizes=sizes,
+    for place, category in enumerate(CATEGORIES):
+        names = draw.sample(_NAMES, PRODUCTS_PER_CATEGORY)
+        steps = draw.sample(range(0, 3 * category.cheapest, 5), PRODUCTS_PER_CATEGORY)
+        for at, (name, step) in enumerate(zip(names, steps, strict=True), 1):
+            colour, material = draw.choice(_COLOURS), draw.choice(category.materials)
+            stock = 0 if draw.random() < 0.15 else draw.randint(8, 60)
+            sizes: tuple[int, ...] = ()
+            if category.name == SIZED:
+                sizes = tuple(draw.randint(6, 30) for _ in SIZES)
+                stock = sum(sizes)
+            thing = f"{name} {category.noun.lower()} in {colour} {material}"
+            made.append(
+                Product(
+                    title=f"{name} {category.noun}",
+                    upc=f"{place + 10}{at:02}{draw.randint(1000, 9999)}",
+                    category=category.name,
+                    price=category.cheapest + step,
+                    stock=stock,
+                    colour=colour,
+                    material=material,
+                    weight=draw.randrange(50, 3000, 10),
+                    description=f"The {thing}. {draw.choice(_REMARKS)}",
+                    sizes=sizes,
+                )
             )
-        )
-    return made
+    return tuple(made)
 
 
 def category(name: str) -> Category:

@@ -100,7 +100,16 @@ def likeness(one: bytes, other: bytes) -> float:
         raise TypeError(f"a picture cannot be read: {error}") from error
     if min(size) < WINDOW:
         raise TypeError(f"pictures of {size[0]} by {size[1]} are too small to compare")
-    return _similarity(*greys)
+    one_grey, other_grey = greys
+    weight = WINDOW**2 / (WINDOW**2 - 1)
+    mean_one, mean_other = _means(one_grey), _means(other_grey)
+    spread_one = weight * (_means(one_grey * one_grey) - mean_one**2)
+    spread_other = weight * (_means(other_grey * other_grey) - mean_other**2)
+    shared = weight * (_means(one_grey * other_grey) - mean_one * mean_other)
+    steady, sharp = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    above = (2 * mean_one * mean_other + steady) * (2 * shared + sharp)
+    below = (mean_one**2 + mean_other**2 + steady) * (spread_one + spread_other + sharp)
+    return float((above / below).mean())
 
 
 def with_folder(folder: Path, images: Callable[[str], bytes]) -> Callable[[str], bytes]:
@@ -114,18 +123,6 @@ def with_folder(folder: Path, images: Callable[[str], bytes]) -> Callable[[str],
         return images(reference)
 
     return look_up
-
-
-def _similarity(one: "Grey", other: "Grey") -> float:
-    weight = WINDOW**2 / (WINDOW**2 - 1)
-    mean_one, mean_other = _means(one), _means(other)
-    spread_one = weight * (_means(one * one) - mean_one**2)
-    spread_other = weight * (_means(other * other) - mean_other**2)
-    shared = weight * (_means(one * other) - mean_one * mean_other)
-    steady, sharp = (0.01 * 255) ** 2, (0.03 * 255) ** 2
-    above = (2 * mean_one * mean_other + steady) * (2 * shared + sharp)
-    below = (mean_one**2 + mean_other**2 + steady) * (spread_one + spread_other + sharp)
-    return float((above / below).mean())
 
 
 def _means(values: "Grey") -> "Grey":

@@ -93,7 +93,13 @@ def words(text: str) -> list[str]:
 
 def _sentences(text: str) -> Iterator[str]:
     """Return the sentences, closing marks after a period with the sentence they close."""
-    spans = [*_spans(text)]
+    spans, begin = [], 0
+    for match, context in _candidates(text):
+        pieces = [piece for line in context.split("\n") for piece in _PIECE.findall(line)]
+        if any(_breaks(*pair) for pair in pairwise(pieces)):
+            spans.append((begin, match.end()))
+            begin = match.start("following") if match["following"] else match.end()
+    spans.append((begin, len(text.rstrip())))
     taken = 0
     for (start, end), following in zip(spans, [*spans[1:], None], strict=True):
         start += taken
@@ -104,16 +110,6 @@ def _sentences(text: str) -> Iterator[str]:
             taken = closing.end()
         elif text[start:end]:
             yield text[start:end]
-
-
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for match, context in _candidates(text):
-        pieces = [piece for line in context.split("\n") for piece in _PIECE.findall(line)]
-        if any(_breaks(*pair) for pair in pairwise(pieces)):
-            yield start, match.end()
-            start = match.start("following") if match["following"] else match.end()
-    yield start, len(text.rstrip())
 
 
 def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:

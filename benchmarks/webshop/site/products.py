@@ -90,29 +90,27 @@ def load_goals() -> tuple[ShopGoal, ...]:
     and place here, so that a goal is the same every time.
     """
     instructions = _files()[2]
-    goals = [
-        _goal(product, each, place)
-        for product in load_products()
-        for place, each in enumerate(instructions.get(product.asin, ()))
-        if each["instruction_attributes"]
-    ]
+    goals = []
+    for product in load_products():
+        above = [10.0 * tens for tens in range(1, 100) if 10.0 * tens > product.price][:4]
+        for place, each in enumerate(instructions.get(product.asin, ())):
+            if not each["instruction_attributes"]:
+                continue
+            limit, bound = NO_LIMIT, ""
+            if len(above) >= 2:
+                limit = max(Random(f"{product.asin} {place}").sample(above, 2))
+                bound = f", and price lower than {limit:.2f} dollars"
+            goals.append(
+                ShopGoal(
+                    product,
+                    each["instruction"].strip(".") + bound,
+                    tuple(each["instruction_attributes"]),
+                    tuple(each["instruction_options"]),
+                    limit,
+                )
+            )
     Random(233).shuffle(goals)
     return tuple(goals)
-
-
-def _goal(product: ShopProduct, asked: Mapping[str, Any], place: int) -> ShopGoal:
-    above = [10.0 * tens for tens in range(1, 100) if 10.0 * tens > product.price][:4]
-    limit, told = NO_LIMIT, ""
-    if len(above) >= 2:
-        limit = max(Random(f"{product.asin} {place}").sample(above, 2))
-        told = f", and price lower than {limit:.2f} dollars"
-    return ShopGoal(
-        product,
-        asked["instruction"].strip(".") + told,
-        tuple(asked["instruction_attributes"]),
-        tuple(asked["instruction_options"]),
-        limit,
-    )
 
 
 @cache

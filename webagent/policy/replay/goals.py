@@ -197,7 +197,14 @@ class ValueMapping:
         """Return a longer text, such as an element's name, with what has changed in it."""
         pairs = {**{each.old: each.new for each in self.alignment.changes}, **self.given}
         words, parts, done = WordSequence.of(text), list[str](), 0
-        for start, end, new in _find_replacements(words, pairs):
+        replacements: list[tuple[int, int, str]] = []
+        for old, new in sorted(pairs.items(), key=lambda pair: -len(pair[0])):
+            plain = WordSequence.of(old).plain
+            for start in words.finds(plain):
+                end = start + len(plain)
+                if not any(start < to and at < end for at, to, _ in replacements):
+                    replacements.append((start, end, new))
+        for start, end, new in sorted(replacements):
             at, to = words.places[start][0], words.places[end - 1][1]
             if at >= done:
                 parts += [text[done:at], new]
@@ -210,7 +217,7 @@ class ValueMapping:
         return [
             f"{change.old!r} is {change.new!r} now"
             for change in self.alignment.changes
-            if not _is_said(WordSequence.of(change.old), known)
+            if not _is_covered(WordSequence.of(change.old), known)
         ]
 
     def _carry_by_goal(self, text: str) -> CarriedText | None:
@@ -219,7 +226,7 @@ class ValueMapping:
             return None
         new = found.pop()
         if found or new is None:
-            return CarriedText(text, "unsure")
+            return CarriedText(text, "unclear")
         words, old = WordSequence.of(text).plain, self.alignment.old
         start = next(old.finds(words))
         recorded = old.cut(start, start + len(words))
@@ -227,25 +234,13 @@ class ValueMapping:
             return CarriedText(text, "goal")
         fitting = [case for case in _CASES if case(recorded) == text]
         if not fitting:
-            return CarriedText(new, "unsure")
+            return CarriedText(new, "unclear")
         if len({case(new) for case in fitting}) > 1 and _SPEAKS_OF_CASE.search(old.text):
-            return CarriedText(text, "unsure")
+            return CarriedText(text, "unclear")
         return CarriedText(fitting[0](new), "goal")
 
 
-def _find_replacements(words: WordSequence, pairs: Mapping[str, str]) -> list[tuple[int, int, str]]:
-    """Return where old texts stand in a text, with what stands for them; longer ones first."""
-    kept: list[tuple[int, int, str]] = []
-    for old, new in sorted(pairs.items(), key=lambda pair: -len(pair[0])):
-        plain = WordSequence.of(old).plain
-        for start in words.finds(plain):
-            end = start + len(plain)
-            if not any(start < to and at < end for at, to, _ in kept):
-                kept.append((start, end, new))
-    return sorted(kept)
-
-
-def _is_said(change: WordSequence, texts: Sequence[WordSequence]) -> bool:
+def _is_covered(change: WordSequence, texts: Sequence[WordSequence]) -> bool:
     """Whether every word of what has changed is in one of the texts, in its own surroundings."""
     if any(True for text in texts for _ in text.finds(change.plain)):
         return True

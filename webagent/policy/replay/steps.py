@@ -99,9 +99,9 @@ class TextRewriter:
         if names := find_placeholders(text):
             return self._fill_secrets(names, text)
         carried = self.values.carry(text)
-        if carried.how == "unsure":
+        if carried.how == "unclear":
             raise PolicyError(
-                f"it cannot be told what stands for {text!r} in the new goal; say so"
+                f"it is unknown what stands for {text!r} in the new goal; say so"
                 f" with --values {text!r}=…"
             )
         if carried.how == "goal" and "\n" in text.strip() and carried.text != text:
@@ -151,7 +151,7 @@ class TextRewriter:
         if len(found) != 1:
             where = "stood on the recorded page" if stood else "is not in the goal"
             raise PolicyError(
-                f"{text!r} {where} and it cannot be told what stands for it now; say so with"
+                f"{text!r} {where} and it is unknown what stands for it now; say so with"
                 f" --values {text!r}=…"
             )
         return found.pop()
@@ -212,7 +212,7 @@ def replay_step(
         target = recorded.node(mark)
         if target is None:
             raise PolicyError(f"the recorded page has no element {mark} to look for")
-        found = _find_surely(recorded, target, now, place)
+        found = _find_or_raise(recorded, target, now, place)
         finds.append((target, found))
         changes[name] = found.node.mark
     moved = _move_points(replace(action, **changes), recorded, now, place)
@@ -263,7 +263,7 @@ def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
                     yield from (line.text for line in find_nearby_lines(page, place, alike))
 
 
-def _find_surely(
+def _find_or_raise(
     recorded: Observation, target: Node, now: Observation, place: ReplayContext
 ) -> FoundElement:
     search = ElementSearch(recorded, target, now, place.values)
@@ -323,7 +323,7 @@ def _move_points(
         target = min(over, key=lambda node: node.box[2] * node.box[3], default=None)
         if target is None:
             raise PolicyError(f"nothing that is known was at {x},{y}, and the page is another one")
-        box, then = _find_surely(recorded, target, now, place).node.box, target.box
+        box, then = _find_or_raise(recorded, target, now, place).node.box, target.box
         to_x = box[0] + round((x - then[0]) * box[2] / max(1, then[2]))
         to_y = box[1] + round((y - then[1]) * box[3] / max(1, then[3]))
         changes: dict[str, Any] = {names[0]: to_x, names[1]: to_y}
@@ -341,6 +341,6 @@ def _check_focus(
     target = recorded.node(recorded.focus)
     if target is None:
         return
-    found = _find_surely(recorded, target, now, place)
+    found = _find_or_raise(recorded, target, now, place)
     if found.node.mark != now.focus:
         raise PolicyError(f"{describe_element(target)} had the keyboard focus, and has it no more")

@@ -106,7 +106,17 @@ class Metrics:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        _cut(self._path, after)
+        if self._path.exists():
+            kept = []
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                try:
+                    if json.loads(line)["step"] <= after:
+                        kept.append(line + "\n")
+                except (ValueError, KeyError, TypeError):
+                    continue
+            draft = self._path.with_suffix(".draft")
+            draft.write_text("".join(kept), encoding="utf-8")
+            os.replace(draft, self._path)
         self._trackers = Trackers(track, folder, str(folder), after=after)
 
     def write(self, step: int, figures: Mapping[str, float]) -> None:
@@ -120,22 +130,6 @@ class Metrics:
     def close(self) -> None:
         """Send what is left to the trackers."""
         self._trackers.close()
-
-
-def _cut(path: Path, after: int) -> None:
-    """Leave the lines up to the update, written anew beside the file and moved over it."""
-    if not path.exists():
-        return
-    kept = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            if json.loads(line)["step"] <= after:
-                kept.append(line + "\n")
-        except (ValueError, KeyError, TypeError):
-            continue
-    draft = path.with_suffix(".draft")
-    draft.write_text("".join(kept), encoding="utf-8")
-    os.replace(draft, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +338,14 @@ def _restore(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
             values.copy_(part(found.tensors[name], values))
     states = part_states(found.states["optimizer"], trainer.optimizer)
     trainer.optimizer.load_state_dict(states)
-    _restore_random_state(found.states["dice"][trainer.accelerator.process_index])
+    random_states = found.states["dice"][trainer.accelerator.process_index]
+    torch.set_rng_state(random_states["torch"])
+    if random_states["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(random_states["cuda"])
+    version, state, gauss = random_states["python"]
+    random.setstate((version, tuple(state), gauss))
+    name, keys, place, has_gauss, spare = random_states["numpy"]
+    np.random.set_state((name, keys.numpy().astype(np.uint32), place, has_gauss, spare))
 
 
 def _gather_random_states(accelerator: Any) -> list[dict[str, Any]]:
@@ -363,13 +364,3 @@ def _gather_random_states(accelerator: Any) -> list[dict[str, Any]]:
 
     gathered: list[dict[str, Any]] = gather_object([mine])
     return gathered
-
-
-def _restore_random_state(held: Mapping[str, Any]) -> None:
-    torch.set_rng_state(held["torch"])
-    if held["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(held["cuda"])
-    version, state, gauss = held["python"]
-    random.setstate((version, tuple(state), gauss))
-    name, keys, place, has_gauss, spare = held["numpy"]
-    np.random.set_state((name, keys.numpy().astype(np.uint32), place, has_gauss, spare))
