@@ -39,7 +39,7 @@ import_parts("rules")
 
 _KINDS = ("added", "removed", "changed")
 _MAY, _TOLD = "may", 3
-"""The key for tables that may change besides, and how many rows are told."""
+"""The key for tables that may change besides, and how many rows are described."""
 Object = dict[str, Json]
 
 
@@ -114,8 +114,8 @@ def _find_difference(found: list[Json], patterns: list[Json], kind: str) -> str:
     matched = _match_rows(fits)
     if len(matched) < len(patterns):
         lost = next(place for place in range(len(patterns)) if place not in matched.values())
-        told = [describe_row(row, is_pair=is_pair) for row in found]
-        others = f"{kind} was {'; '.join(told[:_TOLD])}" if told else f"nothing was {kind}"
+        shown = [describe_row(row, is_pair=is_pair) for row in found]
+        others = f"{kind} was {'; '.join(shown[:_TOLD])}" if shown else f"nothing was {kind}"
         wanted = describe_row(patterns[lost], is_pair=is_pair)
         return f"{wanted} should have been {kind}; {others}"
     if len(found) > len(patterns):

@@ -1,8 +1,8 @@
-"""Task templates: tasks whose values and wording are drawn from the seed.
+"""Task templates: tasks whose values and wording are sampled from the seed.
 
 The wordings lie beside the templates in a TOML file, so that they can be read, compared and added
 to without the code: `NAME = [wording, ...]`, with the values in braces. Beside it, `choices.toml`
-has what such values are drawn from, and `paraphrases.toml` other wordings that nothing is ever
+has what such values are sampled from, and `paraphrases.toml` other wordings that nothing is ever
 learnt from.
 """
 
@@ -129,22 +129,22 @@ class TemplateSet(Mapping[str, TaskTemplate]):
         if name not in self._templates:
             raise UnknownTask(name, tuple(self._templates))
         template, random = self._templates[name], Random(f"{name} {seed}")
-        drawn = template.draw(random)
+        sampled = template.draw(random)
         benchmark, _, version = self._suite_id.partition("@")
         return Task(
             id=f"{benchmark}/{name}@{version}",
-            start_url=self._address + (drawn.start or self._start(template.login)),
+            start_url=self._address + (sampled.start or self._start(template.login)),
             # Drawn last: seeds keep their values where a wording is added.
-            goal=random.choice(template.wordings).format_map(drawn.values),
+            goal=random.choice(template.wordings).format_map(sampled.values),
             seed=seed,
             max_steps=2 * template.steps + self._spare_steps,
             hooks=self._hooks,
-            checks=drawn.end_state.checks,
-            probes=drawn.end_state.probes,
+            checks=sampled.end_state.checks,
+            probes=sampled.end_state.probes,
             records=("changes",),
             site=self._suite_id,
             login=template.login,
-            queries=drawn.end_state.queries,
+            queries=sampled.end_state.queries,
             template=name,
             skills=template.skills,
         )

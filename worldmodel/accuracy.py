@@ -46,9 +46,9 @@ class Accuracy:
     exact: float | None = None
     """Share of pages predicted line for line."""
     exact_knowable: float | None = None
-    """The same where a block of lines of which one stands in no source may be told as placeholders
-    of their kinds: sources are the goal, this page, earlier pages, and what came in at least half
-    of the remembered transitions of the same element on the same kind of page."""
+    """The same where a block of lines of which one stands in no source may be predicted as
+    placeholders of their kinds: sources are the goal, this page, earlier pages, and what came in at
+    least half of the remembered transitions of the same element on the same kind of page."""
     invented: float | None = None
     """Share of the lines predicted as known whose words are in no source and not on the real
     page."""
@@ -418,10 +418,10 @@ def _even_skill(pairs: Sequence[tuple[float, bool]], base: float) -> float:
 
 
 class _Alignment:
-    """Whether told lines agree with those that are there.
+    """Whether predicted lines agree with those that are there.
 
-    A block of lines in one place may be told as unknown where one of them could not be known: of
-    new text some words stand somewhere by chance.
+    A block of lines in one place may be predicted as unknown where one of them could not be known:
+    of new text some words stand somewhere by chance.
     """
 
     def __init__(
@@ -432,8 +432,8 @@ class _Alignment:
         self._known: dict[tuple[int, int, bool, bool], bool] = {}
 
     def agrees(self, i: int = 0, j: int = 0, inside: bool = False, hidden: bool = False) -> bool:
-        """Return whether lines from these places on agree; `inside` a block told as unknown, of
-        which a line was `hidden`."""
+        """Return whether lines from these places on agree; `inside` a block predicted as unknown,
+        of which a line was `hidden`."""
         key = (i, j, inside, hidden)
         if key not in self._known:
             self._known[key] = self._agrees(i, j, inside, hidden)
@@ -509,10 +509,10 @@ def precision_of_belief(
     """
     ended = [t for t in transitions if t.ends]
     predictions = world.predict([t.situation for t in ended])
-    believed = [
+    successes = [
         t
         for t, p in zip(ended, predictions, strict=True)
         if p.outcome.succeeds >= belief and p.outcome.ends >= 0.5
     ]
-    right = sum(t.succeeded for t in believed)
-    return (right / len(believed) if believed else 0.0), len(believed)
+    right = sum(t.succeeded for t in successes)
+    return (right / len(successes) if successes else 0.0), len(successes)

@@ -65,13 +65,15 @@ class MostFrequentPage:
         groups: defaultdict[tuple[str, ...], list[Transition]] = defaultdict(list)
         for case in self.memory.cases:
             groups[levels(case)[4]].append(case.transition)
-        told = []
+        predictions = []
         for situation in situations:
             known = groups.get(levels(Occasion(situation))[4], [])
             urls = Counter(each.after.url for each in known)
             most = urls.most_common(1)[0][0] if urls else ""
-            told.append(_came(situation, next((t for t in known if t.after.url == most), None)))
-        return told
+            predictions.append(
+                _came(situation, next((t for t in known if t.after.url == most), None))
+            )
+        return predictions
 
 
 def _came(situation: Situation, seen: Transition | None) -> Prediction:
@@ -110,11 +112,11 @@ async def compare_models(
     """
     knowledge = KnowableLines()
     knowledge.learn(case.transition for case in memory.cases)
-    told = {}
+    figures = {}
     for name, model in models.items():
         measured = await expect_all(model, held, at_once, on_done)
-        told[name] = count_rows([one.tally(knowledge) for one in measured])
-    return told
+        figures[name] = count_rows([one.tally(knowledge) for one in measured])
+    return figures
 
 
 def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:
@@ -124,18 +126,18 @@ def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:
     for one in tallies:
         episodes[one.episode].append(one)
     names, rng = list(episodes), np.random.default_rng(0)
-    drawn: defaultdict[str, list[float]] = defaultdict(list)
+    resampled: defaultdict[str, list[float]] = defaultdict(list)
     for _ in range(_RESAMPLES):
         picked = rng.integers(len(names), size=len(names))
         sample = [one for i in picked for one in episodes[names[int(i)]]]
         for figure, value in asdict(summarize(sample)).items():
             if isinstance(value, float):
-                drawn[figure].append(value)
+                resampled[figure].append(value)
     rows: list[dict[str, Json]] = []
     for figure in FIGURES:
-        value, values = whole[figure], drawn[figure]
+        value, values = whole[figure], resampled[figure]
         low, high = np.quantile(values, (0.025, 0.975)) if values else (None, None)
         row = {"value": value, "low": low, "high": high}
-        told = {k: None if each is None else round(float(each), 4) for k, each in row.items()}
-        rows.append({"figure": figure, **told})
+        rounded = {k: None if each is None else round(float(each), 4) for k, each in row.items()}
+        rows.append({"figure": figure, **rounded})
     return rows

@@ -74,8 +74,8 @@ class Occasion:
     @cached_property
     def written(self) -> str:
         """The text that the action types, selects or navigates to."""
-        told = (getattr(self.situation.action, name, "") for name in ("text", "option", "url"))
-        return clean(" ".join(each for each in told if each))
+        texts = (getattr(self.situation.action, name, "") for name in ("text", "option", "url"))
+        return clean(" ".join(each for each in texts if each))
 
     @cached_property
     def place(self) -> tuple[str, ...]:
@@ -217,13 +217,13 @@ class TransitionCase(Occasion):
         first."""
         found = self._bound.get(("", text))
         if found is None:
-            key, told, seen = text.lower(), [], set()
+            key, references, seen = text.lower(), [], set()
             for reference, held in self.texts.items():
                 low = held.lower()
                 if low not in seen and low in key and is_within(low, key):
                     seen.add(low)
-                    told.append(reference)
-            found = self._bound["", text] = told
+                    references.append(reference)
+            found = self._bound["", text] = references
         return found
 
 
@@ -263,13 +263,13 @@ def choose_text(
     `is_sure`: the text is kept unchanged if nothing contradicts it.
     """
     best, most = GAP, 0.0
-    for reference, told in recipes(text, case, there):
+    for reference, composed in recipes(text, case, there):
         hits = 0
         for other in others:
             theirs = rewrite(text, reference, case, other) if reference else text
             hits += theirs is not None and name_of(node, theirs) in other.after.names
         share = (hits + (0.6 if reference or is_sure else 0.4)) / (len(others) + 1)
         least = 0.34 if is_sure else 0.7 if reference else 0.5
-        if told is not None and share >= least and share > most + (0.05 if reference else 0.0):
-            best, most = told, share
+        if composed is not None and share >= least and share > most + (0.05 if reference else 0.0):
+            best, most = composed, share
     return best

@@ -49,10 +49,10 @@ def compose_line(
         return unknown_line(node)
     value = node.value
     if value and value != node.name:
-        told = [each for other in others if (each := other.after.value_of(node)) is not None]
+        predicted = [each for other in others if (each := other.after.value_of(node)) is not None]
         if bound := case.bound(value)[:1]:
             value = put(value, case.texts[bound[0]], there.texts.get(bound[0], GAP))
-        elif 2 * told.count(value) < len(told):
+        elif 2 * predicted.count(value) < len(predicted):
             value = GAP
     if GAP in name or GAP in value:
         return replace(unknown_line(node, name), value=value)
@@ -343,11 +343,11 @@ def fill_from(page: Observation, seen: Sequence[Observation]) -> Observation | N
     return None
 
 
-def align_known(told: Sequence[Node], seen: Sequence[Node]) -> list[int] | None:
+def align_known(predicted: Sequence[Node], seen: Sequence[Node]) -> list[int] | None:
     """Return how many seen lines each predicted one stands for, in order; None if they disagree."""
-    if not told:
+    if not predicted:
         return [] if not seen else None
-    head, rest = told[0], told[1:]
+    head, rest = predicted[0], predicted[1:]
     bounds = read_range(head)
     if bounds is None:
         if not seen or not agrees(head, seen[0]):
@@ -363,12 +363,12 @@ def align_known(told: Sequence[Node], seen: Sequence[Node]) -> list[int] | None:
     return None
 
 
-def agrees(told: Node, seen: Node) -> bool:
+def agrees(predicted: Node, seen: Node) -> bool:
     """Return whether a line agrees with its prediction, as far as that is known."""
-    if (told.role, told.kind) != (seen.role, seen.kind):
+    if (predicted.role, predicted.kind) != (seen.role, seen.kind):
         return False
-    if not is_unknown(told):
-        same = told.name.lower().split() == seen.name.lower().split()
-        return same and told.value == seen.value and _lasting(told) == _lasting(seen)
-    start, _, end = told.name.partition(GAP)
+    if not is_unknown(predicted):
+        same = predicted.name.lower().split() == seen.name.lower().split()
+        return same and predicted.value == seen.value and _lasting(predicted) == _lasting(seen)
+    start, _, end = predicted.name.partition(GAP)
     return seen.name.startswith(start) and seen.name.endswith(end)

@@ -24,11 +24,11 @@ def draw_map(site: SiteMap, start: str) -> str:
     height = 40 + max(y for _, y in places.values()) + _HEIGHT
     lines = [_draw_edge(edge, where, places) for edge in site.edges for where in edge.outcomes]
     boxes = [_draw_page(site, kind, places[kind]) for kind in places]
-    told = f"{site.site}: {len(site.pages)} kinds of pages, {len(site.edges)} edges"
+    text = f"{site.site}: {len(site.pages)} kinds of pages, {len(site.edges)} edges"
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(told)}</title>'
-        f"<style>{_STYLE}</style><h1>{escape(told)}</h1>"
-        f'<svg role="img" aria-label="{escape(told)}" width="{width}" height="{height}"'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(text)}</title>'
+        f"<style>{_STYLE}</style><h1>{escape(text)}</h1>"
+        f'<svg role="img" aria-label="{escape(text)}" width="{width}" height="{height}"'
         f' viewBox="0 0 {width} {height}">{"".join(lines)}{"".join(boxes)}</svg></html>'
     )
 
@@ -55,21 +55,21 @@ def _draw_edge(edge: MapEdge, where: str, places: dict[str, tuple[int, int]]) ->
     x1, x2, down = x1 + _BOX[0] // 2, x2 + _BOX[0] // 2, y2 > y1
     y1, y2 = (y1 + _BOX[1], y2) if down else (y1, y2 + _BOX[1])
     middle = (y1 + y2) // 2
-    told = f"{edge.page}: {edge.label} → {where}, {edge.outcomes[where]} of {edge.tries}"
+    text = f"{edge.page}: {edge.label} → {where}, {edge.outcomes[where]} of {edge.tries}"
     wide = min(5, 1 + edge.outcomes[where] // 10)
     way = f"M{x1} {y1} C{x1} {middle} {x2} {middle} {x2} {y2}"
-    return f'<path d="{way}" stroke-width="{wide}"><title>{escape(told)}</title></path>'
+    return f'<path d="{way}" stroke-width="{wide}"><title>{escape(text)}</title></path>'
 
 
 def _draw_page(site: SiteMap, kind: str, place: tuple[int, int]) -> str:
     page, (x, y) = site.pages[kind], place
     did = [f"{e.label} → {', '.join(e.outcomes)}" for e in site.edges if e.page == kind]
     left = [f"never tried: {offer}" for offer in page.unexplored]
-    told = "\n".join([page.title, *did, *left])
+    text = "\n".join([page.title, *did, *left])
     name = kind if len(kind) < 34 else f"{kind[:33]}…"
     counts = f"{page.visits} steps, {page.different} addresses, {len(page.unexplored)} never tried"
     return (
-        f'<g class="{"open" if page.unexplored else ""}"><title>{escape(told)}</title>'
+        f'<g class="{"open" if page.unexplored else ""}"><title>{escape(text)}</title>'
         f'<rect x="{x}" y="{y}" width="{_BOX[0]}" height="{_BOX[1]}"/>'
         f'<text x="{x + 8}" y="{y + 18}">{escape(name)}</text>'
         f'<text class="small" x="{x + 8}" y="{y + 34}">{escape(counts)}</text></g>'

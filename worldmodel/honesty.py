@@ -45,25 +45,27 @@ def cases() -> Iterator[HonestyCase]:
 def is_honest(truth: Transition, world: WorldModel) -> bool:
     """Return whether a model tells the kind of the next page, no line as known that is not on it,
     and no P(success) on the wrong side of one half."""
-    [told] = world.predict([truth.situation])
-    wrong, _ = MeasuredTransition(truth, told).wrong_lines()
-    is_there = mask_address(told.page.url) == mask_address(truth.after.url)
-    return is_there and not wrong and abs(told.outcome.succeeds - truth.succeeded) <= 0.5
+    [prediction] = world.predict([truth.situation])
+    wrong, _ = MeasuredTransition(truth, prediction).wrong_lines()
+    is_there = mask_address(prediction.page.url) == mask_address(truth.after.url)
+    return is_there and not wrong and abs(prediction.outcome.succeeds - truth.succeeded) <= 0.5
 
 
 def measure_honesty() -> list[dict[str, Json]]:
     """Return the share of honest predictions of memory and its baselines, for each kind of case, as
     rows of benchmark, model, figure, value, low, high."""
-    told: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    verdicts: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for case in cases():
         memory = RememberedWorld()
         memory.learn(case.seen)
         for name, model in build_models(memory).items():
             is_right = is_honest(case.truth, model)
-            told[name][case.kind].append(is_right)
-            told[name]["all"].append(is_right)
+            verdicts[name][case.kind].append(is_right)
+            verdicts[name]["all"].append(is_right)
     rows: list[dict[str, Json]] = []
-    for name, kinds in told.items():
+    for name, kinds in verdicts.items():
         for kind, said in sorted(kinds.items(), key=lambda each: each[0] == "all"):
             low, high = wilson(sum(said), len(said))
             figures = {"value": sum(said) / len(said), "low": low, "high": high}

@@ -30,29 +30,33 @@ class LayeredWorld:
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the prediction of memory or of the model; P(success) is memory's."""
         remembered = self.memory.predict(situations)
-        unsure = [place for place, told in enumerate(remembered) if not self._is_sure(told)]
+        unsure = [
+            place for place, prediction in enumerate(remembered) if not self._is_sure(prediction)
+        ]
         modelled = self.model.predict([situations[place] for place in unsure]) if unsure else []
         return self._join(remembered, unsure, modelled)
 
     async def expect(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the same inside an event loop. Raises `ModelError`."""
         remembered = self.memory.predict(situations)
-        unsure = [place for place, told in enumerate(remembered) if not self._is_sure(told)]
+        unsure = [
+            place for place, prediction in enumerate(remembered) if not self._is_sure(prediction)
+        ]
         asked = [situations[place] for place in unsure]
         return self._join(remembered, unsure, await expect(self.model, asked) if asked else [])
 
-    def _is_sure(self, told: Prediction) -> bool:
-        if told.source in (Source.RULED, Source.UNKNOWN):
-            return told.source is Source.RULED
-        return told.confidence >= self.least
+    def _is_sure(self, prediction: Prediction) -> bool:
+        if prediction.source in (Source.RULED, Source.UNKNOWN):
+            return prediction.source is Source.RULED
+        return prediction.confidence >= self.least
 
     def _join(
         self, remembered: list[Prediction], unsure: list[int], modelled: list[Prediction]
     ) -> list[Prediction]:
-        told = list(remembered)
+        merged = list(remembered)
         for place, other in zip(unsure, modelled, strict=True):
             first = remembered[place]
             if other.confidence >= max(self.least, first.confidence):
                 outcome = replace(other.outcome, succeeds=first.outcome.succeeds)
-                told[place] = replace(other, outcome=outcome)
-        return told
+                merged[place] = replace(other, outcome=outcome)
+        return merged

@@ -107,8 +107,8 @@ def unknown_line(node: Node, name: str = GAP) -> Node:
 
 def unknown_lines(kinds: Iterable[LineKind], least: int, most: int, depth: int = 0) -> Node:
     """Return a placeholder for a number of lines of these kinds in this place."""
-    told = ", ".join(sorted(f"{role}/{kind}" for role, kind in set(kinds)))
-    name = f"{GAP} {least} to {most} lines: {told}"
+    listed = ", ".join(sorted(f"{role}/{kind}" for role, kind in set(kinds)))
+    name = f"{GAP} {least} to {most} lines: {listed}"
     return Node(0, "text", name, states=(UNKNOWN,), depth=depth, kind=UNKNOWN)
 
 

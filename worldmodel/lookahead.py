@@ -139,11 +139,11 @@ class Imagination:
             place: Situation(observation, trajectory.steps, decision.action, limit)
             for place, decision in enumerate(decisions)
         }
-        first = told = await expect(self.world, list(situations.values()))
-        latest, counts = list(told), [1] * len(decisions)
+        first = predicted = await expect(self.world, list(situations.values()))
+        latest, counts = list(predicted), [1] * len(decisions)
         places = list(situations)
         for depth in range(self.depth):
-            for place, prediction in zip(places, told, strict=True):
+            for place, prediction in zip(places, predicted, strict=True):
                 ahead[place] = extend(ahead[place], situations[place], prediction)
                 latest[place] = prediction
             places = [each for each in places if goes_on(latest[each])]
@@ -152,7 +152,7 @@ class Imagination:
             following = {place: await self._go_on(ahead[place]) for place in places}
             situations |= {place: each for place, each in following.items() if each}
             places = [place for place in places if following[place]]
-            told = await expect(self.world, [situations[place] for place in places])
+            predicted = await expect(self.world, [situations[place] for place in places])
             for place in places:
                 counts[place] += 1
         values = [await self._judge(one, end) for one, end in zip(ahead, latest, strict=True)]
@@ -179,25 +179,25 @@ class Imagination:
         return 0.5 if value is None else value
 
 
-def extend(trajectory: Trajectory, situation: Situation, told: Prediction) -> Trajectory:
+def extend(trajectory: Trajectory, situation: Situation, end: Prediction) -> Trajectory:
     """Return the episode with one more imagined step, as if it ended there."""
     return replace(
         trajectory,
         steps=(*situation.steps, Step(situation.observation, Decision(situation.action))),
-        last=told.page,
-        ending=told.ending or Ending.STEP_LIMIT,
+        last=end.page,
+        ending=end.ending or Ending.STEP_LIMIT,
         provenance=replace(trajectory.provenance, world="imagined"),
     )
 
 
-def goes_on(told: Prediction) -> bool:
-    return told.outcome.ends < 0.5 and not told.page.over and told.source is not Source.UNKNOWN
+def goes_on(end: Prediction) -> bool:
+    return end.outcome.ends < 0.5 and not end.page.over and end.source is not Source.UNKNOWN
 
 
-def _describe(told: Prediction) -> str:
-    outcome = told.outcome
-    page = f", {told.page.title or told.page.url}" if told.effect is Effect.GOES else ""
-    return f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}{page} ({told.source})"
+def _describe(end: Prediction) -> str:
+    outcome = end.outcome
+    page = f", {end.page.title or end.page.url}" if end.effect is Effect.GOES else ""
+    return f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}{page} ({end.source})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +262,8 @@ class Vote:
         votes = []
         for draw in range(self.draws):
             place = replace(trajectory.provenance, phase=f"{trajectory.provenance.phase}/{draw}")
-            drawn = await self.sampler.act(replace(trajectory, provenance=place), observation)
-            votes.append(drawn.action)
+            sampled = await self.sampler.act(replace(trajectory, provenance=place), observation)
+            votes.append(sampled.action)
         share = [(votes.count(d.action) + 0.5) / (self.draws + 1) for d in decisions]
         return [Valued(value) for value in share]
 

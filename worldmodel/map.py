@@ -157,21 +157,21 @@ class SiteMap:
             return None
         file = run / FOLDER / f"{max(numbers)}.json"
         try:
-            told = json.loads(file.read_text(encoding="utf-8"))
-            if told.pop("version") != VERSION:
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            if stored.pop("version") != VERSION:
                 raise StoreError(
                     f"{file} is a map of another version; build it: webagent world {run}"
                 )
-            pages = {kind: MapPage(**page) for kind, page in told["pages"].items()}
-            edges = [MapEdge(**edge) for edge in told["edges"]]
-            rules = [MapRule(**rule) for rule in told["rules"]]
+            pages = {kind: MapPage(**page) for kind, page in stored["pages"].items()}
+            edges = [MapEdge(**edge) for edge in stored["edges"]]
+            rules = [MapRule(**rule) for rule in stored["rules"]]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreError(
                 f"{file} cannot be read as a map ({error}); mend it, or move it away and build it"
                 f" again: webagent world {run}"
             ) from error
         check_rules(rules, str(file))
-        return cls(pages, edges, rules, told["transitions"], told["site"])
+        return cls(pages, edges, rules, stored["transitions"], stored["site"])
 
 
 def read_rules(run: Path, cases: Sequence[TransitionCase]) -> list[MapRule]:
@@ -317,10 +317,10 @@ def _rules(cases: Sequence[TransitionCase]) -> list[MapRule]:
 
 def _conditions(key: tuple[str, str, str, str], group: Sequence[TransitionCase]) -> list[MapRule]:
     """Return rules for an action with two outcomes, by what differs on the page before."""
-    told = [(facts_of(case), outcome_of(case)) for case in group]
-    for fact in sorted({fact for facts, _ in told for fact in facts}):
-        yes = [outcome for facts, outcome in told if fact in facts]
-        no = [outcome for facts, outcome in told if fact not in facts]
+    observed = [(facts_of(case), outcome_of(case)) for case in group]
+    for fact in sorted({fact for facts, _ in observed for fact in facts}):
+        yes = [outcome for facts, outcome in observed if fact in facts]
+        no = [outcome for facts, outcome in observed if fact not in facts]
         is_telling = len(set(yes)) == 1 == len(set(no)) and set(yes) != set(no)
         if is_telling and min(len(yes), len(no)) >= _CERTAIN:
             text, _, state = fact.rpartition(" ")

@@ -137,8 +137,8 @@ class PromptedWorld:
         effect = Effect.GOES if not page.over and page.url != before.url else effect
         ending = Ending.TASK_OVER if page.over else None
         outcome = Outcome(ends, idle, succeeds)
-        told = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
-        return limit_steps(situation, told)
+        prediction = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
+        return limit_steps(situation, prediction)
 
     async def _ask(self, messages: Sequence[Message], n: int, limit: int) -> Completion:
         temperature = _DIVERSE if n > 1 else 0.0
@@ -175,9 +175,9 @@ class PromptedWorld:
             page=fence("page", page_text(situation.observation)),
             action=self._tell(situation.action, situation.observation),
         )
-        told = [PROMPT.fill("examples", examples="\n\n".join(shown))] if shown else []
+        examples = [PROMPT.fill("examples", examples="\n\n".join(shown))] if shown else []
         so_far = [tell_so_far(situation)] if is_told_so_far else []
-        user = "\n\n".join([*told, *so_far, asked])
+        user = "\n\n".join([*examples, *so_far, asked])
         return Message("system", PROMPT.fill("system")), Message("user", user)
 
     def _tell(self, action: Action, page: Observation) -> str:
@@ -227,8 +227,8 @@ async def _ask_again(
 def _leave_open(situation: Situation, succeeds: float, because: str) -> Prediction:
     """Return that it is unknown what the action leads to."""
     outcome, before = Outcome(0.0, 0.0, succeeds), situation.observation
-    told = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
-    return limit_steps(situation, told)
+    prediction = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
+    return limit_steps(situation, prediction)
 
 
 def _likelihood(reply: Reply) -> float:

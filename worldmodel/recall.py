@@ -96,11 +96,11 @@ class RememberedWorld:
         if (ruled := apply_rules(situation)) is not None:
             return self._judged(ruled, Occasion(situation))
         there = Occasion(situation)
-        told, traits = self._foresee(there)
+        prediction, traits = self._foresee(there)
         if traits is not None:
             self._confidence.study(self.cases, self._foresee)
-            told = replace(told, confidence=self._confidence.of(traits))
-        return limit_steps(situation, self._judged(told, there))
+            prediction = replace(prediction, confidence=self._confidence.of(traits))
+        return limit_steps(situation, self._judged(prediction, there))
 
     def study(self) -> None:
         """Fit the confidence and P(success) now, so that no prediction has to wait for it."""
@@ -113,11 +113,11 @@ class RememberedWorld:
         not been seen, and how its page was put together; None where its confidence is given."""
         found, page = self.recall(there, without), there.situation.observation
         if isinstance(there.situation.action, RULED) and (not found or found[0][1] > _NEAR):
-            told = Prediction(
+            prediction = Prediction(
                 touch(page, there.situation),
                 *(Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.0, Source.RULED, there.op),
             )
-            return told, Traits(is_ruled=True)
+            return prediction, Traits(is_ruled=True)
         if rule := next((rule for rule in self.rules if rule.applies(there)), None):
             return self._follow(rule, found, there), None
         if found:
@@ -133,8 +133,8 @@ class RememberedWorld:
             fitting = [(0.0, _NEAR, case) for case in islice(came, _KEPT)]
         because = f"rule: {rule.op} {rule.role} {rule.name!r} leads to {rule.leads}"
         if fitting:
-            told, _ = self._recalled(fitting, there)
-            return replace(told, confidence=1.0, source=Source.RULED, because=because)
+            prediction, _ = self._recalled(fitting, there)
+            return replace(prediction, confidence=1.0, source=Source.RULED, because=because)
         page = there.situation.observation
         if rule.leads == "over":
             page = replace(page, over=True)
@@ -147,9 +147,9 @@ class RememberedWorld:
         ending = Ending.TASK_OVER if page.over else None
         return Prediction(page, outcome, effect, ending, 1.0, Source.RULED, because)
 
-    def _judged(self, told: Prediction, there: Occasion) -> Prediction:
+    def _judged(self, prediction: Prediction, there: Occasion) -> Prediction:
         """Return the prediction with the P(success) of similar steps."""
-        return replace(told, outcome=replace(told.outcome, succeeds=self.chance(there)))
+        return replace(prediction, outcome=replace(prediction.outcome, succeeds=self.chance(there)))
 
     def chance(self, there: Occasion) -> float:
         """Return the P(success) of similar steps."""
@@ -177,7 +177,7 @@ class RememberedWorld:
         alike = {case.node.name for case in (lead, *group) if case.node is not None}
         is_lone = lead.op == "click" and effect[0] == "goes" and len(alike) < _LINKS
         is_guess = level > _NEAR and (is_lone or lead.place != there.place)
-        told = Prediction(
+        prediction = Prediction(
             page,
             Outcome(over, idle, 0.5),
             kinds.get(effect[0], Effect.STAYS),
@@ -198,7 +198,7 @@ class RememberedWorld:
             others=len(group),
             is_guess=is_guess,
         )
-        return told, traits
+        return prediction, traits
 
     def _compose(
         self,

@@ -25,9 +25,9 @@ def apply_rules(situation: Situation) -> Prediction | None:
     page, action = situation.observation, situation.action
     if isinstance(action, Answer | GiveUp):
         ending = Ending.ANSWERED if isinstance(action, Answer) else Ending.GAVE_UP
-        told = "an answer ends the episode" if ending is Ending.ANSWERED else "giving up ends it"
+        because = "an answer ends the episode" if ending is Ending.ANSWERED else "giving up ends it"
         outcome = Outcome(1.0, 0.0, 0.5)
-        return Prediction(page, outcome, Effect.ENDS, ending, 1.0, Source.RULED, told)
+        return Prediction(page, outcome, Effect.ENDS, ending, 1.0, Source.RULED, because)
     mark = mark_of(action, page)
     if mark > 0:
         node = page.node(mark)

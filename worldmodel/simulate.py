@@ -36,8 +36,8 @@ def start_at(trajectory: Trajectory, step: int = 0) -> DreamStart:
 class ImaginedWorld:
     """Continues episodes in imagination from real pages, on one page or many.
 
-    Implements `webagent.rollout.world.World`. Failure is possible, and the model is never told to
-    make a task succeed; an episode has at most `horizon` steps, and ends undecided if an action has
+    Implements `webagent.rollout.world.World`. Failure is possible, and the model is never asked for
+    success; an episode has at most `horizon` steps, and ends undecided if an action has
     an unknown outcome.
     """
 
@@ -75,14 +75,14 @@ class ImaginedWorld:
             raise WorldError("the dream was not started; call reset first")
         if len(self._steps) - self._began >= self._horizon:
             raise WorldError(f"a dream is at most {self._horizon} steps long")
-        told = await self._predict(Situation(self._now, self._steps, action))
+        prediction = await self._predict(Situation(self._now, self._steps, action))
         self._steps = (*self._steps, Step(self._now, Decision(action)))
-        self._confidence *= told.confidence
-        if told.source is Source.UNKNOWN or told.confidence < self._least:
+        self._confidence *= prediction.confidence
+        if prediction.source is Source.UNKNOWN or prediction.confidence < self._least:
             self._last = None
             self._now = replace(self._now, over=True, outcome=NOT_KNOWN)
         else:
-            self._last, self._now = told, told.page
+            self._last, self._now = prediction, prediction.page
         return self._now
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:

@@ -152,12 +152,12 @@ def _summarize(op: str, there: Occasion, action: object, nodes: Sequence[Node]) 
     node = next((each for each in nodes if mark and each.mark == mark), None)
     text = getattr(action, "text", "") or getattr(action, "option", "")
     goal = there.goal.text.lower()
-    told = [_stands(each, there, goal) for each in (text, node.name if node else "") if each]
-    if op == "answer" and told and told == [masked(text)]:
-        told = ["else"]  # that these words were right elsewhere says nothing
-    if not told and node is not None and node.value:
-        told = [_stands(node.value, there, goal)]
-    return op, node.role if node else "", " ".join(told)
+    places = [_stands(each, there, goal) for each in (text, node.name if node else "") if each]
+    if op == "answer" and places and places == [masked(text)]:
+        places = ["else"]  # that these words were right elsewhere says nothing
+    if not places and node is not None and node.value:
+        places = [_stands(node.value, there, goal)]
+    return op, node.role if node else "", " ".join(places)
 
 
 def _stands(text: str, there: Occasion, goal: str) -> str:

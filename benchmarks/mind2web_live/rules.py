@@ -171,7 +171,7 @@ def _wholly(share: Verdict) -> Verdict:
 
 
 def _any_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """Join verdicts: one that holds decides, then one that cannot be told."""
+    """Join verdicts: one that holds decides, then one that cannot be known."""
     given = list(verdicts)
     for value in (1.0, None):
         for verdict in given:

@@ -15,7 +15,7 @@ Row: TypeAlias = dict[str, Json]
 Found: TypeAlias = dict[str, Json]
 
 MOST_ROWS = 500
-"""Differences told, or rows of a query; where there are more, nothing is told but that."""
+"""Differences reported, or rows of a query; where there are more, only that is reported."""
 MOST_CHARACTERS = 2_000_000
 """Of texts in them."""
 QUERY_SECONDS = 10.0
@@ -27,7 +27,7 @@ _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION,
 
 
 class UnreadableChanges(Exception):
-    """Differences or rows cannot be told; the text says why."""
+    """Differences or rows cannot be reported; the text says why."""
 
 
 def find_changes(
@@ -71,7 +71,7 @@ def run_queries(database: Path, queries: Mapping[str, str]) -> tuple[Found, Foun
 
 
 class _Budget:
-    """How much may still be told."""
+    """How much may still be reported."""
 
     def __init__(self) -> None:
         self._rows, self._characters = MOST_ROWS, MOST_CHARACTERS
@@ -186,7 +186,7 @@ def _address(database: Path) -> str:
 def _ask(
     connection: sqlite3.Connection, query: str, values: Sequence[object] = ()
 ) -> list[tuple[object, ...]]:
-    """Return rows of a query, and of too many one more than can be told. Raises
+    """Return rows of a query, and of too many one more than can be reported. Raises
     `UnreadableChanges`."""
     try:
         return connection.execute(query, values).fetchmany(MOST_ROWS + 1)

@@ -130,7 +130,7 @@ class Host(Protocol):
         ...
 
     def passing(self, site: str) -> Mapping[str, tuple[str, ...]]:
-        """Return what is not told of as a change."""
+        """Return what is not reported as a change."""
         ...
 
 
@@ -285,7 +285,7 @@ class HostedWorld:
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:
-        """What goes wrong is told with the site's own address; its health is looked at later."""
+        """Report errors with the site's own address; its health is looked at later."""
         try:
             yield
         except asyncio.CancelledError:

@@ -57,7 +57,7 @@ class Reaper:
                 process.wait(2 * _PATIENCE_SECONDS)
 
     def _say(self, words: list[object]) -> None:
-        """A reaper that is not there, or not any more, is started and told of all that is kept."""
+        """A reaper that is not there, or not any more, is started and sent all that is kept."""
         if self._process is None:
             self._start()
             return

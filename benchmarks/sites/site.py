@@ -71,7 +71,7 @@ class Site(Protocol):
 
     @property
     def passing(self) -> Mapping[str, tuple[str, ...]]:
-        """Table to columns that are no part of what is told as changes, such as times of access;
+        """Table to columns that are not reported as changes, such as times of access;
         no columns: the whole table."""
         ...
 

@@ -2,7 +2,8 @@
 
 It reads one JSON object a line from its standard input and writes one for each to its standard
 output. It imports nothing of this repository. What it changes of the package is what the corrected
-rules need, and that evidence which was not recorded is told apart from evidence that does not fit.
+rules need, and that evidence which was not recorded is distinguished from evidence that does not
+fit.
 """
 
 import json

@@ -42,8 +42,8 @@ def _open_next(view: View, seen: set[str], most: float) -> Generator[Action, Vie
         if link.name in seen:
             continue
         seen.add(link.name)
-        told = view.after(link).page.nodes
-        price = next(float(each.name[1:]) for each in told if each.name.startswith("$"))
+        nodes = view.after(link).page.nodes
+        price = next(float(each.name[1:]) for each in nodes if each.name.startswith("$"))
         if price <= most:
             return (yield from play(view, press(link.name)))
     raise PolicyError("no result fits")

@@ -56,8 +56,8 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
 
 def _plain(goal: ShopGoal) -> dict[str, Any]:
     """Return what the reward needs of a goal, as JSON."""
-    told = asdict(goal)
-    product = {name: told["product"][name] for name in ("query", "product_category", "nouns")}
+    values = asdict(goal)
+    product = {name: values["product"][name] for name in ("query", "product_category", "nouns")}
     kept = {"product": {**product, "nouns": list(product["nouns"])}}
     return {
         **kept,

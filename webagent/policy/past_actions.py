@@ -1,4 +1,4 @@
-"""Past actions: told apart from doing them again, from undoing them and from going in circles."""
+"""Past actions: which ones repeat or undo earlier ones, and which went in circles."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ ActionKey: TypeAlias = tuple[str | int, ...]
 
 
 def action_key(action: Action, observation: Observation) -> ActionKey:
-    """Return an action by what it does to which line, the same on a page that was drawn anew."""
+    """Return an action by what it does to which line, the same on a page that was rendered anew."""
     lines = {node.mark: i for i, node in enumerate(observation.nodes) if node.mark}
     arguments: list[str | int] = []
     for field in fields(action):

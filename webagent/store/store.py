@@ -144,7 +144,7 @@ class Store:
     def look(cls, folder: Path | str) -> "Store":
         """Open the run for reading alone, at once however large it is, whoever else is writing.
 
-        Damage is told where it is met. Raises `StoreError` for a folder without a run or of
+        Damage is reported where it is met. Raises `StoreError` for a folder without a run or of
         another version, and wherever something is to be written.
         """
         folder = Path(folder)

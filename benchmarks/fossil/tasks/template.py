@@ -1,4 +1,4 @@
-"""Templates of tasks: words and values drawn from a seed, with what shows that it was done."""
+"""Templates of tasks: words and values sampled from a seed, with what shows that it was done."""
 
 import re
 from collections.abc import Mapping, Sequence

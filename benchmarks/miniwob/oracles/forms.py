@@ -313,7 +313,7 @@ class Calendar:
     height: float
     """Pixels of half an hour."""
     busy: tuple[int, ...]
-    """Half hour in which each event begins; how long it lasts is not told."""
+    """Half hour in which each event begins; how long it lasts is not shown."""
 
     @classmethod
     def of(cls, view: View) -> "Calendar":

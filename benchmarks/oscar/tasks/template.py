@@ -25,7 +25,7 @@ CHOICES = TEMPLATES.choices
 
 
 def sold(draw: Random, count: int = 1) -> list[Product]:
-    """Different products that are in stock at their price, without sizes, in drawn order."""
+    """Different products that are in stock at their price, without sizes, in sampled order."""
     fit = [
         each
         for each in products()

@@ -86,8 +86,8 @@ def load_goals() -> tuple[ShopGoal, ...]:
     """Return all goals in the published order: shuffled by the published seed. Raises `SetupError`
     and `ValueError`.
 
-    What the published code draws anew at each start, the bound on the price, is drawn by product
-    and place here, so that a goal is the same every time.
+    What the published code samples anew at each start, the bound on the price, is sampled by
+    product and place here, so that a goal is the same every time.
     """
     instructions = _files()[2]
     goals = []

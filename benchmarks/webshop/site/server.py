@@ -79,8 +79,8 @@ def _results(words: str, page: int) -> str:
         f"<p>{escape(each['price_tag'])}</p></li>"
         for each in shown
     )
-    told = f"<h3>Page {page} (Total results: {len(found)})</h3>"
-    return f"{_HOME}{told}{buttons}<ul>{lines}</ul>"
+    heading = f"<h3>Page {page} (Total results: {len(found)})</h3>"
+    return f"{_HOME}{heading}{buttons}<ul>{lines}</ul>"
 
 
 def _item(product: Mapping[str, Any], fields: Mapping[str, str]) -> str:

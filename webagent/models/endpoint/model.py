@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
 ASKED = __name__
-"""The logger that is told, at level INFO, of each request that failed and is made again."""
+"""The logger that records, at level INFO, each request that failed and is made again."""
 logger = logging.getLogger(ASKED)
 OPENAI = "https://api.openai.com/v1"
 _NONE: Mapping[str, Any] = MappingProxyType({})

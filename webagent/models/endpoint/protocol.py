@@ -49,7 +49,7 @@ _ACTING_ONLY = "declare token_ids = false to use it for acting and judging only"
 def format_constraint(constraint: Constraint, server: Server) -> dict[str, Any]:
     """Return the parameters that make the server hold its replies to the constraint.
 
-    Raises `SetupError` where it cannot be told so, and for a grammar that is none.
+    Raises `SetupError` where the server has no such parameter, and for a grammar that is none.
     """
     if not server.dialect:
         raise SetupError(

@@ -64,8 +64,8 @@ class ServerRefusal:
     @property
     def is_too_long(self) -> bool:
         """Whether the prompt does not fit."""
-        told = bool(self.kinds & _TOO_LONG_CODES) or bool(_TOO_LONG.search(self.words))
-        return told and self.status not in (408, 409, 429)
+        is_reported = bool(self.kinds & _TOO_LONG_CODES) or bool(_TOO_LONG.search(self.words))
+        return is_reported and self.status not in (408, 409, 429)
 
     @property
     def is_spent(self) -> bool:

@@ -64,7 +64,7 @@ class LocalModel:
     ) -> Completion:
         """Return exactly n replies; at temperature 0 they are one reply n times.
 
-        Ids that stand for images are never drawn (`weights.endings.never`). `usage` counts as
+        Ids that stand for images are never sampled (`weights.endings.never`). `usage` counts as
         `cached_input_tokens` what of the prompt was not read again. When asked from a cancelled
         task the request is given up after the forward pass under way.
 

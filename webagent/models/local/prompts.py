@@ -186,7 +186,7 @@ class EncodedPrompt:
 
     tokens: Tokens
     keys: Keys
-    """(L,) ids, with the places of images told apart by what the images show."""
+    """(L,) ids, with the places of images distinguished by what the images show."""
     spans: tuple[tuple[int, int], ...]
     """First and last place (exclusive) of each image."""
     positions: Tensor

@@ -27,7 +27,7 @@ class Noise:
     """The random numbers of one reply: a function of seed, reply and place alone.
 
     Whatever else is in the batch, and however many ids were guessed ahead, the id at a place is
-    drawn with the same number.
+    sampled with the same number.
     """
 
     def __init__(self, seed: int | None, reply: int) -> None:
@@ -44,7 +44,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class TokenDraw:
-    """How one row is drawn."""
+    """How one row is sampled."""
 
     temperature: float
     """0 takes the most probable."""
@@ -75,7 +75,7 @@ def sample_tokens(
 
 
 def log_softmax(logits: Tensor, draws: Sequence[TokenDraw], never: Tensor) -> Tensor:
-    """Return the distributions that ids are drawn from, (rows, vocabulary), as logarithms."""
+    """Return the distributions that ids are sampled from, (rows, vocabulary), as logarithms."""
     scaled = logits.to(torch.promote_types(logits.dtype, torch.float32))
     heat = [one.temperature or 1.0 for one in draws]
     if any(value != 1.0 for value in heat):
@@ -181,13 +181,13 @@ class ReplyRow:
         return bool(self.finish) or self.request.is_closed
 
     def draw(self) -> TokenDraw:
-        """Return how its next id is drawn."""
+        """Return how its next id is sampled."""
         temperature = self.request.temperature
         noise = self.noise.at(len(self.sampled_ids)) if temperature else 0.0
         return TokenDraw(temperature, noise, self.matcher.mask() if self.matcher else None)
 
     def append(self, token: int, log_prob: float, stop: frozenset[int]) -> None:
-        """Append the id that was drawn."""
+        """Append the sampled id."""
         self.sampled_ids.append(token)
         self.log_probs.append(log_prob)
         if self.copier:

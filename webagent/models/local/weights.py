@@ -264,7 +264,7 @@ class LoadedWeights:
         """Return log-probabilities (L - prompt,) of the ids behind the first `prompt` ones.
 
         One plain forward pass, with gradients where they are on. `draw` turns logits
-        (L - prompt, vocabulary) into the log-probabilities that were drawn from; without it they
+        (L - prompt, vocabulary) into the log-probabilities that were sampled from; without it they
         are those of temperature 1 and no constraint.
         """
         if not 0 < prompt < len(tokens.ids):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from webagent.models.local.loading import TextReading
 
 _SAMPLES, _BLOCK = 16, 1 << 16
-"""Blocks, and bytes of each, by which a file of whole weights is told from another."""
+"""Blocks, and bytes of each, by which a file of whole weights is distinguished from another."""
 _SHAPE = ("model_type", "vocab_size", "hidden_size", "num_hidden_layers")
 """What weights have in common that one server can load one after another."""
 _UNNAMED = "default"

@@ -1,4 +1,4 @@
-"""A vLLM or SGLang server: what it serves, and the weights that it is told to load."""
+"""A vLLM or SGLang server: what it serves, and the weights that it loads on request."""
 
 import asyncio
 import logging

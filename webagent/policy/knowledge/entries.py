@@ -126,17 +126,17 @@ def parse_entry(written: str, where: str) -> SiteEntry:
     match = ITEM.match(head)
     assert match is not None
     text = match[2].strip()
-    told = _FACTS.fullmatch(text)
-    if told is None:
+    with_facts = _FACTS.fullmatch(text)
+    if with_facts is None:
         return SiteEntry(id, text, lines=lines, written=written)
-    facts = _read_facts(told[2], where)
+    facts = _read_facts(with_facts[2], where)
     if facts.get("helped", 0) + facts.get("hurt", 0) > facts.get("used", 0):
         raise SetupError(
             f"{where}: an entry that was used {facts['used']} times cannot have helped"
             f" {facts['helped']} and hurt {facts['hurt']} times; correct the counts, or delete"
             " them to start at 0"
         )
-    return SiteEntry(id, told[1], lines=lines, written=written, **facts)
+    return SiteEntry(id, with_facts[1], lines=lines, written=written, **facts)
 
 
 def _read_facts(text: str, where: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class InductionSettings:
     alike: float = 0.8
     """Likeness from which a new rule counts as one that is there."""
     max_tokens: int = 3000
-    """Of each episode as it is told to the model that writes."""
+    """Of each episode as it is shown to the model that writes."""
     example_tokens: int = 750
     """Of an episode as an example."""
 
@@ -200,8 +200,8 @@ def add_example(file: SiteFile, episode: Trajectory, settings: InductionSettings
     if not episode.steps or is_known or len(alike) >= settings.most_of_task:
         return file
     # The first line says the task, as the entry's own does.
-    _, *told = transcribe(episode).within(settings.example_tokens).split("\n")
-    lines = ("".join(c if c.isprintable() else " " for c in line).rstrip() for line in told)
+    _, *transcript = transcribe(episode).within(settings.example_tokens).split("\n")
+    lines = ("".join(c if c.isprintable() else " " for c in line).rstrip() for line in transcript)
     goal = shorten(episode.goal or task.goal)
     made = SiteEntry("x", goal, lines=tuple(filter(None, lines)), task=task.id, seed=task.seed)
     made = made.changed(learnt=time.strftime("%Y-%m-%d"))

@@ -41,7 +41,7 @@ class MemoryRoom:
 
 
 class SiteMemory:
-    """Files of sites as they were when they were read, so that a run is told the same throughout.
+    """Files of sites as they were when they were read, so that a run sees the same throughout.
 
     Retired entries are not shown, and nothing from an episode of the very task and seed at hand, in
     whatever version of the task.

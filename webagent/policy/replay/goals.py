@@ -226,7 +226,7 @@ class ValueMapping:
             return None
         new = found.pop()
         if found or new is None:
-            return CarriedText(text, "unclear")
+            return CarriedText(text, "unsure")
         words, old = WordSequence.of(text).plain, self.alignment.old
         start = next(old.finds(words))
         recorded = old.cut(start, start + len(words))
@@ -234,9 +234,9 @@ class ValueMapping:
             return CarriedText(text, "goal")
         fitting = [case for case in _CASES if case(recorded) == text]
         if not fitting:
-            return CarriedText(new, "unclear")
+            return CarriedText(new, "unsure")
         if len({case(new) for case in fitting}) > 1 and _SPEAKS_OF_CASE.search(old.text):
-            return CarriedText(text, "unclear")
+            return CarriedText(text, "unsure")
         return CarriedText(fitting[0](new), "goal")
 
 

@@ -99,9 +99,9 @@ class TextRewriter:
         if names := find_placeholders(text):
             return self._fill_secrets(names, text)
         carried = self.values.carry(text)
-        if carried.how == "unclear":
+        if carried.how == "unsure":
             raise PolicyError(
-                f"it is unknown what stands for {text!r} in the new goal; say so"
+                f"it cannot be told what stands for {text!r} in the new goal; say so"
                 f" with --values {text!r}=…"
             )
         if carried.how == "goal" and "\n" in text.strip() and carried.text != text:
@@ -151,7 +151,7 @@ class TextRewriter:
         if len(found) != 1:
             where = "stood on the recorded page" if stood else "is not in the goal"
             raise PolicyError(
-                f"{text!r} {where} and it is unknown what stands for it now; say so with"
+                f"{text!r} {where} and it cannot be told what stands for it now; say so with"
                 f" --values {text!r}=…"
             )
         return found.pop()

@@ -35,7 +35,7 @@ _AFTER_THE_HEAD = (
 
 
 Replay: TypeAlias = Callable[[str, Sequence[int]], NDArray[np.bool_]]
-"""From a stored constraint and the ids sampled under it to which ids could be drawn at each of
+"""From a stored constraint and the ids sampled under it to which ids could be sampled at each of
 their places, (ids, vocabulary)."""
 Pictures: TypeAlias = Callable[[Sequence[str]], Mapping[str, Tensor]]
 """From references of images, in the order of their places, to what the model's forward takes."""
@@ -327,7 +327,7 @@ def _pictures(
 
 
 def find_tree_obstacle(model: nn.Module) -> str:
-    """Return why the rows of this model cannot be woven into a tree; empty where they can.
+    """Return why the rows of this model cannot be packed into a tree; empty where they can.
 
     What its configuration says is asked first; then the model itself, with rows of three tokens
     read both ways.

@@ -93,9 +93,9 @@ def token_log_probs(
 ) -> Tensor:
     """Return the natural logarithm of each id's probability.
 
-    `logits` is (..., vocabulary), `ids` (...): the logits at a place are those its id was drawn
+    `logits` is (..., vocabulary), `ids` (...): the logits at a place are those its id was sampled
     from, so the caller shifts them by one. `temperature`, greater than 0, is a number or (...).
-    `masks`, (..., vocabulary) of booleans, says which ids could be drawn; what is left is
+    `masks`, (..., vocabulary) of booleans, says which ids could be sampled; what is left is
     renormalised, as the sampling did, and the others get no gradient. Half precision is computed
     in single. Raises `ModelError` when an id is outside its mask: then the ids and the constraint
     stored with them do not belong together.

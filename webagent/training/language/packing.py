@@ -71,7 +71,7 @@ class Sheet:
 
 @dataclass(slots=True)
 class _Lane:
-    """Rows woven into one line of tokens."""
+    """Rows packed into one line of tokens."""
 
     rows: list[int]
     paths: list[NDArray[np.int64]]

@@ -79,7 +79,7 @@ class MicroBatch:
 def micro_batches(units: Sequence[TrainingUnit], packing: Packing) -> list[MicroBatch]:
     """Part the units so that each part stays within the packing's tokens, like ones together.
 
-    A unit is never parted, so that one unit above the tokens is a micro-batch of its own, of
+    A unit is never split, so that one unit above the tokens is a micro-batch of its own, of
     several forward passes.
     """
     if all(len(unit.rows) == 1 for unit in units):
@@ -368,7 +368,7 @@ class Trainer:
             )
 
     def _share(self, whole: Sequence[_T]) -> Sequence[_T]:
-        """Return this process's share; the whole where weights are parted, and passes with them."""
+        """Return this process's share; all where weights are sharded, and passes with them."""
         if self.is_sharded:
             return whole
         return whole[self.accelerator.process_index :: self.accelerator.num_processes]
