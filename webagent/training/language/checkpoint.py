@@ -76,11 +76,7 @@ class CheckpointFolder:
                 self._remove(final)
             os.replace(draft, final)
             _sync(self.folder)
-            pointer = self.folder / f".{_LAST}.draft"
-            pointer.write_text(name + "\n", encoding="utf-8")
-            _sync(pointer)
-            os.replace(pointer, self.folder / _LAST)
-            _sync(self.folder)
+            self._point_to(name)
             for old in sorted(self.folder.glob("step-*"))[: -self.keep]:
                 self._remove(old)
         except (OSError, RuntimeError, SafetensorError) as error:
@@ -106,6 +102,13 @@ class CheckpointFolder:
                 " an empty folder"
             )
         return self.folder / name
+
+    def _point_to(self, name: str) -> None:
+        draft = self.folder / f".{_LAST}.draft"
+        draft.write_text(name + "\n", encoding="utf-8")
+        _sync(draft)
+        os.replace(draft, self.folder / _LAST)
+        _sync(self.folder)
 
     def _remove(self, checkpoint: Path) -> None:
         """It gets a draft's name first, so that half of one is never taken for one."""

@@ -97,16 +97,18 @@ class Objective(Protocol):
 def count_totals(units: Sequence[TrainingUnit]) -> UpdateTotals:
     """Return the sizes of these units together."""
     rows = [row for unit in units for row in unit.rows]
-    # Only replies that teach anything count; a row without spans is one reply.
-    replies = (
-        row.weights[start:stop] for row in rows for start, stop in row.spans or ((0, len(row.ids)),)
-    )
     return UpdateTotals(
         tokens=float(sum(len(taught_indices(row)) for row in rows)),
-        sequences=float(sum(any(weights) for weights in replies)),
+        sequences=float(sum(_sequences(row) for row in rows)),
         units=float(len(units)),
         pairs=float(sum(0 < unit.better < len(unit.rows) for unit in units)),
     )
+
+
+def _sequences(row: TokenRow) -> int:
+    """Return how many of the row's replies teach anything; a row without spans is one."""
+    spans = row.spans or ((0, len(row.ids)),)
+    return sum(any(row.weights[start:stop]) for start, stop in spans)
 
 
 @dataclass(frozen=True, slots=True)

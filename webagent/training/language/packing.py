@@ -28,7 +28,7 @@ class Packing:
     tree: bool = True
     """Whether rows share prefixes and lanes hold several rows; else each row is a lane."""
     image_tree: bool = True
-    """Whether rows that show images share prefixes and lanes as well."""
+    """Whether rows that show images are woven and chained as well."""
     lane: int = 4096
     """Most tokens in a lane that holds several rows: its mask grows with the square."""
     attention: int = 4096
@@ -71,7 +71,7 @@ class Sheet:
 
 @dataclass(slots=True)
 class _Lane:
-    """Rows packed into one line of tokens."""
+    """Rows woven into one line of tokens."""
 
     rows: list[int]
     paths: list[NDArray[np.int64]]
@@ -98,7 +98,7 @@ def lay_out(rows: Sequence[TokenRow], packing: Packing) -> list[Sheet]:
     order = sorted(inputs, key=lambda index: (rows[index].images, inputs[index].tolist()))
     lanes: list[_Lane] = []
     for index in order:
-        if not lanes or not _join_lane(lanes[-1], index, rows, inputs, packing):
+        if not lanes or not _joined(lanes[-1], index, rows, inputs, packing):
             ids = inputs[index]
             lanes.append(_Lane([index], [np.arange(len(ids))], [0], len(ids), rows[index].images))
     if packing.tree:
@@ -119,14 +119,14 @@ def _inputs(row: TokenRow, packing: Packing) -> NDArray[np.int64]:
     return ids if after.any() else ids[:end]
 
 
-def _join_lane(
+def _joined(
     lane: _Lane,
     index: int,
     rows: Sequence[TokenRow],
     inputs: Mapping[int, NDArray[np.int64]],
     packing: Packing,
 ) -> bool:
-    """Pack the row into the lane of the row before it in the order, where that is less work.
+    """Weave the row into the lane of the row before it in the order, where that is less work.
 
     In the order of their ids a row shares with the one before at least what it shares with any
     earlier one, so that this alone builds the trie.
@@ -170,11 +170,8 @@ def _filled(lanes: list[_Lane], packing: Packing) -> list[_Lane]:
             bins[place].append(lane)
             room[place] -= lane.length
     filled = [_chained(group) for group in bins]
-    before, after = (
-        sum(len(batch) * batch[0].length for batch in _batches(each, packing.tokens))
-        for each in (lanes, filled)
-    )
-    return filled if after < before else lanes
+    spent, saved = (_padded_tokens(_batches(each, packing.tokens)) for each in (lanes, filled))
+    return filled if saved < spent else lanes
 
 
 def _chained(lanes: list[_Lane]) -> _Lane:
@@ -192,15 +189,22 @@ def _batches(lanes: list[_Lane], tokens: int) -> list[list[_Lane]]:
     """Lanes of like length together, so many that the padded sheet stays within the tokens."""
     batches: list[list[_Lane]] = []
     for lane in sorted(lanes, key=lambda lane: (not lane.plain, -lane.length)):
-        if batches:
-            first, count = batches[-1][0], len(batches[-1])
-            wasted = first.length - lane.length
-            is_alike = lane.plain == first.plain and wasted <= max(first.length // 4, _SMALL)
-            if is_alike and (count + 1) * first.length <= tokens:
-                batches[-1].append(lane)
-                continue
-        batches.append([lane])
+        if batches and _fits(lane, batches[-1], tokens):
+            batches[-1].append(lane)
+        else:
+            batches.append([lane])
     return batches
+
+
+def _fits(lane: _Lane, batch: list[_Lane], tokens: int) -> bool:
+    longest = batch[0].length
+    wasted = longest - lane.length
+    alike = lane.plain == batch[0].plain and wasted <= max(longest // 4, _SMALL)
+    return alike and (len(batch) + 1) * longest <= tokens
+
+
+def _padded_tokens(batches: list[list[_Lane]]) -> int:
+    return sum(len(batch) * batch[0].length for batch in batches)
 
 
 def _sheet(

@@ -106,17 +106,7 @@ class Metrics:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        if self._path.exists():
-            kept = []
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                try:
-                    if json.loads(line)["step"] <= after:
-                        kept.append(line + "\n")
-                except (ValueError, KeyError, TypeError):
-                    continue
-            draft = self._path.with_suffix(".draft")
-            draft.write_text("".join(kept), encoding="utf-8")
-            os.replace(draft, self._path)
+        _cut(self._path, after)
         self._trackers = Trackers(track, folder, str(folder), after=after)
 
     def write(self, step: int, figures: Mapping[str, float]) -> None:
@@ -130,6 +120,22 @@ class Metrics:
     def close(self) -> None:
         """Send what is left to the trackers."""
         self._trackers.close()
+
+
+def _cut(path: Path, after: int) -> None:
+    """Leave the lines up to the update, written anew beside the file and moved over it."""
+    if not path.exists():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["step"] <= after:
+                kept.append(line + "\n")
+        except (ValueError, KeyError, TypeError):
+            continue
+    draft = path.with_suffix(".draft")
+    draft.write_text("".join(kept), encoding="utf-8")
+    os.replace(draft, path)
 
 
 @dataclass(frozen=True, slots=True)

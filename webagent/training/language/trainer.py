@@ -79,7 +79,7 @@ class MicroBatch:
 def micro_batches(units: Sequence[TrainingUnit], packing: Packing) -> list[MicroBatch]:
     """Part the units so that each part stays within the packing's tokens, like ones together.
 
-    A unit is never split, so that one unit above the tokens is a micro-batch of its own, of
+    A unit is never parted, so that one unit above the tokens is a micro-batch of its own, of
     several forward passes.
     """
     if all(len(unit.rows) == 1 for unit in units):
@@ -123,7 +123,7 @@ class GradientAccumulator:
     ) -> float:
         """Add the gradient of the loss of these units to the model's; return the loss.
 
-        Where weights are sharded, of this process's share of them, with as many passes as in every
+        Where weights are parted, of this process's share of them, with as many passes as in every
         other process, and times their number, as the gradients' mean is taken.
         """
         loss, count = 0.0, self.place[1]
@@ -143,8 +143,8 @@ class GradientAccumulator:
         return loss
 
     def _score(self, batch: MicroBatch, idle: int) -> tuple[ScoredUnits, Tensor | float]:
-        """Return the likelihood of the batch, and zero, with the gradient of so many passes that
-        are made for the other processes only."""
+        """Return what the model thinks of the batch, and zero, with the gradient of so many passes
+        that are made for the other processes only."""
         rows = [row for unit in batch.units for row in unit.rows]
         needs = self.objective.needs
         reading = replace(self.reading, entropy="entropy" in needs)
@@ -250,7 +250,7 @@ class Trainer:
         if launched in ("DEEPSPEED", "MEGATRON_LM"):
             raise SetupError(
                 f"launched with {launched}, which this trainer does not know: launch with"
-                " --use_fsdp to shard the weights over the GPUs, or with --multi_gpu to keep them"
+                " --use_fsdp to part the weights over the GPUs, or with --multi_gpu to keep them"
                 " whole on each"
             )
         self.is_sharded = is_sharding_asked() and self.accelerator.num_processes > 1
@@ -264,7 +264,7 @@ class Trainer:
         if not self.is_sharded:  # else layer by layer, as a part of each
             self.model.to(self.accelerator.device)
         self.no_tree = "switched off" if not config.tree else find_tree_obstacle(self.model)
-        """Why rows do not share prefixes as trees; empty where they do."""
+        """Why rows are not woven into trees; empty where they are."""
         self.no_image_tree = self.no_tree or find_image_tree_obstacle(self.model)
         held = None
         if "reference" in objective.needs:
@@ -285,12 +285,14 @@ class Trainer:
                 image_ids=image_ids(self.model),
             ),
             held,
-            (self.accelerator.process_index, self.accelerator.num_processes)
-            if self.is_sharded
-            else (0, 1),
+            self._place if self.is_sharded else (0, 1),
         )
         self.optimizer = build_optimizer(self.model, config, self.accelerator.device)
         torch.manual_seed(config.seed + self.accelerator.process_index)
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        return self.accelerator.process_index, self.accelerator.num_processes
 
     @property
     def micro_batch_tokens(self) -> int:
@@ -368,7 +370,7 @@ class Trainer:
             )
 
     def _share(self, whole: Sequence[_T]) -> Sequence[_T]:
-        """Return this process's share; all where weights are sharded, and passes with them."""
+        """Return this process's share; the whole where weights are parted, and passes with them."""
         if self.is_sharded:
             return whole
         return whole[self.accelerator.process_index :: self.accelerator.num_processes]
