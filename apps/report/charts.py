@@ -12,10 +12,7 @@ _DIAMOND = "M0 -7.4L7.4 0L0 7.4L-7.4 0Z"
 _UP = "M0 -6.6L6.6 5.5H-6.6Z"
 _DOWN = "M0 6.6L6.6 -5.5H-6.6Z"
 _CROSS = "M-1.8 -7.3H1.8V-1.8H7.3V1.8H1.8V7.3H-1.8V1.8H-7.3V-1.8H-1.8Z"
-SHAPES = (
-    *(_CIRCLE, _SQUARE, _CIRCLE, _DIAMOND, _UP, _DOWN, _CROSS, _SQUARE),
-    *(_UP, _DIAMOND, _DOWN, _CROSS),
-)
+SHAPES = (_CIRCLE, _SQUARE, _CIRCLE, _DIAMOND, _UP, _DOWN, _CROSS)
 """A mark for each arm around its middle, so that not colour alone has to tell arms apart."""
 
 _SIZES = {"wide": (912, 400), "narrow": (360, 320)}

@@ -150,7 +150,7 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
         (["--arms", "imagined"], "with --policy endpoint there are none, control"),
         (["--proposer", "endpoint"], "pages that give their own goals"),
         (["--benchmark", "fossil", "--tasks", "all", "--proposer", "failures"], "solved with"),
-        (["--proposer", "endpoint", "--propose", "0"], "at least 1 of each is needed"),
+        (["--proposer", "endpoint", "--propose", "0"], "--propose 0: at least 1 is needed"),
     ],
 )
 def test_settings_that_cannot_be_are_named(
