@@ -35,8 +35,8 @@ from webagent.action import Action, GiveUp, format_action
 from webagent.action.actions import Check, Click, Uncheck
 from webagent.errors import PolicyError
 from webagent.observation import render
-from webagent.policy.exploration import random_action
 from webagent.policy.language import LanguagePolicy
+from webagent.policy.remembering import random_action
 from webagent.records import Decision, Observation, Trajectory
 from webagent.store import Store
 

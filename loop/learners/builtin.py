@@ -13,8 +13,7 @@ from webagent.memory import Memory, MemoryMismatch
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.builtin import BuiltinPolicy
-from webagent.policy.exploration import Exploration
-from webagent.policy.remembering import MEMORY, is_example, remember_judged
+from webagent.policy.remembering import MEMORY, Exploration, is_example, remember_judged
 from webagent.records import Trajectory
 from webagent.rollout import Batcher
 from webagent.training.fit import FitConfig, FitReport, fit

@@ -61,8 +61,7 @@ def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float =
     from webagent.memory import Memory
     from webagent.models.builtin.model import BuiltinModel
     from webagent.policy.builtin import BuiltinPolicy
-    from webagent.policy.exploration import Exploration
-    from webagent.policy.remembering import MEMORY
+    from webagent.policy.remembering import MEMORY, Exploration
     from webagent.rollout import Batcher
 
     if not (folder / "config.json").is_file():

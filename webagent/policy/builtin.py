@@ -16,11 +16,13 @@ from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.network import GeneratedTarget, sample, search
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.policy.exploration import Exploration, episode_rng, random_action
 from webagent.policy.past_actions import ActionKey, action_key, find_tried_actions
 from webagent.policy.remembering import (
     MEMORY,
+    Exploration,
     confidence_of,
+    episode_rng,
+    random_action,
     recollect,
     sampled,
     try_untaught,

@@ -16,10 +16,9 @@ from webagent.memory.failures import blame_steps
 from webagent.memory.goals import read_goal
 from webagent.models.weight_notes import check_role, write_role
 from webagent.policy.calibration import Calibration, ComparedAnswer
-from webagent.policy.exploration import episode_rng
 from webagent.policy.past_actions import action_key, find_detours
 from webagent.policy.policy import Policy
-from webagent.policy.remembering import MEMORY, confidence_of, recollect
+from webagent.policy.remembering import MEMORY, confidence_of, episode_rng, recollect
 from webagent.records import (
     ACTED,
     AGREED,

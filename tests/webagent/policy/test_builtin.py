@@ -19,8 +19,8 @@ from webagent.action.actions import (
 )
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.builtin import BuiltinPolicy
-from webagent.policy.exploration import Exploration, episode_rng
 from webagent.policy.past_actions import action_key, find_tried_actions
+from webagent.policy.remembering import Exploration, episode_rng
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Batcher
 

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.lessons import node, page
 from webagent.action import Action
 from webagent.action.actions import Click, Fill, SelectOption
-from webagent.policy.exploration import random_action
+from webagent.policy.remembering import random_action
 from webagent.records import Node, Observation
 
 

@@ -13,9 +13,9 @@ from webagent.action.actions import Answer, Click, Fill, GiveUp
 from webagent.memory import Memory, Proposal
 from webagent.memory.constants import CONFIDENT
 from webagent.policy.builtin import BuiltinPolicy
-from webagent.policy.exploration import Exploration
 from webagent.policy.remembering import (
     MEMORY,
+    Exploration,
     confidence_of,
     recollect,
     remember_judged,
