@@ -6,11 +6,9 @@ import pytest
 
 from benchmarks.miniwob import tasks as miniwob
 from evaluators.adversarial import KINDS, AdversarialCase, load_corpus
-from tests.fakes.market import HANDLERS, serving_market
-from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld
 from webagent.policy.policy import ScriptedPolicy, replay_recording
-from webagent.records import Decision, Trajectory
+from webagent.records import Trajectory
 from webagent.rollout import run_episode
 
 pytestmark = pytest.mark.browser
@@ -42,37 +40,5 @@ async def test_an_episode_on_miniwob_comes_out_the_same(
 ) -> None:
     page = case.trajectory.task.start_url.removeprefix("file:///miniwob")
     again = await played_again(case, world, miniwob.pages().as_uri() + page)
-
-    assert (again.ending, again.evidence) == (case.trajectory.ending, case.trajectory.evidence)
-
-
-def _elsewhere(decision: Decision, address: str) -> Decision:
-    """The decision with the market's address as it is now."""
-    match decision.action:
-        case Goto(url=url):
-            return replace(decision, action=Goto(url.replace("http://market.test", address)))
-    return decision
-
-
-QUIET = sampled("market", *(kind for kind in (*KINDS, "honest") if kind != "page says so"))
-"""What its pages say besides is known to their maker only."""
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("case", QUIET, ids=lambda case: case.id)
-async def test_a_task_on_the_market_comes_out_the_same(
-    case: AdversarialCase, world: BrowserWorld
-) -> None:
-    async with serving_market(HANDLERS) as market:
-        address = market.site.address
-        start = case.trajectory.task.start_url.replace("http://market.test", address)
-        told = replace(
-            case.trajectory,
-            steps=tuple(
-                replace(step, decision=_elsewhere(step.decision, address))
-                for step in case.trajectory.steps
-            ),
-        )
-        again = await played_again(replace(case, trajectory=told), world, start)
 
     assert (again.ending, again.evidence) == (case.trajectory.ending, case.trajectory.evidence)
