@@ -77,7 +77,7 @@ class Player:
         self._image: Image | None = None
 
     async def reset(self, task: Task) -> GymTurn:
-        """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
+        """Start the task on a fresh page. Raises `WorldError` when every try fails."""
         self._page = self._image = None
         first = await self._runner.begin(task)
         return await self._turn(first, {"task": task.id, "seed": task.seed})

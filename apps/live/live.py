@@ -1,4 +1,4 @@
-"""One task at work, with everything by which a person can watch it and step in."""
+"""One task under way, with everything a person needs to watch it and take over."""
 
 import asyncio
 import io
@@ -47,7 +47,7 @@ class Live:
 
     def __init__(self, config: RunConfig, folder: Path, store: Store, display: Terminal) -> None:
         self.interrupted = 0
-        """The exit status of whoever interrupted it; 0 while nobody did."""
+        """The exit status of an interruption; 0 without one."""
         self._config, self._folder = config, folder
         self._store, self.display = store, display
         self._control = Control(has_window=config.headed, say=display.say, note=self._note)
@@ -56,9 +56,9 @@ class Live:
         self._stop = Stop()
 
     async def run(self) -> Result:
-        """Return what came of it; cancelled by a second signal.
+        """Return the result; cancelled by a second signal.
 
-        Raises `SetupError` and `ModelError` before anything was begun.
+        Raises `SetupError` and `ModelError` before the task starts.
         """
         config = self._config
         who = actor_of(config)
@@ -74,7 +74,7 @@ class Live:
             steered = SteeredEpisode(policy, world, stop, self._control, person)
             return steered, steered
 
-        with self._signals(), _told_pauses(self.display), KeyReader(self._press) as keys:
+        with self._signals(), _shown_retries(self.display), KeyReader(self._press) as keys:
             person = KeyboardPerson(self.display.say, keys.take) if keys.is_heard else None
             approver = _UncountedPerson(person, self._stop) if person else None
             self.display.say(f"run folder: {self._folder}")
@@ -113,7 +113,7 @@ class Live:
             self.display.say(self._help)
 
     def _note(self, worker: Worker | None) -> None:
-        """Keep who is at work where the viewer finds it; None once signals mean an end again."""
+        """Store who controls the page, for the viewer; None once signals end the process again."""
         state: dict[str, Json] = {"worker": worker or "", "has_window": self._config.headed}
         self._store.put_state(STEERING, state)
 
@@ -147,8 +147,8 @@ class Live:
 
 
 @contextmanager
-def _told_pauses(display: Terminal) -> Iterator[None]:
-    """Show each request to a model that failed and is made again: it would look like thinking."""
+def _shown_retries(display: Terminal) -> Iterator[None]:
+    """Show each repeated request to a model, which would otherwise look like thinking."""
     logger = logging.getLogger(ASKED)
     level = logger.level
 
@@ -172,7 +172,7 @@ class _UncountedPerson:
         self._person, self._stop = person, stop
 
     async def approve(self, question: str) -> bool:
-        """Return what the person says."""
+        """Return the person's answer."""
         with self._stop.held():
             return await self._person.approve(question)
 
@@ -188,7 +188,7 @@ _ADVICE: Mapping[Ending, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What came of a task."""
+    """The result of a task."""
 
     outcome: str
     """How it ended: `answered`, `gave up`, `step limit`, `stopped`, `policy unreadable`, `guard
@@ -265,14 +265,14 @@ def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
 
 def last_lines(result: Result, config: RunConfig, folder: Path) -> list[str]:
     """Return the last lines: the answer or why there is none, what it took, what to do next."""
-    said = result.answer or result.reason or "done"
-    lines = [plain(line) for line in said.splitlines() or [""]]
+    text = result.answer or result.reason or "done"
+    lines = [plain(line) for line in text.splitlines() or [""]]
     lines[0] = f"{result.ending}: {lines[0]}"
     lines += [f"kept {each}" for name in ("downloads", "trace") for each in _files(folder / name)]
     advice = _ADVICE.get(result.ending, "")
     if result.ending is Ending.MODEL_FAILED and config.model.policy == "endpoint":
-        asked = config.model
-        named = {"--endpoint": str(asked.endpoint or ""), "--model": asked.model}
+        model = config.model
+        named = {"--endpoint": str(model.endpoint or ""), "--model": model.model}
         words = [word for flag, value in named.items() if value for word in (flag, value)]
         doctor_line = shlex.join(["webagent", "doctor", *words])
         advice = f"{doctor_line} asks the model one question"
@@ -315,13 +315,13 @@ def write_film(trajectory: Trajectory, images: ImageFolder, path: Path) -> int:
     for number, step in enumerate(trajectory.steps, start=1):
         if step.observation.screenshot:
             who = "you: " if step.decision.weights == PERSON else ""
-            said = f"{number}/{count}  {who}{describe_action(step.decision, step.observation)}"
-            frames.append(_draw_frame(step.observation, images, said, step.decision))
+            caption = f"{number}/{count}  {who}{describe_action(step.decision, step.observation)}"
+            frames.append(_draw_frame(step.observation, images, caption, step.decision))
     last = trajectory.last
     is_over = count and is_final(trajectory.steps[-1].decision.action)
     if last and last.screenshot and not is_over:
-        said = f"{trajectory.ending}: {trajectory.error}"
-        frames.append(_draw_frame(last, images, said, None))
+        caption = f"{trajectory.ending}: {trajectory.error}"
+        frames.append(_draw_frame(last, images, caption, None))
     if not frames:
         raise StoreError(f"{trajectory.id} has no screenshots to make a picture of")
     whole = []
@@ -341,9 +341,9 @@ def write_film(trajectory: Trajectory, images: ImageFolder, path: Path) -> int:
 
 
 def _draw_frame(
-    page: Observation, images: ImageFolder, said: str, decision: Decision | None
+    page: Observation, images: ImageFolder, caption: str, decision: Decision | None
 ) -> "Image":
-    """Return the page with a bar above it that says what is done, and a ring where."""
+    """Return the page with a bar above it that names the action, and a ring around its place."""
     from PIL import Image, ImageDraw, ImageFont
 
     shot = Image.open(io.BytesIO(images.get(page.screenshot))).convert("RGB")
@@ -354,22 +354,19 @@ def _draw_frame(
     draw = ImageDraw.Draw(frame)
     font: Any = ImageFont.load_default(size=15)
     letters = max(20, _LETTERS * shown.width // WIDTH)
-    draw.text((_MARGIN, 8), shorten(plain(said), letters, placeholder="…"), _ACCENT, font)
+    draw.text((_MARGIN, 8), shorten(plain(caption), letters, placeholder="…"), _ACCENT, font)
     thought = shorten(plain(decision.thought if decision else ""), letters, placeholder="…")
     draw.text((_MARGIN, 34), thought, _INK, font)
-    for x, y in _points(decision, page) if decision else ():
-        at_x, at_y = x * scale, y * scale + _BAR
+    points: list[tuple[float, float]] = []  # in CSS pixels of the viewport
+    if decision:
+        x, y = getattr(decision.action, "x", None), getattr(decision.action, "y", None)
+        boxes = [node.box for node in elements_of(decision.action, page)]
+        points = [(left + width / 2, top + height / 2) for left, top, width, height in boxes]
+        if x is not None and y is not None:
+            points = [(x, y)]
+    for at_x, at_y in [(x * scale, y * scale + _BAR) for x, y in points]:
         for radius, colour in ((17, _PAPER), (15, _ACCENT), (12, _PAPER)):
             around = (at_x - radius, at_y - radius, at_x + radius, at_y + radius)
             draw.ellipse(around, outline=colour, width=3)
         draw.ellipse((at_x - 4, at_y - 4, at_x + 4, at_y + 4), fill=_ACCENT)
     return frame
-
-
-def _points(decision: Decision, page: Observation) -> list[tuple[float, float]]:
-    """Return where an action was done, in CSS pixels of the viewport."""
-    x, y = getattr(decision.action, "x", None), getattr(decision.action, "y", None)
-    if x is not None and y is not None:
-        return [(x, y)]
-    boxes = [node.box for node in elements_of(decision.action, page)]
-    return [(left + width / 2, top + height / 2) for left, top, width, height in boxes]

@@ -176,10 +176,9 @@ def check_display() -> None:
 
 def actor_of(config: RunConfig) -> str | Endpoint | Policy:
     """Return the policy that acts. Raises `UsageError` if `python:` does not name a policy."""
-    asked = config.model
-    if asked.policy.startswith("python:"):
-        return load_own_policy(asked.policy.removeprefix("python:"))
-    return asked.acting
+    if config.model.policy.startswith("python:"):
+        return load_own_policy(config.model.policy.removeprefix("python:"))
+    return config.model.acting
 
 
 def schema_in(config: RunConfig) -> dict[str, Any] | None:
@@ -281,5 +280,5 @@ def knowledge_of(config: RunConfig) -> tuple[Knowledge, ...]:
 
 def prompt_settings(config: RunConfig) -> Asking | None:
     """Return how the model is prompted; None for the prompting of its training, or the default."""
-    asked = Asking(observation=config.prompting.observation).switched(config.prompting.prompt)
-    return None if asked == Asking() else asked
+    settings = Asking(observation=config.prompting.observation).switched(config.prompting.prompt)
+    return None if settings == Asking() else settings

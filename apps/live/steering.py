@@ -86,10 +86,10 @@ class Control:
         while self.worker != worker:
             await self._changed.wait()
 
-    def _set(self, worker: Worker, said: str) -> None:
+    def _set(self, worker: Worker, message: str) -> None:
         self.worker = worker
         self._note(worker)
-        self._say(said)
+        self._say(message)
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
@@ -129,7 +129,7 @@ class PersonActions:
         self._say("you have control; your actions are recorded. Press Enter to hand back")
 
     async def let_go(self, *, is_patient: bool = True) -> None:
-        """Take note that the person is done: what is left to tell of is told, then the end of it.
+        """Take note that the person is done: their remaining steps are delivered, then the end.
 
         Patience waits for the page to come to rest.
         """
@@ -172,7 +172,7 @@ NOTHING = Wait(0)
 
 
 class SteeredEpisode:
-    """The agent's policy and its world in one: who acts is whoever is in control.
+    """The agent's policy and its world in one: the agent or the person acts.
 
     What a person does is done already when it is decided on; their step waits for the next one, or
     for the page to be handed back, and gives the page as it was then.
@@ -189,7 +189,7 @@ class SteeredEpisode:
         self._policy, self._world, self._stop = policy, world, stop
         self._control, self._person = control, person
         self._at_work = False
-        """Whether the person has begun and what they do was not all told yet."""
+        """Whether the person has begun and some of their actions are still to come."""
         self._pending: list[Decision] = []
         """What the person did and is still to be kept as steps."""
         self._page: Observation | None = None

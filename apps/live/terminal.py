@@ -39,12 +39,12 @@ class Terminal:
             self._wait(self.awaited())
         elif isinstance(event, Decided):
             decision = event.decision
-            said = describe_action(decision, event.seen)
+            text = describe_action(decision, event.seen)
             if decision.weights == PERSON:
-                said = f"you: {said}"
+                text = f"you: {text}"
             elif decision.thought:
                 self._print("", plain(decision.thought), "italic")
-            self._print(f"{event.number:3}", said, "bold cyan")
+            self._print(f"{event.number:3}", text, "bold cyan")
             if is_final(decision.action):
                 self._rest()
             else:
@@ -141,16 +141,21 @@ Press = Callable[[str], object]
 
 
 class KeyReader:
-    """Tells `press` of each key; whoever `take`s one gets the next in its place.
+    """Calls `press` with each key, unless a `take` waits for it.
 
-    Where standard input is no terminal of ours nothing is heard: `is_heard` says so.
+    `is_heard` is False where standard input is not this process's terminal.
     """
 
     def __init__(self, press: Press) -> None:
         self._press = press
         self._wanted: asyncio.Future[str] | None = None
         self._before: list[object] | None = None
-        self.is_heard = _has_terminal()
+        # Setting up a terminal that another process group has would stop this process.
+        try:
+            number = sys.stdin.fileno()
+            self.is_heard = os.isatty(number) and os.tcgetpgrp(number) == os.getpgrp()
+        except (OSError, ValueError):
+            self.is_heard = False
 
     def __enter__(self) -> Self:
         if self.is_heard:
@@ -181,12 +186,3 @@ class KeyReader:
                 self._wanted.set_result(key)
             else:
                 self._press(key)
-
-
-def _has_terminal() -> bool:
-    """Return whether there is a terminal with us in front: setting up another would stop us."""
-    try:
-        number = sys.stdin.fileno()
-        return os.isatty(number) and os.tcgetpgrp(number) == os.getpgrp()
-    except (OSError, ValueError):
-        return False

@@ -55,28 +55,30 @@ class Tools:
         self._handlers = handlers
         self._offers = offers
         self._waiting: dict[str, tuple[PendingCall[CallToolResult], CallToolRequestParams]] = {}
-        """Calls that are to come again with a person's answer, each with what was asked."""
+        """Calls that are to come again with a person's answer, each with its request."""
         self._background = Background()
         self._under_way: set[PendingCall[CallToolResult]] = set()
 
-    async def list(self, context: Context, asked: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list(
+        self, context: Context, request: PaginatedRequestParams | None
+    ) -> ListToolsResult:
         """Return every tool."""
         return ListToolsResult(tools=[offer.tool for offer in self._offers.values()])
 
-    async def call(self, context: Context, asked: CallToolRequestParams) -> Answered:
+    async def call(self, context: Context, request: CallToolRequestParams) -> Answered:
         """Do one call, or go on with one that has waited for a person."""
         try:
-            work = self._resume(asked) if asked.request_state else self._begin(context, asked)
+            work = self._resume(request) if request.request_state else self._begin(context, request)
         except WebAgentError as error:
             return failure(str(error))
-        # In the background, so that whoever tells how far it is does not wait.
+        # In the background, so that reporting progress does not wait for the client.
         work.tell = lambda number, most, what: self._background.start(
             _report_progress(context, number, most, what)
         )
         try:
             while (question := await work.next()) is not None:
                 if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                    self._waiting[work.token] = work, asked
+                    self._waiting[work.token] = work, request
                     while len(self._waiting) > _MOST_WAITING:
                         self._waiting.pop(next(iter(self._waiting)))
                     return approval.later(question, work)
@@ -91,30 +93,32 @@ class Tools:
         await asyncio.gather(*(work.stop() for work in set(self._under_way)))
         await self._background.finish()
 
-    def _begin(self, context: Context, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
+    def _begin(
+        self, context: Context, request: CallToolRequestParams
+    ) -> PendingCall[CallToolResult]:
         """Raises `SetupError` for a tool that there is not."""
-        if asked.name not in self._offers:
-            raise unknown_name("tool", asked.name, self._offers)
+        if request.name not in self._offers:
+            raise unknown_name("tool", request.name, self._offers)
         client = context.session.client_params
         caller = Caller(client.client_info.name if client is not None else "")
-        doing = self._offers[asked.name](self._handlers, asked.arguments or {}, caller)
+        doing = self._offers[request.name](self._handlers, request.arguments or {}, caller)
         work = PendingCall(doing, approval.can_ask(context))
         self._under_way.add(work)
         work.when_done(lambda: self._under_way.discard(work))
         return work
 
-    def _resume(self, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
+    def _resume(self, request: CallToolRequestParams) -> PendingCall[CallToolResult]:
         """Raises `CallError` for a call that nobody waits with, or for another one."""
-        work, before = self._waiting.pop(asked.request_state or "", (None, asked))
-        if work is None or (before.name, before.arguments) != (asked.name, asked.arguments):
+        work, before = self._waiting.pop(request.request_state or "", (None, request))
+        if work is None or (before.name, before.arguments) != (request.name, request.arguments):
             raise CallError("no call is waiting for this answer; make the call again")
         if (question := work.question) is not None:
-            approval.answer(question, asked.input_responses)
+            approval.answer(question, request.input_responses)
         return work
 
 
 def _read_result(work: PendingCall[CallToolResult]) -> CallToolResult:
-    """Return what came of it, with what the assistant is to do where that was an error."""
+    """Return the result, or for an error what the assistant should do."""
     try:
         return work.result()
     except CaptchaError as error:
@@ -122,7 +126,8 @@ def _read_result(work: PendingCall[CallToolResult]) -> CallToolResult:
     except GuardError as error:
         return failure(f"{error}. {_NEW_SESSION} Tell your user what was refused.")
     except WorldError as error:
-        return failure(f"The browser failed. {_NEW_SESSION}\n{fence('error', shorten(str(error)))}")
+        detail = fence("error", shorten(str(error)))
+        return failure(f"The browser failed. {_NEW_SESSION}\n{detail}")
     except WebAgentError as error:
         return failure(str(error))
     except asyncio.CancelledError:
@@ -191,7 +196,7 @@ class PipeLines:
 
 
 async def serve_http(server: Server[Any], config: McpConfig) -> None:
-    """Serve any number of clients by streamable HTTP until the process is told to end. Raises
+    """Serve any number of clients by streamable HTTP until the process ends. Raises
     `SetupError` where the port is taken."""
     import uvicorn
 

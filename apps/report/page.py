@@ -3,11 +3,8 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
 from pathlib import Path
-
-from jinja2 import Environment
 
 from apps.report.charts import colour_class, has_curve
 from apps.report.templating import make_environment
@@ -58,32 +55,10 @@ def write_report(
     return write_whole(to or folder / FILE, format_page(summary, store))
 
 
-@cache
-def _environment() -> Environment:
-    return make_environment()
-
-
 def format_page(summary: Summary, store: Store | None = None) -> str:
     """Return the HTML of the report."""
     is_measured = bool(store and summary["arms"])
     failures = summarize_failures(store.folder, "evaluate") if store and is_measured else None
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(
-            summary=summary,
-            headline=format_headline(summary),
-            facts=_facts(summary),
-            learning=[*map(format_learning, summary.get("learning", ()))],
-            beside=[*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
-            failures=failures if failures and failures.failures else None,
-            examples=choose_examples(summary, store) if store and is_measured else [],
-            origin=_origin(summary),
-        )
-    )
-
-
-def _facts(summary: Summary) -> Mapping[str, str]:
     steps = max((arm["rounds"][-1]["real_steps"] for arm in summary["arms"]), default=0)
     facts = {
         "tasks": f"{len(summary['tasks']):,}",
@@ -92,14 +67,9 @@ def _facts(summary: Summary) -> Mapping[str, str]:
         "real steps, at most": f"{steps:,.0f}" if steps else "",
         "set aside": f"{sum(summary['failures'].values()):,}",
     }
-    return {name: value for name, value in facts.items() if value}
-
-
-def _origin(summary: Summary) -> Mapping[str, str]:
-    """Return what the run was made with, by name."""
     versions = [f"{name} {value or '–'}" for name, value in summary["versions"].items()]
-    failures = [f"{count:,} {name}" for name, count in summary["failures"].items()]
-    return {
+    set_aside = [f"{count:,} {name}" for name, count in summary["failures"].items()]
+    origin = {
         **summary.get("setup", {}),
         "command": summary["command"],
         "commit": ", gone on with at ".join(format_sources(summary)),
@@ -107,8 +77,19 @@ def _origin(summary: Summary) -> Mapping[str, str]:
         "judge": f"{', '.join(summary['judge']) or '–'}, frozen: the loop never trains it",
         "seeds": f"{summary['split']}: {format_spans(summary['seeds']) or '–'}",
         "repeats": str(summary["repeats"]),
-        "set aside, never scored": ", ".join(failures),
+        "set aside, never scored": ", ".join(set_aside),
     }
+    template = make_environment().get_template("report.html")
+    return template.render(
+        summary=summary,
+        headline=format_headline(summary),
+        facts={name: value for name, value in facts.items() if value},
+        learning=[*map(format_learning, summary.get("learning", ()))],
+        beside=[*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
+        failures=failures if failures and failures.failures else None,
+        examples=choose_examples(summary, store) if store and is_measured else [],
+        origin=origin,
+    )
 
 
 def format_spans(numbers: Sequence[int]) -> str:
@@ -255,7 +236,14 @@ def _plots(summary: Summary, failures: FailureSummary) -> Iterator[Plot]:
         yield Plot("success", headline, note, [PlotPanel(title, 1.0, bars)])
     costs = [name for name in _COSTS if any(_last_cost(arm, name) for arm in summary["arms"])]
     if costs:
-        panels = [_cost_panel(summary, name) for name in costs]
+        panels = []
+        for name in costs:
+            values = {arm["name"]: _last_cost(arm, name) for arm in summary["arms"]}
+            rows = [
+                PlotBar(arm, colour_class(summary, arm), value, _short(value))
+                for arm, value in values.items()
+            ]
+            panels.append(PlotPanel(_COSTS[name], max(values.values()), rows))
         title = "What each arm has cost, up to the last round"
         yield Plot("costs", title, "means over repeats", panels)
     if failures.failures:
@@ -266,15 +254,6 @@ def _plots(summary: Summary, failures: FailureSummary) -> Iterator[Plot]:
         title = f"share of {failures.failures:,} failed episodes"
         panel = PlotPanel(title, max(row.share.high for row in failures.causes), rows)
         yield Plot("failures", "Why episodes did not succeed", failures.first, [panel])
-
-
-def _cost_panel(summary: Summary, name: str) -> PlotPanel:
-    values = {arm["name"]: _last_cost(arm, name) for arm in summary["arms"]}
-    rows = [
-        PlotBar(arm, colour_class(summary, arm), value, _short(value))
-        for arm, value in values.items()
-    ]
-    return PlotPanel(_COSTS[name], max(values.values()), rows)
 
 
 def _last_cost(arm: ArmRow, name: str) -> float:

@@ -20,7 +20,7 @@ class ServedClient:
     """One session: `with ServedClient(url) as env: turn = env.reset(seed=1)`.
 
     A turn is a dictionary with `observation`, `reward` and `done`. Whatever the agent is not to
-    blame for, a server that is gone included, raises `WorldError`; after it a reset connects anew.
+    blame for, a server that is gone included, raises `WorldError`; after it a reset connects again.
     """
 
     def __init__(self, url: str, seconds: float = 300.0) -> None:
@@ -44,9 +44,9 @@ class ServedClient:
     def __exit__(self, *failure: object) -> None:
         self.close()
 
-    def reset(self, **asked: Any) -> dict[str, Any]:
+    def reset(self, **request: Any) -> dict[str, Any]:
         """Begin an episode; `task`, `seed`, `split`, `images` and `episode_id` may say which."""
-        return self._ask({"type": "reset", "data": asked})
+        return self._ask({"type": "reset", "data": request})
 
     def step(self, action: str) -> dict[str, Any]:
         """Do an action as text, such as `click(12)`."""

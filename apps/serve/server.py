@@ -1,4 +1,4 @@
-"""The server: its routes, who may ask, one session for each WebSocket."""
+"""The server: its routes, its access control, one session for each WebSocket."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ from webagent.errors import WorldError
 _GRACE_SECONDS = 2
 _LARGEST_MESSAGE = 1 << 20
 _OPEN = "/health"
-"""Answered without a token, for whoever waits until the server is there."""
+"""Answered without a token, for clients that wait for the server to start."""
 
 
 def make_app(stage: Stage) -> ASGIApp:
@@ -118,7 +118,7 @@ async def _next_message(stage: Stage, session: ServedSession, websocket: WebSock
             message = await websocket.receive()
     except TimeoutError:
         minutes = f"{stage.config.lease_minutes:g}"
-        await session.leave(f"the lease of {minutes} minutes expired, as nothing was asked for")
+        await session.leave(f"the lease of {minutes} minutes expired, as no request came")
         message = await websocket.receive()
     if message["type"] == "websocket.disconnect":
         return None
@@ -129,16 +129,16 @@ async def _next_message(stage: Stage, session: ServedSession, websocket: WebSock
 async def _answer(stage: Stage, session: ServedSession, text: str) -> dict[str, Any] | None:
     """Return the answer to one message; None where the client closes."""
     try:
-        asked = read_message(text)
-        if asked.type == "close":
+        message = read_message(text)
+        if message.type == "close":
             return None
-        if asked.type == "state":
+        if message.type == "state":
             return {"type": "state", "data": session.state()}
-        if asked.type == "reset":
-            return write_turn(await session.reset(asked.data))
-        if asked.data.type == "list_tools":
+        if message.type == "reset":
+            return write_turn(await session.reset(message.data))
+        if message.data.type == "list_tools":
             return session.tools()
-        return write_turn(await session.step(asked.data))
+        return write_turn(await session.step(message.data))
     except MessageError as error:
         facts = {}
         if error.code is ErrorCode.CAPACITY_REACHED:
@@ -171,19 +171,18 @@ class ClientFilter:
     def _refusal(self, path: str, headers: Headers) -> tuple[int, str]:
         if origin := headers.get("origin"):
             return 403, f"a page of {origin} may not play here; clients are programs"
-        if self._token and path != _OPEN and not self._shows_token(headers):
-            how = "http://client:TOKEN@HOST:PORT as the address, or Authorization: Bearer TOKEN"
-            return 401, f"this server asks for its token: {how}"
-        return 0, ""
-
-    def _shows_token(self, headers: Headers) -> bool:
+        if not self._token or path == _OPEN:
+            return 0, ""
         kind, _, shown = headers.get("authorization", "").partition(" ")
         if kind.lower() == "basic":
             try:
                 shown = b64decode(shown, validate=True).decode("ascii").partition(":")[2]
             except (NotBase64, UnicodeDecodeError):
-                return False
-        return compare_digest(shown.encode(), self._token.encode())
+                shown = ""
+        if compare_digest(shown.encode(), self._token.encode()):
+            return 0, ""
+        how = "http://client:TOKEN@HOST:PORT as the address, or Authorization: Bearer TOKEN"
+        return 401, f"this server asks for its token: {how}"
 
 
 def configure(stage: Stage) -> uvicorn.Config:
@@ -203,5 +202,5 @@ def configure(stage: Stage) -> uvicorn.Config:
 
 
 async def serve(stage: Stage, listening: socket.socket) -> None:
-    """Serve until the process is told to end."""
+    """Serve until the process ends."""
     await uvicorn.Server(configure(stage)).serve(sockets=[listening])

@@ -77,42 +77,41 @@ class Stage:
             )
         self.places += 1
 
-    def draw(self, asked: ResetData) -> Task:
+    def choose_task(self, request: ResetData) -> Task:
         """Return the task of an episode. Raises `MessageError` for one that is not served.
 
         Without a name the seed goes through the tasks in turn, then through their pages.
         """
-        names, number = self.chosen.names, asked.seed
+        names, number = self.chosen.names, request.seed
         if number is None:
             number = self.episodes
-        name = asked.task
+        name = request.task
         if not name:
             name, number = names[number % len(names)], number // len(names)
         try:
             if name not in names:
                 raise UnknownTask(name, names)
-            split = asked.split or self.config.split
+            split = request.split or self.config.split
             return self.chosen.suite.task(name, number % SEEDS_PER_SPLIT, split)
         except UnknownTask as error:
             raise MessageError(ErrorCode.VALIDATION_ERROR, f"reset: {error}") from error
 
     async def score(self, whole: Trajectory) -> Score:
-        """Return what the judge says of a finished episode. Raises `WorldError` where it says
-        nothing: no number may stand for that."""
+        """Return the judge's score of a finished episode. Raises `WorldError` where it abstains:
+        no number may stand for that."""
         if whole.ending is not None and whole.ending.is_infrastructure:
             raise WorldError(f"{whole.ending}: {whole.error}")
         asking = ask(self.evaluate, whole, seconds=SECONDS)
         # A judge of one's own may raise anything, and the session goes on.
-        (asked,) = await asyncio.gather(asking, return_exceptions=True)
-        if isinstance(asked, Exception):
-            logger.error("the judge %s raised", self.evaluate.id, exc_info=asked)
-            raise WorldError(f"the judge {self.evaluate.id} raised {asked!r}") from asked
-        if isinstance(asked, BaseException):
-            raise asked
-        said = asked.score
-        if said.value is None:
-            raise WorldError(f"the judge abstained on this episode: {said.reason}")
-        return said
+        (result,) = await asyncio.gather(asking, return_exceptions=True)
+        if isinstance(result, Exception):
+            logger.error("the judge %s raised", self.evaluate.id, exc_info=result)
+            raise WorldError(f"the judge {self.evaluate.id} raised {result!r}") from result
+        if isinstance(result, BaseException):
+            raise result
+        if result.score.value is None:
+            raise WorldError(f"the judge abstained on this episode: {result.score.reason}")
+        return result.score
 
 
 @asynccontextmanager
@@ -173,10 +172,10 @@ class ServedSession:
         """Return whether it holds one of the places."""
         return self._runner is not None
 
-    async def reset(self, asked: ResetData) -> ServedTurn:
+    async def reset(self, request: ResetData) -> ServedTurn:
         """Begin an episode. Raises `MessageError`, and `WorldError` where no page opens."""
-        task = self._stage.draw(asked)
-        images = asked.images or self._stage.config.images or bool(self._stage.variant.image)
+        task = self._stage.choose_task(request)
+        images = request.images or self._stage.config.images or bool(self._stage.variant.image)
         if self._runner is None:
             self._stage.take_place()
         elif images != self._has_images:
@@ -189,7 +188,7 @@ class ServedSession:
         self._stage.episodes += 1
         self._forget_pictures()
         self._task, self._steps, self._is_playing, self._lost = task, 0, False, ""
-        self._episode = asked.episode_id or f"{self._name}-{self._stage.episodes}"
+        self._episode = request.episode_id or f"{self._name}-{self._stage.episodes}"
         try:
             page = await self._runner.begin(task)
         except WorldError as error:
@@ -197,7 +196,7 @@ class ServedSession:
         self._is_playing = True
         return self._turn(page, reward=None)
 
-    async def step(self, asked: StepData) -> ServedTurn:
+    async def step(self, request: StepData) -> ServedTurn:
         """Do an action; what is not one costs a step, and the outcome says why.
 
         Raises `MessageError` where no episode is in progress, and `WorldError` where it is lost.
@@ -208,7 +207,7 @@ class ServedSession:
             raise MessageError(code, f"no episode is in progress{lost}; call reset to start one")
         source, refusal = "client", ""
         try:
-            action = read_action(asked)
+            action = read_action(request)
         except ActionError as error:
             action, source, refusal = Wait(0), "unreadable", str(error)
         try:
@@ -243,7 +242,7 @@ class ServedSession:
         }
 
     async def leave(self, reason: str = "") -> None:
-        """Close the page and give the place back; `reason` is told to whoever asks for a step."""
+        """Close the page and give the place back; `reason` is the answer to later steps."""
         runner, self._runner = self._runner, None
         was_playing, self._is_playing = self._is_playing, False
         if was_playing and reason:

@@ -5,7 +5,7 @@ import shlex
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -277,26 +277,23 @@ def read_contents(store: Store, version: str) -> Contents:
     """Return the contents as they are stored now. Raises `StoreError`."""
     scores = store.scores("any")
     judge = choose_judge(read_judge_id(store), scores)
-    lines = tuple(
-        _read_line(entry, scores.get(entry.id, ()), judge) for entry in store.entries("any")
-    )
-    return Contents(version, judge, lines)
-
-
-def _read_line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> EpisodeLine:
-    verdicts = tuple(score for score in scores if score.name == "success")
-    said = next((score for score in verdicts if score.evaluator.startswith(judge)), None)
-    value = said.value if said else None
-    if entry.ending is None:
-        outcome = EpisodeOutcome.RUNNING
-    elif entry.ending.is_infrastructure:
-        outcome = EpisodeOutcome.BROKEN
-    elif value is None:
-        outcome = EpisodeOutcome.UNSCORED
-    else:
-        outcome = EpisodeOutcome.SUCCEEDED if value >= _PASSES else EpisodeOutcome.FAILED
-    reason = said.reason if said else ""
-    return EpisodeLine(entry, task_name(entry.task), outcome, value, reason, verdicts)
+    lines = []
+    for entry in store.entries("any"):
+        verdicts = tuple(score for score in scores.get(entry.id, ()) if score.name == "success")
+        verdict = next((score for score in verdicts if score.evaluator.startswith(judge)), None)
+        value = verdict.value if verdict else None
+        if entry.ending is None:
+            outcome = EpisodeOutcome.RUNNING
+        elif entry.ending.is_infrastructure:
+            outcome = EpisodeOutcome.BROKEN
+        elif value is None:
+            outcome = EpisodeOutcome.UNSCORED
+        else:
+            outcome = EpisodeOutcome.SUCCEEDED if value >= _PASSES else EpisodeOutcome.FAILED
+        reason = verdict.reason if verdict else ""
+        name = task_name(entry.task)
+        lines.append(EpisodeLine(entry, name, outcome, value, reason, verdicts))
+    return Contents(version, judge, tuple(lines))
 
 
 _REST = 10.0

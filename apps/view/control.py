@@ -2,7 +2,6 @@
 
 import secrets
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -71,7 +70,7 @@ class SteeringButton:
 class Steering:
     """What can be done to a run now, and how it stands."""
 
-    told: str
+    status: str
     buttons: tuple[SteeringButton, ...]
     token: str
 
@@ -87,7 +86,7 @@ _BUTTONS = {
         SteeringButton("resume", "r", "go on with the interrupted run"),
     )
 }
-_TOLD = {"agent": "The agent is at work.", "nobody": "Paused.", "person": "The page is yours."}
+_STATUS = {"agent": "The agent is at work.", "nobody": "Paused.", "person": "The page is yours."}
 _ACTIONS = {
     "agent": ("pause", "take over", "stop"),
     "nobody": ("go on", "take over", "stop"),
@@ -102,13 +101,18 @@ def steering_of(pages: Pages, request: Request, run: Run) -> Steering | None:
         return None
     started = launcher.find(run.title)
     if started is not None and started.is_at_work:
-        state = _read_state(run)
+        try:
+            with run.store() as store:
+                found = store.get_state(STEERING)
+        except StoreError:  # just being made
+            found = None
+        state = found if isinstance(found, dict) else {}
         worker = str(state.get("worker", ""))
         actions = _ACTIONS.get(worker, ("stop",))
         buttons = tuple(
             _BUTTONS[each] for each in actions if each != "take over" or state.get("has_window")
         )
-        return Steering(_TOLD.get(worker, "At work."), buttons, launcher.form_token)
+        return Steering(_STATUS.get(worker, "At work."), buttons, launcher.form_token)
     settings, _ = read_settings(run)
     if resume_of(run, settings) and run.is_closed() and not run.is_over():
         return Steering(
@@ -140,7 +144,7 @@ def routes(pages: Pages, launcher: Launcher) -> list[BaseRoute]:
         if found is None:
             raise SetupError(f"no run {name!r:.80} was started from here")
         run = next((each for each in pages.archive.runs() if each.title == name), None)
-        if run is not None and (not found.is_at_work or _has_begun(run)):
+        if run is not None and (not found.is_at_work or run.has_begun()):
             return RedirectResponse(run.address, 303)
         crumbs = (("Start", "/start"), (name, ""))
         answer = pages.show(request, "started.html", crumbs, started=found)
@@ -241,22 +245,3 @@ async def _read_form(launcher: Launcher, request: Request) -> dict[str, str]:
     if not secrets.compare_digest(said.get("token", "").encode(), launcher.form_token.encode()):
         raise HTTPException(403, "the viewer was restarted; open its page again")
     return said
-
-
-def _read_state(run: Run) -> dict[str, Any]:
-    """Return who is at work in a `webagent run`, as it notes it itself."""
-    try:
-        with run.store() as store:
-            found = store.get_state(STEERING)
-    except StoreError:  # just being made
-        return {}
-    return dict(found) if isinstance(found, dict) else {}
-
-
-def _has_begun(run: Run) -> bool:
-    """Return whether it has an episode to look at."""
-    try:
-        with run.store() as store:
-            return bool(store.ids("any"))
-    except StoreError:  # just being made
-        return False

@@ -1,4 +1,4 @@
-"""What a run was for and what came of it, in a word: for the list of runs and for a run's page."""
+"""The task and the outcome of a run, for the list of runs and for a run's page."""
 
 import json
 import shlex
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
+from apps.view.contents import Contents, EpisodeOutcome, Run
 from webagent.records import Ending
 
 _GOOD = (Ending.ANSWERED, Ending.TASK_OVER)
@@ -19,7 +19,7 @@ _MOST_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What a run came to."""
+    """How a run ended, in a word."""
 
     word: str
     """`live`, `finished`, `interrupted`, `never began`, `no verdict`, how a single task
@@ -71,7 +71,11 @@ def outcome_of(
         return RunOutcome(word, "warn", goal, resume_of(run, settings))
     if contents and counts[EpisodeOutcome.BROKEN] == len(contents.of_policy) > 0:
         return RunOutcome(most_common_failure(contents), "warn", goal)
-    if contents and contents.of_policy and all(map(_is_undecided, contents.of_policy)):
+    abstained = [
+        line.outcome is EpisodeOutcome.UNSCORED and bool(line.verdicts)
+        for line in (contents.of_policy if contents else ())
+    ]
+    if abstained and all(abstained):
         return RunOutcome("no verdict", "warn", goal)
     return RunOutcome("finished", "", goal)
 
@@ -116,18 +120,18 @@ def most_common_failure(contents: Contents) -> str:
     return Counter(broken).most_common(1)[0][0]
 
 
-def _is_undecided(line: EpisodeLine) -> bool:
-    """Whether a judge was asked about the episode and abstained."""
-    return line.outcome is EpisodeOutcome.UNSCORED and bool(line.verdicts)
-
-
 def answer_of(
     run: Run, settings: Mapping[str, Any], contents: Contents, *, is_live: bool
 ) -> TaskAnswer | None:
     """Return what a `webagent run` came to; None for any other run."""
     if command_of(settings) != "run":
         return None
-    result = _read_result(run.path)
+    try:
+        result = json.loads((run.path / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # the episode has the same facts, without the cost
+        result = {}
+    if not isinstance(result, dict):
+        result = {}
     last = contents.lines[-1].entry if contents.lines else None
     facts = {
         "steps": f"{last.steps:,}" if last else "",
@@ -160,7 +164,7 @@ def file_of(run: Run, name: str) -> Path | None:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration in its natural units."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
@@ -182,12 +186,3 @@ def _files_in(folder: Path) -> tuple[str, ...]:
         if each.is_file() and not each.is_symlink()
     )
     return tuple(name for name in found if not name.startswith("."))[:_MOST_FILES]
-
-
-def _read_result(folder: Path) -> dict[str, Any]:
-    """Return what `result.json` holds; nothing where there is none or it cannot be read."""
-    try:
-        found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # the episode says the same, without the cost
-        return {}
-    return found if isinstance(found, dict) else {}

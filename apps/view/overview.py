@@ -13,7 +13,7 @@ from apps.view.control import steering_of
 from apps.view.episode.film import FilmFrame
 from apps.view.episode.scene import open_episode
 from apps.view.figures import read_settings
-from apps.view.outcome import TaskAnswer, answer_of, file_of, format_seconds, outcome_of
+from apps.view.outcome import answer_of, file_of, format_seconds, outcome_of
 from apps.view.pages import Pages, crumbs_of
 from evaluators.attribution import summarize
 from loop.folder import read_warnings
@@ -70,16 +70,19 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
     settings, problem = read_settings(run)
     known = pages.causes.known(run, contents)
     failures = summarize(known.found.values())
+    task = answer_of(run, settings, contents, is_live=is_live)
+    frames: tuple[FilmFrame, ...] = ()
     with run.store() as store:
         warnings = read_warnings(store)
-    task = answer_of(run, settings, contents, is_live=is_live)
+        if task and task.episode:
+            frames = open_episode(run, store, task.episode).film.frames
     examples = [id for row in failures.causes[:2] for id in row.examples[:2]]
     content = {
         "contents": contents,
         "outcome": outcome_of(run, settings, contents, is_live=is_live),
         "is_closed": run.is_closed(),
         "task": task,
-        "frames": _frames(run, task) if task else [],
+        "frames": frames,
         "facts": task.facts if task else _facts(contents, is_live=is_live),
         "figures": figures,
         "summary": None,
@@ -103,14 +106,6 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
             "stopped": spent["stopped"] if spent else "",
         }
     return content
-
-
-def _frames(run: Run, task: TaskAnswer) -> list[FilmFrame]:
-    """Return the pictures of a task, as far as it has come."""
-    if not task.episode:
-        return []
-    with run.store() as store:
-        return list(open_episode(run, store, task.episode).film.frames)
 
 
 def _facts(contents: Contents, *, is_live: bool) -> dict[str, str]:

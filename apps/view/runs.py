@@ -1,4 +1,4 @@
-"""The first page: all runs with what each was for and came to, searched and sorted."""
+"""The first page: all runs with their tasks and outcomes, searched and sorted."""
 
 import time
 from collections.abc import Mapping
@@ -90,9 +90,9 @@ class RunRow:
         return moment(self.began) if self.began else ""
 
     def has(self, words: list[str]) -> bool:
-        """Return whether all these words stand in what the list says of it."""
-        told = (self.run.title, self.outcome.goal, self.outcome.word, self.benchmark, self.arms)
-        text = " ".join((*told, self.problem)).casefold()
+        """Return whether the list shows all these words for the run."""
+        shown = (self.run.title, self.outcome.goal, self.outcome.word, self.benchmark, self.arms)
+        text = " ".join((*shown, self.problem)).casefold()
         return all(word in text for word in words)
 
 
@@ -115,17 +115,30 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
     def runs(request: Request) -> Response:
         request.state.version = pages.all_runs()["version"]
-        asked = dict(request.query_params)
+        query = request.query_params
         until = time.monotonic() + _PATIENCE
-        rows = [_read_row(pages, run, until) for run in pages.archive.runs()]
-        words = asked.get("q", "").casefold().split()
+        rows = []
+        for run in pages.archive.runs():
+            state = pages.state(run)
+            settings, _ = read_settings(run)
+            contents, problem = None, ""
+            try:
+                if pages.contents.has(run) or time.monotonic() <= until:
+                    contents = pages.contents.contents(run)
+                else:
+                    pages.read_later(run)
+            except StoreError as error:
+                problem = str(error)
+            outcome = outcome_of(run, settings, contents, is_live=state["kind"] == "running")
+            rows.append(RunRow(run, state, outcome, contents, problem))
+        words = query.get("q", "").casefold().split()
         chosen = [row for row in rows if row.has(words)]
-        by = asked.get("sort", "")
+        by = query.get("sort", "")
         if column := _COLUMNS.get(by.lstrip("-")):
             chosen.sort(key=column.key, reverse=by.startswith("-"))
 
         def link(sort: str) -> str:
-            values = {"q": asked.get("q", ""), "sort": sort}
+            values = {"q": query.get("q", ""), "sort": sort}
             return f"/?{urlencode({key: value for key, value in values.items() if value})}"
 
         return pages.show(
@@ -133,7 +146,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
             "runs.html",
             rows=chosen,
             total=len(rows),
-            text=asked.get("q", ""),
+            text=query.get("q", ""),
             columns=list_heads(_COLUMNS, by, link),
             folder=pages.archive.folder.resolve(),
         )
@@ -152,18 +165,3 @@ def standing(contents: Contents) -> LatestSuccess | None:
     own = [line for line in measured if (line.entry.arm, line.entry.round) == (arm, number)]
     good = sum(line.outcome is EpisodeOutcome.SUCCEEDED for line in own)
     return LatestSuccess(arm, number, good / len(own), *wilson(good, len(own)), len(own))
-
-
-def _read_row(pages: Pages, run: Run, until: float) -> RunRow:
-    state = pages.state(run)
-    settings, _ = read_settings(run)
-    contents, problem = None, ""
-    try:
-        if pages.contents.has(run) or time.monotonic() <= until:
-            contents = pages.contents.contents(run)
-        else:
-            pages.read_later(run)
-    except StoreError as error:
-        problem = str(error)
-    outcome = outcome_of(run, settings, contents, is_live=state["kind"] == "running")
-    return RunRow(run, state, outcome, contents, problem)

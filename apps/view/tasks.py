@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute, Route
 
 from apps.report.charts import Strip, colour_classes, draw_strip
 from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome
-from apps.view.episodes import Causes
 from apps.view.pages import Pages, crumbs_of
 from evaluators.statistics import wilson
 from webagent.errors import unknown_name
@@ -95,8 +94,25 @@ def routes(pages: Pages) -> list[BaseRoute]:
     def tasks(request: Request) -> Response:
         run = pages.run(request)
         contents = pages.contents.contents(run)
-        known = pages.causes.known(run, contents)
-        rows = _list_tasks(contents, known.found, run.address)
+        found = pages.causes.known(run, contents).found
+        colours = colour_classes(contents.values("arm"))
+        rows = []
+        for name, lines in group_by_task(contents).items():
+            causes = Counter(
+                str(found[one.entry.id].cause) for one in lines if one.entry.id in found
+            )
+            rows.append(
+                TaskLine(
+                    name=name,
+                    address=f"{run.address}/task/{name}",
+                    arms={
+                        arm: (rates[-1], _draw_rates(rates, colours[arm]))
+                        for arm, rates in measure_rates(lines).items()
+                    },
+                    cause=causes.most_common(1)[0][0] if causes else "",
+                    failures=causes.total(),
+                )
+            )
         by = request.query_params.get("sort", "task")
         return pages.show(
             request,
@@ -107,7 +123,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
             sorts=list(_SORTS),
             by=by,
             arms=sorted({arm for row in rows for arm in row.arms}),
-            colours=colour_classes(contents.values("arm")),
+            colours=colours,
         )
 
     def task(request: Request) -> Response:
@@ -136,23 +152,3 @@ def routes(pages: Pages) -> list[BaseRoute]:
         )
 
     return [Route("/run/{run}/tasks", tasks), Route("/run/{run}/task/{task:path}", task)]
-
-
-def _list_tasks(contents: Contents, found: Causes, address: str) -> list[TaskLine]:
-    colours = colour_classes(contents.values("arm"))
-    rows = []
-    for name, lines in group_by_task(contents).items():
-        causes = Counter(str(found[one.entry.id].cause) for one in lines if one.entry.id in found)
-        rows.append(
-            TaskLine(
-                name=name,
-                address=f"{address}/task/{name}",
-                arms={
-                    arm: (rates[-1], _draw_rates(rates, colours[arm]))
-                    for arm, rates in measure_rates(lines).items()
-                },
-                cause=causes.most_common(1)[0][0] if causes else "",
-                failures=causes.total(),
-            )
-        )
-    return rows

@@ -115,27 +115,28 @@ def translate(text: str, scale: float = 1.0) -> list[TranslatedAction]:
     calls = read_calls(text)
     if not calls:
         raise ActionError("Received an empty action.")
-    return [_translate_call(call, scale) for call in calls]
-
-
-def _translate_call(call: ParsedCall, scale: float) -> TranslatedAction:
-    if call.name not in _CALLS:
-        raise ActionError(f"Invalid action type '{call.name}'; known: {', '.join(sorted(_CALLS))}.")
-    function = _CALLS[call.name]
-    try:
-        bound = inspect.signature(function).bind(*call.arguments, **call.named)
-    except TypeError as error:
-        raise ActionError(f"{call.name}: {error}") from error
-    for name in _COORDINATES:
-        if isinstance(bound.arguments.get(name), int | float):
-            bound.arguments[name] = round(bound.arguments[name] / scale)
-    made = function(*bound.args, **bound.kwargs)
-    if isinstance(made, UserMessage):
-        if not isinstance(made.text, str):
+    translated: list[TranslatedAction] = []
+    for call in calls:
+        if call.name not in _CALLS:
+            known = ", ".join(sorted(_CALLS))
+            raise ActionError(f"Invalid action type '{call.name}'; known: {known}.")
+        function = _CALLS[call.name]
+        try:
+            bound = inspect.signature(function).bind(*call.arguments, **call.named)
+        except TypeError as error:
+            raise ActionError(f"{call.name}: {error}") from error
+        for name in _COORDINATES:
+            if isinstance(bound.arguments.get(name), int | float):
+                bound.arguments[name] = round(bound.arguments[name] / scale)
+        made = function(*bound.args, **bound.kwargs)
+        if not isinstance(made, UserMessage):
+            name, *arguments = made
+            translated.append(parse_action(f"{name}({', '.join(map(repr, arguments))})"))
+        elif isinstance(made.text, str):
+            translated.append(made)
+        else:
             raise ActionError(f"Forbidden value: {made.text} is not a string")
-        return made
-    name, *arguments = made
-    return parse_action(f"{name}({', '.join(map(repr, arguments))})")
+    return translated
 
 
 def _listed(value: Any) -> list[Any]:

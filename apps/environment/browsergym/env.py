@@ -41,7 +41,7 @@ Turn: TypeAlias = tuple[dict[str, Any], float, bool, bool, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class BrowserGymOptions:
-    """What an environment was asked to be like."""
+    """The options of an environment."""
 
     fields: tuple[str, ...] = COSTLY
     """The costly fields of the dictionary that are wanted."""
@@ -77,7 +77,7 @@ class BrowserGymPlayer:
         self._seen: dict[str, Any] = {}
 
     async def reset(self, task: Task) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
+        """Start the task on a fresh page. Raises `WorldError` when every try fails."""
         page = await self._runner.begin(task)
         self._talk = talk = _Talk(task, time.time())
         talk.say("assistant", _GREETING)
@@ -95,9 +95,22 @@ class BrowserGymPlayer:
         result = await self._do(text, talk)
         info: dict[str, Any] = {"action_exec_start": began, "action_exec_stop": time.time()}
         info |= {"action_exec_timeout": 0, "task_info": {}}
-        if isinstance(result, Trajectory):
-            return await self._end(result, talk, info)
-        return await self._dictionary(result, talk), 0.0, False, False, info
+        if isinstance(result, Observation):
+            return await self._dictionary(result, talk), 0.0, False, False, info
+        self._talk = None
+        score = await self._score(result)
+        has_failed = result.ending is not None and result.ending.is_infrastructure
+        # The reward of a world that failed is not a number.
+        reward = math.nan if score.value is None else score.value
+        if has_failed:
+            talk.last_error = f"WorldError: {result.error}"
+            seen = self._seen | self._known(self._page or _NO_PAGE, talk)
+        else:
+            seen = await self._dictionary(result.last or self._page or _NO_PAGE, talk)
+        info |= {"ending": str(result.ending), "success": score.value == 1.0}
+        info["task_info"] = {_NAMES.get(key, key): value for key, value in result.evidence.items()}
+        is_cut = has_failed or result.ending is Ending.STEP_LIMIT
+        return seen, reward, not is_cut, is_cut, info
 
     async def close(self) -> None:
         """Leave the browser; it stays open for others."""
@@ -124,22 +137,6 @@ class BrowserGymPlayer:
         except ActionError as error:
             talk.last_error = f"ValueError: {error}"
         return result or await self._runner.act(Wait(0), "unreadable")
-
-    async def _end(self, whole: Trajectory, talk: _Talk, info: dict[str, Any]) -> Turn:
-        """Return the last turn; the reward of a world that failed is not a number."""
-        self._talk = None
-        score = await self._score(whole)
-        has_failed = whole.ending is not None and whole.ending.is_infrastructure
-        reward = math.nan if score.value is None else score.value
-        if has_failed:
-            talk.last_error = f"WorldError: {whole.error}"
-            seen = self._seen | self._known(self._page or _NO_PAGE, talk)
-        else:
-            seen = await self._dictionary(whole.last or self._page or _NO_PAGE, talk)
-        info |= {"ending": str(whole.ending), "success": score.value == 1.0}
-        info["task_info"] = {_NAMES.get(key, key): value for key, value in whole.evidence.items()}
-        is_cut = has_failed or whole.ending is Ending.STEP_LIMIT
-        return seen, reward, not is_cut, is_cut, info
 
     async def _dictionary(self, page: Observation, talk: _Talk) -> dict[str, Any]:
         """Return the page with the costly fields that are wanted; the questions travel together."""

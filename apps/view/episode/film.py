@@ -146,11 +146,7 @@ def changed_lines(before: Observation, after: Observation) -> tuple[tuple[str, s
         kept = marked & {(node.mark, node.role) for node in new[j1:j2]}
         lines += [("−", node) for node in old[i1:i2] if (node.mark, node.role) not in kept]
         lines += [("~" if (n.mark, n.role) in kept else "+", n) for n in new[j1:j2]]
-    return tuple((sign, render_node(node).strip()) for sign, node in _without_moved(lines))
-
-
-def _without_moved(lines: list[tuple[str, Node]]) -> list[tuple[str, Node]]:
-    """Return the lines without those that went from one place and came in another."""
+    # An element that went from one place and came in another has not changed.
     came, went = (Counter(_unnumber(node) for at, node in lines if at == sign) for sign in "+−")
     moved = {"+": came & went, "−": came & went}
     left = []
@@ -158,8 +154,8 @@ def _without_moved(lines: list[tuple[str, Node]]) -> list[tuple[str, Node]]:
         if sign in moved and moved[sign][_unnumber(node)]:
             moved[sign][_unnumber(node)] -= 1
         else:
-            left.append((sign, node))
-    return left
+            left.append((sign, render_node(node).strip()))
+    return tuple(left)
 
 
 def _called(node: Node) -> tuple[str, str]:

@@ -162,27 +162,28 @@ def read_page_text(
 ) -> PageText:
     """Return the page's text with its marked lines; a quote that is folded away unfolds nothing."""
     written = whole_text(page, before).split("\n") if page.nodes else []
-    lines = [_mark_line(text, targets, quote) for text in written[:_MOST]]
+    lines = []
+    for text in written[:_MOST]:
+        bare = text.lstrip(" ").removeprefix("*")
+        words = bare.partition("] ")[2] or bare
+        # A judge's quote stands in the line, or the line in a quote of several.
+        is_long = len(words.strip()) >= _LEAST_QUOTED
+        is_part = bool(quote) and (
+            appears_in(quote, bare) or (is_long and appears_in(words, quote))
+        )
+        line = TextLine(
+            text=text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…",
+            is_target=any(bare.startswith(f"[{mark}] ") for mark in targets if mark),
+            is_quoted=is_part,
+            is_new=text.lstrip(" ").startswith("*"),
+        )
+        lines.append(line)
     first = _OPEN if len(lines) > _OPEN + 5 else len(lines)
     return PageText(
         shown=tuple(lines[:first]),
         folded=tuple(lines[first:]),
         left_out=max(0, len(written) - _MOST),
         cut=sum(len(text) > _LONGEST for text in written[:_MOST]),
-    )
-
-
-def _mark_line(text: str, targets: Sequence[int], quote: str) -> TextLine:
-    bare = text.lstrip(" ").removeprefix("*")
-    words = bare.partition("] ")[2] or bare
-    # A judge's quote stands in the line, or the line in a quote of several.
-    is_long = len(words.strip()) >= _LEAST_QUOTED
-    is_part = bool(quote) and (appears_in(quote, bare) or (is_long and appears_in(words, quote)))
-    return TextLine(
-        text=text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…",
-        is_target=any(bare.startswith(f"[{mark}] ") for mark in targets if mark),
-        is_quoted=is_part,
-        is_new=text.lstrip(" ").startswith("*"),
     )
 
 

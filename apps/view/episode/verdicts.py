@@ -1,4 +1,4 @@
-"""What was said of an episode: judges with what they quote, checks, steps, causes, people."""
+"""Verdicts on an episode: by judges with their quotes, checks, steps, causes and people."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ class ReasonPart:
     step: int | None = None
     """Number of the step, counted from 1."""
     quote: str = ""
-    """What is said to stand there."""
+    """Text that the reason quotes from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,14 @@ def findings(
     if over and is_real and not known:
         succeeded = None if truth is None else truth >= _PASSES
         known = (judge_by_rules(trajectory, succeeded=succeeded),)
-    checks, trouble = _run_checks(trajectory) if over and is_real else ((), "")
+    checks: list[CheckedRule] = []
+    troubles: tuple[str, ...] = ()
+    if trajectory.ending is not None and is_real and not trajectory.ending.is_infrastructure:
+        try:
+            results = run_each_check(trajectory)
+            checks = [CheckedRule(check, one.value, one.reason) for check, one in results]
+        except SetupError as error:
+            troubles = (f"the checks cannot be made here: {error}",)
     cause, place = written, trajectory.provenance
     counts = over and is_of_policy(place.phase, place.world)
     if cause is None and counts and has_failed(trajectory, scores, judge):
@@ -122,16 +129,16 @@ def findings(
         truth=truth,
         truth_by=by,
         said=tuple(_describe_verdict(score, truth) for score in scores),
-        checks=checks,
+        checks=tuple(checks),
         steps=known,
         cause=cause,
         remedy=find_remedy(cause.cause, cause.kind) if cause else "",
-        troubles=tuple(filter(None, [trouble])),
+        troubles=troubles,
     )
 
 
 def pieces_of(reason: str) -> tuple[ReasonPart, ...]:
-    """Return the reason with the pages that it names told apart, so that they can be gone to."""
+    """Return the reason with the pages that it names as parts of their own, to link to them."""
     pieces, end = [], 0
     for found in _PLACE.finditer(reason):
         if found.start() > end:
@@ -172,24 +179,14 @@ def _describe_verdict(score: Score, truth: float | None) -> GivenVerdict:
 
 
 def _find_truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | None, str]:
-    """Return the verdict by the task's checks; where those say nothing, by most of the people that
-    were sure."""
+    """Return the verdict by the task's checks; where those say nothing, by a majority of the people
+    who were certain."""
     for score in scores:
         is_check = score.name == "success" and score.evaluator.startswith(CHECKS)
         if is_check and score.value is not None:
             return float(score.value >= _PASSES), score.evaluator
     values = [label.value for label in labels if label.value is not None]
-    sure = [value > _PASSES for value in values if value != _PASSES]
-    if sure and 2 * sum(sure) != len(sure):
-        return float(2 * sum(sure) > len(sure)), "people"
+    certain = [value > _PASSES for value in values if value != _PASSES]
+    if certain and 2 * sum(certain) != len(certain):
+        return float(2 * sum(certain) > len(certain)), "people"
     return None, ""
-
-
-def _run_checks(trajectory: Trajectory) -> tuple[tuple[CheckedRule, ...], str]:
-    if trajectory.ending is None or trajectory.ending.is_infrastructure:
-        return (), ""
-    try:
-        told = run_each_check(trajectory)
-    except SetupError as error:
-        return (), f"the checks cannot be made here: {error}"
-    return tuple(CheckedRule(check, said.value, said.reason) for check, said in told), ""
