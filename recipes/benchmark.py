@@ -51,28 +51,22 @@ def main(argv: Sequence[str]) -> CommandResult:
         summary = summarize(store, _meta(config, chosen, folder, store))
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
-        said = describe_lookahead(config.player.lookahead, store.trajectories(phase="evaluate"))
-        put = describe_restating(store.trajectories(phase="evaluate"), config.player.restating)
+        looked = describe_lookahead(config.player.lookahead, store.trajectories(phase="evaluate"))
+        restated = describe_restating(store.trajectories(phase="evaluate"), config.player.restating)
     print_summary(summary)
-    for sentence in filter(None, (said, put)):
+    for sentence in filter(None, (looked, restated)):
         print(sentence)
     if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)
     print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
+    status = Status.DONE if summary["arms"] else Status.FAILED
     if summary["spent"]["stopped"]:
+        status = Status.STOPPED
         print(
             f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder, config)}"
         )
-    return CommandResult(
-        {**summary, "run": str(folder.path), "report": str(page)}, _status(summary)
-    )
-
-
-def _status(summary: Summary) -> Status:
-    """Return stopped after a cap, failed if no episode could be evaluated, else done."""
-    if summary["spent"]["stopped"]:
-        return Status.STOPPED
-    return Status.DONE if summary["arms"] else Status.FAILED
+    facts = {**summary, "run": str(folder.path), "report": str(page)}
+    return CommandResult(facts, status)
 
 
 async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: Store) -> None:
@@ -89,9 +83,9 @@ def _meta(
 ) -> RunMeta:
     command = shlex.join(folder.settings()["command"])
     notes = store.get_state(NOTES)
-    said = [str(note) for note in notes] if isinstance(notes, list) else []
+    listed = [str(note) for note in notes] if isinstance(notes, list) else []
     if not config.baselines:
-        said = ["baselines: left out, as --no-baselines asked"]
+        listed = ["baselines: left out, as --no-baselines says"]
     played = contestant(config, knows=False)
     judged = f" by {config.judging.judge_model}" * (config.judging.judge != "rules")
     facts = {
@@ -110,7 +104,7 @@ def _meta(
         config.split,
         templates={task.name: task.template or task.name for task in chosen.tasks(1)},
         setup={name: value for name, value in facts.items() if value},
-        notes=tuple(said),
+        notes=tuple(listed),
     )
 
 

@@ -90,16 +90,16 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
     """Run a command, report its outcome or its error, and return the exit status."""
     try:
         outcome = _outcome(name, arguments)
-    except (_ours(), ModuleNotFoundError) as error:
+    except (_our_errors(), ModuleNotFoundError) as error:
         from loop.console.output import status_of
         from webagent.errors import WebAgentError, missing_package
 
-        told: Exception | None = error
+        reported: Exception | None = error
         if isinstance(error, ModuleNotFoundError):
-            told = missing_package(error, f"webagent {name}")
-        if os.environ.get("WEBAGENT_DEBUG") == "1" or not isinstance(told, WebAgentError):
+            reported = missing_package(error, f"webagent {name}")
+        if os.environ.get("WEBAGENT_DEBUG") == "1" or not isinstance(reported, WebAgentError):
             raise
-        return _report_error(told, name, status_of(told))
+        return _report_error(reported, name, status_of(reported))
     except Stopped as stopped:
         return _report_error(stopped, name, stopped.status)
     except KeyboardInterrupt:
@@ -133,7 +133,7 @@ def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     return None
 
 
-def _ours() -> "type[WebAgentError]":
+def _our_errors() -> "type[WebAgentError]":
     """Return the base class of our errors, imported only after an error, as the import takes
     time."""
     from webagent.errors import WebAgentError

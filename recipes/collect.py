@@ -18,9 +18,8 @@ from loop.restating import describe_restating
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
 from recipes.settings import resolve
-from webagent.records import STUDENT, Score
+from webagent.records import STUDENT
 from webagent.rollout import PlannedEpisode
-from webagent.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,12 @@ def main(argv: Sequence[str]) -> CommandResult:
     check_environment(config.played, chosen)
     folder = RunFolder.begin(config, config.run, ["webagent", "collect", *argv])
     with folder.store() as store:
-        work = _play(config, chosen, store)
+        ledger = open_ledger(store, config.run.caps, load_prices())
+        playing = Measurement(config.played, chosen, store, ledger, config.steps)
+        minutes = config.run.caps.max_minutes
+        spent = CostRecorder.spent(store, arm_of(config.played))
+        left = None if minutes is None else 60 * minutes - spent
+        work = run_within_caps(playing.play_plan(_plan(config, chosen)), ledger, store, left)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
     return _counted(config, chosen, folder)
 
@@ -77,16 +81,6 @@ def _plan(config: CollectConfig, chosen: TaskSelection) -> list[PlannedEpisode]:
     return chosen.plan(arm_of(config.played))[: config.count]
 
 
-async def _play(config: CollectConfig, chosen: TaskSelection, store: Store) -> None:
-    """Play the plan until done or a cap is reached."""
-    ledger = open_ledger(store, config.run.caps, load_prices())
-    playing = Measurement(config.played, chosen, store, ledger, config.steps)
-    minutes = config.run.caps.max_minutes
-    spent = CostRecorder.spent(store, arm_of(config.played))
-    left = None if minutes is None else 60 * minutes - spent
-    await run_within_caps(playing.play_plan(_plan(config, chosen)), ledger, store, left)
-
-
 def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) -> CommandResult:
     planned = len(_plan(config, chosen))
     with folder.store() as store:
@@ -94,8 +88,11 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
         students = summarize_students(store)
-        put = describe_restating(store.trajectories(phase=PHASE), config.player.restating)
-    values = [_value(scores.get(entry.id, ())) for entry in entries]
+        restated = describe_restating(store.trajectories(phase=PHASE), config.player.restating)
+    values = [  # None where the judge abstained
+        next((each.value for each in scores.get(entry.id, ()) if each.name == "success"), None)
+        for entry in entries
+    ]
     found = Collected(
         run=str(folder.path),
         episodes=len(entries),
@@ -114,27 +111,18 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
         f" failed for reasons outside the policy\nrun: {found.run}"
     )
-    if put:
-        print(put)
+    if restated:
+        print(restated)
     for row in found.student:
         print(f"{format_student(row)}\nthe student: {found.run}/{STUDENT}")
+    status = Status.DONE if found.episodes else Status.FAILED
     if found.stopped:
+        status = Status.STOPPED
         print(f"stopped before its end: {found.stopped}. Go on with:\n  {resume}")
     print(f"learn from them: webagent train --runs {shlex.quote(found.run)}")
     if not reason:
         folder.write_json("result.json", asdict(found))
-    return CommandResult(found, _status(found))
-
-
-def _value(scores: Sequence[Score]) -> float | None:
-    """Return the judge's success score; None if it abstained."""
-    return next((score.value for score in scores if score.name == "success"), None)
-
-
-def _status(found: Collected) -> Status:
-    if found.stopped:
-        return Status.STOPPED
-    return Status.DONE if found.episodes else Status.FAILED
+    return CommandResult(found, status)
 
 
 def _resume(folder: RunFolder, config: CollectConfig) -> str:

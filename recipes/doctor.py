@@ -191,10 +191,9 @@ def browser_start(path: str) -> Finding:
     try:
         sum_in_page = asyncio.run(_evaluate(path, has_sandbox(), "40 + 2"))
     except Error as error:
-        said = summarize_failure(error.message)
-        return Finding(
-            name, False, said, USER_NAMESPACES if NO_SANDBOX in said else SYSTEM_LIBRARIES
-        )
+        reason = summarize_failure(error.message)
+        remedy = USER_NAMESPACES if NO_SANDBOX in reason else SYSTEM_LIBRARIES
+        return Finding(name, False, reason, remedy)
     seconds = time.monotonic() - started
     return Finding(name, sum_in_page == 42, f"opened a page and ran a script in {seconds:.1f} s")
 
@@ -293,8 +292,8 @@ async def ask_model(config: DoctorConfig) -> Finding:
     name = "model"
     try:
         served = load_endpoint(config.endpoint) if config.endpoint else Endpoint(config.model)
-        asked = replace(served, model=config.model or served.model, attempts=2, timeout=60.0)
-        model = EndpointModel(asked)
+        tested = replace(served, model=config.model or served.model, attempts=2, timeout=60.0)
+        model = EndpointModel(tested)
         try:
             completion = await model.complete([Message("user", QUESTION)], max_tokens=256)
         finally:
@@ -304,9 +303,9 @@ async def ask_model(config: DoctorConfig) -> Finding:
     reply, usage = completion.replies[0], completion.usage
     words = shorten(reply.text, 60) or f"nothing ({reply.finish_reason})"
     counted = f"{usage['input_tokens']} tokens read, {usage['output_tokens']} written"
-    untold = load_prices().why_untold(asked.model)
-    price = untold.partition(";")[0] or "its price is known"
-    found = f"{asked.model}: {words!r} in {completion.seconds:.1f} s; {counted}; {price}"
+    unpriced = load_prices().why_untold(tested.model)
+    price = unpriced.partition(";")[0] or "its price is known"
+    found = f"{tested.model}: {words!r} in {completion.seconds:.1f} s; {counted}; {price}"
     return Finding(name, bool(reply.text), found, "ask for more tokens, or another model")
 
 

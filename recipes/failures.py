@@ -73,8 +73,7 @@ def _print(summary: FailureSummary, scored: int, path: Path) -> None:
     console = results_console()
     if not summary.failures:
         unjudged = "no episode has a verdict yet: webagent judge gives them"
-        said = f"none of {scored} episodes with a verdict failed" if scored else unjudged
-        console.print(said)
+        console.print(f"none of {scored} episodes with a verdict failed" if scored else unjudged)
         return
     title = f"why {summary.failures} of {scored} episodes did not succeed"
     console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))

@@ -21,16 +21,15 @@ def startable_commands() -> list[StartableCommand]:
 
     Raises `SetupError` if those are invalid.
     """
-    return [_make_startable(COMMANDS[name]) for name in _STARTABLE]
-
-
-def _make_startable(command: Command) -> StartableCommand:
-    config = load(command.settings)
-    base = _resolve(command, [])
-    options = [each for each in options_of(config, base=base) if each.name not in _ELSEWHERE]
-    options.sort(key=lambda each: not each.is_important)
-    settings = tuple(_describe(command, each) for each in options)
-    return StartableCommand(command.name, command.summary, settings, partial(_resolve, command))
+    startable = []
+    for command in (COMMANDS[name] for name in _STARTABLE):
+        found = options_of(load(command.settings), base=_resolve(command, []))
+        options = [each for each in found if each.name not in _ELSEWHERE]
+        options.sort(key=lambda each: not each.is_important)
+        settings = tuple(_describe(command, each) for each in options)
+        start = partial(_resolve, command)
+        startable.append(StartableCommand(command.name, command.summary, settings, start))
+    return startable
 
 
 def _resolve(command: Command, words: Sequence[str]) -> Any:

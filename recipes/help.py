@@ -46,27 +46,19 @@ def select_important(options: Sequence[Option]) -> list[Option]:
 
 
 def _add(section: "argparse._ArgumentGroup", option: Option) -> None:
-    default = " ".join(map(str, _words(option.default)))
-    says_default = option.type is bool or not default or "efault" in option.doc
-    text = option.doc if says_default else f"{option.doc} (default: {default})"
+    default = option.default
+    words = default if isinstance(default, tuple | list) else (default,)
+    typed = "" if default is None else " ".join(map(str, words))
+    says_default = option.type is bool or not typed or "efault" in option.doc
+    text = option.doc if says_default else f"{option.doc} (default: {typed})"
     text = text.replace("%", "%%")
     if option.is_positional:
         section.add_argument(option.name, help=text)
     elif option.type is bool:
-        on = option.default is True
-        section.add_argument(option.flags[on], action="store_true", help=_turned(text, on))
+        on = default is True
+        section.add_argument(option.flags[on], action="store_true", help="Turn off: " * on + text)
     else:
         section.add_argument(*option.flags, metavar=_metavar(option.type), help=text)
-
-
-def _turned(text: str, is_on: bool) -> str:
-    return f"Turn off: {text}" if is_on else text
-
-
-def _words(default: object) -> Sequence[object]:
-    if default is None:
-        return ()
-    return default if isinstance(default, tuple | list) else (default,)
 
 
 def _metavar(kind: Any) -> str:

@@ -1,7 +1,7 @@
 """`webagent record --import`: read episodes recorded by other systems into a run."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,10 +36,6 @@ def _voyager_folders(path: Path) -> list[Path]:
     return sorted(found for found in path.glob("task*") if found.is_dir())
 
 
-def _reward_files(path: Path) -> list[Path]:
-    return sorted(path.rglob("*.json")) if path.is_dir() else [path]
-
-
 LAYOUTS = {
     "webvoyager": Layout(
         _voyager_folders,
@@ -47,7 +43,9 @@ LAYOUTS = {
         f"folders task… with {webvoyager.MESSAGES} and screenshots",
     ),
     "agentrewardbench": Layout(
-        _reward_files, agentrewardbench.read_episode, "cleaned trajectories, a JSON file each"
+        lambda path: sorted(path.rglob("*.json")) if path.is_dir() else [path],
+        agentrewardbench.read_episode,
+        "cleaned trajectories, a JSON file each",
     ),
 }
 
@@ -105,12 +103,10 @@ def found(layout: str, sources: Iterable[Path]) -> list[Path]:
 
 def import_into(store: Store, layout: Layout, paths: Sequence[Path]) -> list[str]:
     """Put the episodes into the store; what could not be read, with the reason, comes back."""
-    read = track(paths, "episodes read")
-    return [reason for path in read for reason in _import_one(store, layout, path)]
-
-
-def _import_one(store: Store, layout: Layout, path: Path) -> Iterator[str]:
-    try:
-        store.add(layout.read(path, store.images.add))
-    except StoreError as error:
-        yield str(error)
+    reasons = []
+    for path in track(paths, "episodes read"):
+        try:
+            store.add(layout.read(path, store.images.add))
+        except StoreError as error:
+            reasons.append(str(error))
+    return reasons

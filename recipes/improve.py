@@ -101,7 +101,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         find_chromium(headless=True)
     reason = ""
     folder, config = _open(config, argv)
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     try:
         with show_jobs(folder.path) as show:
             is_alone = config.is_metered or config.has_one_place or config.run.executor == "ray"
@@ -243,8 +243,3 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
 def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:
     how = format_executor(config.run.executor, config.run.workers) * (config.run.executor == "ray")
     return f"webagent improve --resume {shlex.quote(str(folder.path))}{how}"
-
-
-def _interrupt(number: int, frame: object) -> None:
-    """SIGTERM is taken as Ctrl-C."""
-    raise KeyboardInterrupt

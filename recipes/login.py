@@ -53,8 +53,8 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.list:
         logins = [_facts(store, site) for site in store.sites()]
         for login in logins:
-            told = login.get("error") or f"{login['url']}  {login['expiry'] or 'good by its dates'}"
-            print(f"{login['site']}  {told}")
+            state = login.get("error") or f"{login['url']}  {login['expiry'] or 'not expired'}"
+            print(f"{login['site']}  {state}")
         if not logins:
             print(f"no logins in {store.folder}")
         return CommandResult(LoggedIn(str(store.folder), logins))
@@ -75,7 +75,6 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
-
     async with open_for_person(config.url, profile, config.headless) as context:
         await wait_for_enter("Log in in the browser's window, then press Enter here.")
         state: StorageState = await context.storage_state(indexed_db=True)

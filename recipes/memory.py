@@ -21,8 +21,6 @@ from webagent.policy.remembering import MEMORY, remember_judged
 from webagent.records import Trajectory
 from webagent.store import Store
 
-SUCCESS = "success"
-
 
 @dataclass(frozen=True)
 class MemoryConfig:
@@ -154,7 +152,7 @@ def _build(store: Store, folder: Path) -> Memory:
     episodes = [t for t in store.trajectories() if _is_training(t)]
     judged: list[tuple[Trajectory, float | None]] = []
     for episode in episodes:
-        values = [s.value for s in scores.get(episode.id, ()) if s.name == SUCCESS]
+        values = [s.value for s in scores.get(episode.id, ()) if s.name == "success"]
         value = values[0] if values else None
         if episode.provenance.phase == "demonstrate" and value:
             memory.remember(episode)

@@ -52,7 +52,13 @@ def merge_runs(runs: Sequence[Path], into: str, command: Sequence[str]) -> Comma
 
 def check_parts(parts: Sequence[RunFolder]) -> ImproveConfig:
     """Return the settings of the whole. Raises `StoreError` for runs that do not go together."""
-    first, *_ = configs = [_read(part) for part in parts]
+    for part in parts:
+        if part.settings()["command"][1] not in ("improve", "report", "merge"):  # its old name
+            raise StoreError(
+                f"{part.path} is no run of webagent improve; trainings and exports take several"
+                " runs of other kinds as they are"
+            )
+    first, *_ = configs = [part.config(ImproveConfig) for part in parts]
     held: dict[int, RunFolder] = {}
     for part, config in zip(parts, configs, strict=True):
         _check_alike(parts[0], part)
@@ -71,15 +77,6 @@ def check_parts(parts: Sequence[RunFolder]) -> ImproveConfig:
                 raise StoreError(f"{part.path} stopped before its end: {reason}; {resume}")
     run = replace(first.run, resume=None)
     return replace(first, seed=min(held), repeats=max(held) - min(held) + 1, run=run)
-
-
-def _read(part: RunFolder) -> ImproveConfig:
-    if part.settings()["command"][1] not in ("improve", "report", "merge"):  # merge: its old name
-        raise StoreError(
-            f"{part.path} is no run of webagent improve; trainings and exports take several runs"
-            " of other kinds as they are"
-        )
-    return part.config(ImproveConfig)
 
 
 def _check_alike(first: RunFolder, other: RunFolder) -> None:

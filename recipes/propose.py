@@ -38,10 +38,10 @@ def main(argv: Sequence[str]) -> CommandResult:
         run_until_stopped(session.propose(), "what was made is kept", _resume(folder))
         reason = read_stop_reason(store)
     made = Status.DONE if session.lines else Status.FAILED
-    return CommandResult(_told(session, folder, reason), Status.STOPPED if reason else made)
+    return CommandResult(_summarize(session, folder, reason), Status.STOPPED if reason else made)
 
 
-def _told(session: ProposalRun, folder: RunFolder, reason: str) -> ProposeSummary:
+def _summarize(session: ProposalRun, folder: RunFolder, stopped: str) -> ProposeSummary:
     """Write the summary into the run's folder, print it, and return it."""
     unreadable = Counter(source for source, _ in session.problems)
     rows = count_by_source(session.lines, session.requests, unreadable)
@@ -55,12 +55,12 @@ def _told(session: ProposalRun, folder: RunFolder, reason: str) -> ProposeSummar
         "by_solving": {name: asdict(share) for name, share in solving.items()},
         "unreadable": problems,
         "spent": format_spending(session.ledger),
-        "stopped": reason,
+        "stopped": stopped,
     }
     folder.write_json("summary.json", summary)
     print(format_table(rows))
-    for said, count in count_reasons(session.lines):
-        print(f"  {count} x {said}")
+    for reason, count in count_reasons(session.lines):
+        print(f"  {count} x {reason}")
     if solving["passed"].of:
         refused = ", ".join(f"{name} {solving[name].count}" for name in solving if name != "passed")
         passed = solving["passed"]
@@ -71,12 +71,12 @@ def _told(session: ProposalRun, folder: RunFolder, reason: str) -> ProposeSummar
         )
     for problem in problems[:5]:
         print(f"  not read: {problem}")
-    print(f"cost: {format_spending(session.ledger) or 'no model was asked'}")
+    print(f"cost: {format_spending(session.ledger) or 'no model was used'}")
     use = f"play them: webagent benchmark proposed --files {shlex.quote(str(session.path))}"
     print(f"proposals: {session.path}\n{use}")
-    if reason:
+    if stopped:
         print(
-            f"stopped before its end: {reason}. Go on with:\n  {_resume(folder)}", file=sys.stderr
+            f"stopped before its end: {stopped}. Go on with:\n  {_resume(folder)}", file=sys.stderr
         )
     return summary
 

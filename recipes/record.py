@@ -34,7 +34,7 @@ class RecordConfig:
     url: Annotated[str, tyro.conf.Positional] = ""
     """URL to start at."""
     goal: str = ""
-    """The goal, in one sentence. Default: you are asked for it at the end."""
+    """The goal, in one sentence. Default: the command asks for it at the end."""
     task: str = ""
     """Name of the task. Default: derived from the URL."""
     answer: bool = False
@@ -150,12 +150,7 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
 
 def _task(config: RecordConfig, index: int) -> Task:
     name = config.task or f"demonstration-{index}"
-    return Task(
-        id=f"recorded/{name}@1",
-        start_url=config.url,
-        goal=config.goal,
-        clock="real",
-    )
+    return Task(f"recorded/{name}@1", start_url=config.url, goal=config.goal, clock="real")
 
 
 @contextmanager

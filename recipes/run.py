@@ -40,20 +40,20 @@ def main(argv: Sequence[str]) -> CommandResult:
                 store.close()
                 shutil.rmtree(folder.path, ignore_errors=True)
             raise
-        return _told(config, folder, store, live, result)
+        return _conclude(config, folder, store, live, result)
 
 
-def _told(
+def _conclude(
     config: RunConfig, folder: RunFolder, store: Store, live: Live, result: Result
 ) -> CommandResult:
     """Show the result, store it with the episode, and return it."""
     display, status = live.display, live.interrupted or status_of(result)
-    for said in (
+    for sentence in (
         describe_lookahead(config.lookahead, [result.trajectory]),
         describe_restating([result.trajectory], config.restating),
     ):
-        if said:
-            display.say(said)
+        if sentence:
+            display.say(sentence)
     film = _film(config, store, display, result)
     facts = facts_of(result, folder.path, film)
     folder.write_json("result.json", asdict(facts))

@@ -99,10 +99,10 @@ def _steps(
 ) -> Iterator[ShownStep]:
     """Yield the steps, and the requests after the last one."""
     for position in range(max(len(trajectory.steps), *(n + 1 for n in exchanges), 0)):
-        said = [asdict(each) for each in exchanges.get(position, ())]
+        requests = [asdict(each) for each in exchanges.get(position, ())]
         if position >= len(trajectory.steps):
             url = trajectory.last.url if trajectory.last else ""
-            yield ShownStep(position + 1, url, "", "", "", said)
+            yield ShownStep(position + 1, url, "", "", "", requests)
             continue
         step, after = trajectory.steps[position], trajectory.page_after(position)
         yield ShownStep(
@@ -111,7 +111,7 @@ def _steps(
             step.decision.thought,
             format_action(step.decision.action),
             after.outcome if after else "",
-            said,
+            requests,
         )
 
 

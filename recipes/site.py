@@ -148,13 +148,13 @@ def _start(config: SiteConfig) -> CommandResult:
         signal.signal(signal.SIGTERM, lambda *_: control.stopped.set())
         with control:
             emit(facts)
-            _tell_started(facts)
+            _print_started(facts)
             while not control.stopped.wait(1.0):
                 running.check()
     return CommandResult({"site": site.id})
 
 
-def _tell_started(facts: dict[str, Any]) -> None:
+def _print_started(facts: dict[str, Any]) -> None:
     print(f"{facts['site']} is at {facts['base']}, in tasks {facts['address']}")
     for role, account in facts["accounts"].items():
         print(f"  {role}: {account['name']} / {account['password']}  {account['can']}")
@@ -175,17 +175,17 @@ def _detached(config: SiteConfig, site: str) -> CommandResult:
     argv += ["--port", str(config.port), "--state", config.state]
     argv += ["--files", *map(str, config.files)] * bool(config.files)
     argv += ["--json"]
-    with log.open("wb") as output, errors.open("wb") as said:
+    with log.open("wb") as output, errors.open("wb") as problems:
         process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=said,
+            stderr=problems,
             start_new_session=True,
         )
     while not (RunningSite.find(site) and log.read_text(encoding="utf-8").endswith("\n")):
         if process.poll() is not None:
-            # What a process that was asked for JSON gave as the reason of its end.
+            # With --json, a process ends with a document that holds the reason.
             try:
                 error = str(json.loads(log.read_text(encoding="utf-8"))["error"])
             except (ValueError, KeyError, TypeError):
@@ -193,7 +193,7 @@ def _detached(config: SiteConfig, site: str) -> CommandResult:
             raise SiteError(error or f"{site} did not start; {errors} may say why")
         time.sleep(0.05)
     facts = json.loads(log.read_text(encoding="utf-8"))
-    _tell_started(facts)
+    _print_started(facts)
     return CommandResult(facts)
 
 

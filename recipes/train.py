@@ -86,10 +86,10 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
     weights = _weights(settings, asking, lived.episodes)
     units = _units(settings, asking, weights, lived)
     tokens = sum(unit.tokens for unit in units)
-    said = f"{len(lived.episodes):,} episodes give {len(units):,} units of {tokens:,} tokens"
+    found = f"{len(lived.episodes):,} episodes give {len(units):,} units of {tokens:,} tokens"
     if lived.held_out:
-        said += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
-    print(f"{said}. {settings.objective} on {settings.role}, into {settings.out}", flush=True)
+        found += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
+    print(f"{found}. {settings.objective} on {settings.role}, into {settings.out}", flush=True)
     folder = settings.out / MODEL
     report = _train(settings, weights, units, folder)
     if _is_first():
@@ -147,8 +147,8 @@ def _texts(role: str, episodes: Sequence[Trajectory], asking: Asking) -> Iterato
             continue
         for index, step in enumerate(episode.steps):
             before = replace(episode, steps=episode.steps[:index], last=None, ending=None)
-            asked = policy.brief(before, step.observation).messages
-            yield from (each.text for each in asked if role == "policy" or each.role != "system")
+            shown = policy.brief(before, step.observation).messages
+            yield from (each.text for each in shown if role == "policy" or each.role != "system")
             yield format_reply(step.decision)
 
 
@@ -201,16 +201,16 @@ class _Progress:
     """Prints progress and remaining time, one line every few seconds."""
 
     def __init__(self) -> None:
-        self._said = 0.0
+        self._printed = 0.0
         self._begun = (0.0, 0.0)
-        """When it was first told of, and how much was done then; a resumed training begins late."""
+        """Time and share done at the first report; a resumed training begins late."""
 
     def __call__(self, done: float, figures: Mapping[str, float]) -> None:
         now = time.monotonic()
         began, before = self._begun = self._begun if self._begun[0] else (now, done)
-        if done < 1 and now - self._said < _LINE_SECONDS:
+        if done < 1 and now - self._printed < _LINE_SECONDS:
             return
-        self._said = now
+        self._printed = now
         named = ", ".join(f"{name} {figures[name]:.4g}" for name in _SHOWN if name in figures)
         left = ""
         if before < done < 1:

@@ -157,9 +157,9 @@ def _print(site: SiteMap, shown: MapShown, way: Sequence[MapEdge], config: World
         print(f"\n{page.kind}  {page.title!r} ({seen})")
         for edge in site.edges:
             if edge.page == page.kind:
-                told = ", ".join(f"{where} {count}" for where, count in edge.outcomes.items())
+                leads = ", ".join(f"{where} {count}" for where, count in edge.outcomes.items())
                 adds = f"; adds {', '.join(edge.adds)}" if edge.adds else ""
-                print(f"  {edge.label} → {told}{adds}")
+                print(f"  {edge.label} → {leads}{adds}")
         for rule in site.rules:
             if rule.page == page.kind and (rule.when or rule.source == "person"):
                 when = f" when {rule.when}" if rule.when else ""
