@@ -44,13 +44,18 @@ def parse_action(text: str) -> Action:
         if keyword.arg in nodes:
             raise ActionError(f"{usage(name)}: {keyword.arg} is given twice")
         nodes[str(keyword.arg)] = keyword.value
-    given = {key: _literal(node) for key, node in nodes.items()}
-    for key, value in given.items():
+    given: dict[str, Any] = {}
+    for key, node in nodes.items():
+        try:
+            value = given[key] = ast.literal_eval(node)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+            found = ast.unparse(node)[:80]
+            raise ActionError(f"arguments are plain strings and numbers, found {found}") from error
         # A number where text is wanted stays as it was written: 42.50, 007.
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         is_data = ACTIONS[name] is Answer and isinstance(value, list | dict)
         if (is_number or is_data) and get_type_hints(ACTIONS[name]).get(key) is str:
-            given[key] = ast.get_source_segment(source, nodes[key])
+            given[key] = ast.get_source_segment(source, node)
     return make_action(name, given)
 
 
@@ -150,15 +155,6 @@ def usage(name: str) -> str:
 def describe(names: tuple[str, ...] = tuple(ACTIONS)) -> str:
     """Return the help a model is shown: one line an action, signature then meaning."""
     return "\n".join(f"{usage(name)}  {ACTIONS[name].__doc__}" for name in names)
-
-
-def _literal(node: ast.expr) -> Any:
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        found = ast.unparse(node)[:80]
-        raise ActionError(f"arguments are plain strings and numbers, found {found}") from error
-    return value
 
 
 def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:

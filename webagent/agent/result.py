@@ -53,9 +53,9 @@ class Cost:
     def __str__(self) -> str:
         if not self.requests and not self.tokens:
             return "no model was asked"
-        told = f"{self.money:.4g} {self.currency}".rstrip() if self.money is not None else ""
+        price = f"{self.money:.4g} {self.currency}".rstrip() if self.money is not None else ""
         why = self.unknown.partition(",")[0]
-        return f"{self.tokens:,} tokens, {told or f'cost not known ({why})'}"
+        return f"{self.tokens:,} tokens, {price or f'cost not known ({why})'}"
 
     @classmethod
     def of(cls, ledger: Ledger) -> "Cost":
@@ -105,8 +105,8 @@ class Result:
     """Has the screenshots of the pages."""
 
     def __repr__(self) -> str:
-        said = self.answer or self.reason
-        return f"Result({self.ending}: {said[:80]!r}, {len(self.steps)} steps, {self.cost})"
+        outcome = self.answer or self.reason
+        return f"Result({self.ending}: {outcome[:80]!r}, {len(self.steps)} steps, {self.cost})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the pages as plain data, which JSON can hold where `value` can."""
@@ -137,8 +137,8 @@ class Result:
             f"{escape(step.decision.thought)}</td></tr>"
             for number, step in enumerate(self.steps, 1)
         )
-        said = escape(self.answer or self.reason)
-        return f"<b>{self.ending}</b>: {said}<br>{escape(str(self.cost))}<table>{rows}</table>"
+        outcome = escape(self.answer or self.reason)
+        return f"<b>{self.ending}</b>: {outcome}<br>{escape(str(self.cost))}<table>{rows}</table>"
 
     def _picture(self, step: Step) -> str:
         if self.images is None or not step.observation.screenshot:

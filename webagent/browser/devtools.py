@@ -124,8 +124,8 @@ class DevTools:
         if answer is None or answer.done():
             return
         if "error" in message:
-            said = message["error"].get("message", "")
-            answer.set_exception(PlaywrightError(f"Protocol error: {said}"))
+            reason = message["error"].get("message", "")
+            answer.set_exception(PlaywrightError(f"Protocol error: {reason}"))
         else:
             answer.set_result(message["result"])
 

@@ -39,10 +39,10 @@ async def perform(action: object, tabs: Tabs) -> str:
 
 @perform.register
 async def call_own(action: act.CustomAction, tabs: Tabs) -> str:
-    said, went_well = await call_function(action)
+    message, went_well = await call_function(action)
     if not went_well:
-        return said
-    tabs.active.notes.append(said)
+        return message
+    tabs.active.notes.append(message)
     return ""
 
 
@@ -303,10 +303,10 @@ async def read_file(action: act.ReadFile, tabs: Tabs) -> str:
     if tabs.downloads is None:
         return _NO_FILES
     mask = tabs.guard.secrets.masked if tabs.guard else str
-    said, is_read = tabs.downloads.read(action.name, action.start, LONGEST_RESULT, mask)
+    message, is_read = tabs.downloads.read(action.name, action.start, LONGEST_RESULT, mask)
     if not is_read:
-        return said
-    tabs.active.notes.append(said)
+        return message
+    tabs.active.notes.append(message)
     return ""
 
 

@@ -121,8 +121,8 @@ class BrowserWorld:
                 after = await self._see(task, tabs, notes)
                 if tabs.guard and not reason:
                     broken = tabs.guard.check_outcome(action, before, after)
-                    said = "; ".join(filter(None, (after.outcome, broken)))
-                    after = replace(after, outcome=said)
+                    outcome = "; ".join(filter(None, (after.outcome, broken)))
+                    after = replace(after, outcome=outcome)
             except DialogOpen:
                 after = _facing_dialog(tabs, before)
         same = replace(after, outcome=before.outcome)

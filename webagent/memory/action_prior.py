@@ -313,18 +313,13 @@ def _fills(
         )
 
 
-def _is_named(page: Page, value: str) -> bool:
-    """Whether an element is called by a value."""
-    return any(
-        n.mark and n.role not in _TYPED and value.lower() in n.name.lower() for n in page.nodes
-    )
-
-
 def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
     scene, page = view.scene, view.scene.page
     past = scene.past
     question = view.usage.chance_of_question(scene.goal, view.without)
     missing = [v for v in view.held if not any(v.lower() in k for k in page.keys)]
+    called = [n.name.lower() for n in page.nodes if n.mark and n.role not in _TYPED]
+    unnamed = [v for v in view.held if not any(v.lower() in name for name in called)]
     last = past[-1] if past else None
     pressed = last is not None and last.op == "click" and last.role == "button"
     has_message = any(
@@ -362,7 +357,7 @@ def _endings(view: _View) -> Iterator[tuple[Action, Features]]:
         {
             "give up": 1.0,
             "give up missing": float(bool(missing)),
-            "give up unnamed": float(any(not _is_named(page, value) for value in view.held)),
+            "give up unnamed": float(bool(unnamed)),
             "give up at once": float(not past),
             "give up steps": math.log1p(len(past)),
             "give up question": question,

@@ -246,7 +246,13 @@ def _candidates(
     scene: Scene, op: str, name: str, group: Sequence[Recalled], siblings: Sequence[Case]
 ) -> list[ArgumentCandidate]:
     """The values that descriptors of these cases give here, each with its features."""
-    nearest, group = group, _flattened(scene, group)
+    # Flatter shares, and less for cases whose goals have fewer values in common with this one.
+    nearest = group
+    common = [sum(slot >= 0 for slot in align(case.goal, scene.goal)) for _, case in nearest]
+    group = [
+        (share**FLATTENING * (1.0 if count == max(common) else FEWER_VALUES), case)
+        for count, (share, case) in zip(common, nearest, strict=True)
+    ]
     total = sum(share for share, _ in group) or 1.0
     support: defaultdict[tuple[Any, ...], float] = defaultdict(float)
     holders: list[tuple[float, float, frozenset[tuple[Any, ...]]]] = []
@@ -265,7 +271,8 @@ def _candidates(
     for descriptor in tried:
         if support[descriptor] >= LEAST_SUPPORT:
             value = _value(scene, name, descriptor)
-            if value is not None and _fits(name, value, descriptor):
+            # A mark is one of an element.
+            if value is not None and (name not in MARKS or value > 0 or descriptor == ("page",)):
                 given[descriptor] = value
     found: dict[Any, ArgumentCandidate] = {}
     for descriptor, value in given.items():
@@ -281,16 +288,6 @@ def _candidates(
     ]
     _note_evidence(found.values(), len({case.episode for _, case in group}), held_by)
     return list(found.values())
-
-
-def _flattened(scene: Scene, group: Sequence[Recalled]) -> list[Recalled]:
-    """The cases with flatter shares, and less for those whose goals have fewer values in common
-    with this one than others'."""
-    common = [sum(slot >= 0 for slot in align(case.goal, scene.goal)) for _, case in group]
-    return [
-        (share**FLATTENING * (1.0 if count == max(common) else FEWER_VALUES), case)
-        for count, (share, case) in zip(common, group, strict=True)
-    ]
 
 
 @lru_cache(262144)
@@ -326,11 +323,6 @@ def _note_evidence(
         )
         widest = max(sum(d in held for held in held_by) for d in candidate.reasons)
         candidate.features["wide"] = widest / len(held_by) if held_by else 0.0
-
-
-def _fits(name: str, value: Any, descriptor: tuple[Any, ...]) -> bool:
-    """Whether a value can be this argument: a mark is one of an element."""
-    return name not in MARKS or value > 0 or descriptor == ("page",)
 
 
 def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:

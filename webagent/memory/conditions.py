@@ -43,21 +43,6 @@ def _sign(number: float) -> str:
 
 def _of_numbers(scene: Scene) -> Iterator[Condition]:
     """Numbers of the page against those of the goal."""
-    shown = _numbers_shown(scene)
-    if len(shown) > MOST_NUMBERS:
-        return
-    slots = [
-        ((SLOT, i), value)
-        for i, slot in enumerate(scene.goal.slots)
-        if slot.kind == "number" and (value := measure(slot.text)) is not None
-    ]
-    for reference, value in slots[:NUMBERS_COMPARED]:
-        for place, number in enumerate(shown[:NUMBERS_COMPARED]):
-            yield "against", reference, place, _sign(number - value)
-
-
-def _numbers_shown(scene: Scene) -> list[float]:
-    """The numbers in the page's static text and fields, in page order."""
     page = scene.page
     if "numbers shown" not in page.known:
         texts = (
@@ -68,8 +53,17 @@ def _numbers_shown(scene: Scene) -> list[float]:
         page.known["numbers shown"] = [
             value for text in texts if (value := measure(clean(text))) is not None
         ]
-    numbers: list[float] = page.known["numbers shown"]
-    return numbers
+    shown: list[float] = page.known["numbers shown"]
+    if len(shown) > MOST_NUMBERS:
+        return
+    slots = [
+        ((SLOT, i), value)
+        for i, slot in enumerate(scene.goal.slots)
+        if slot.kind == "number" and (value := measure(slot.text)) is not None
+    ]
+    for reference, value in slots[:NUMBERS_COMPARED]:
+        for place, number in enumerate(shown[:NUMBERS_COMPARED]):
+            yield "against", reference, place, _sign(number - value)
 
 
 def _of_counts(scene: Scene) -> Iterator[Condition]:

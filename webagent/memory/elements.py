@@ -13,7 +13,6 @@ from webagent.memory.constants import LABELS_NEAR, LONGEST_LABEL, MOST_PLACES_OF
 from webagent.memory.goals import clean
 from webagent.memory.pages import Page, is_within
 from webagent.memory.scene import SLOT, Reference, Scene
-from webagent.records import Node
 
 Descriptor: TypeAlias = tuple[Any, ...]
 
@@ -54,26 +53,23 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     for state in node.states:
         lines = [i for i in page.by_role.get(role, ()) if state in page.nodes[i].states]
         yield from (("state", role, state, place) for place in _places(lines, line)[:1])
-    yield from _holding_values(scene, line)
+    if value := clean(node.value):
+        for reference in [("=", value), *scene.references(value)]:
+            yield "value", role, reference, 0
+    for i, slot in enumerate(scene.goal.slots):
+        places = _places(_listing(page, slot.text), line)[:1]
+        yield from (("lists", (SLOT, i), place) for place in places)
     yield from _relations(scene, line, slots)
-    yield from _of_past(scene, line, node)
+    yield from (("next", role, step) for step in (-2, -1, 1, 2, 3))
+    yield from (
+        ("untried", role, (), place) for place in _places(_untried(scene, role, ())[:3], line)[:1]
+    )
     yield from operators.possible_extremes(scene, line)
     yield from (("labelled", role, place) for place in _places(_labelled(scene, role), line)[:1])
     named = [("=", name), *(r for r in references if r[0] == SLOT)] if name else []
     for reference, text in slots:
         if reference[0] == SLOT and text.lower() != name.lower():
             yield from (("each", reference, role, other) for other in named)
-
-
-def _holding_values(scene: Scene, line: int) -> Iterator[Descriptor]:
-    """What the line holds: its value, or an option that the goal names."""
-    node = scene.page.nodes[line]
-    if value := clean(node.value):
-        for reference in [("=", value), *scene.references(value)]:
-            yield "value", node.role, reference, 0
-    for i, slot in enumerate(scene.goal.slots):
-        if line in (listing := _listing(scene.page, slot.text)):
-            yield "lists", (SLOT, i), listing.index(line)
 
 
 def _relations(
@@ -116,15 +112,6 @@ def _relations(
         lines = _untried(scene, node.role, chosen_slots)
         if line in lines:
             yield "untried", node.role, chosen_slots, lines.index(line)
-
-
-def _of_past(scene: Scene, line: int, node: Node) -> Iterator[Descriptor]:
-    """Where the line stands from what was done before."""
-    for step in (-2, -1, 1, 2, 3):
-        yield "next", node.role, step
-    lines = _untried(scene, node.role, ())
-    if line in lines[:3]:
-        yield "untried", node.role, (), lines.index(line)
 
 
 def labels(page: Page, line: int) -> list[str]:

@@ -217,20 +217,16 @@ class Index:
                 shared[places] += weight
                 shared[scripts] += ACTED_ON_WORD * weight
                 excused[places] += weight * (SINGLE_WORD if len(places) == 1 else 1.0)
-        return shared / np.maximum(own + self._totals() - excused, 1e-9)
-
-    def _rarity(self, having: int) -> float:
-        return max(math.log((len(self._templates) + 1) / (having + 0.5)) + 0.05, 0.05)
-
-    def _totals(self) -> Array:
-        """The weight of all that each template has."""
         if self._known_totals is None or len(self._known_totals) != len(self._templates):
             totals = np.zeros(len(self._templates))
             for key, places in self._postings.items():
                 weight = self._counts[key] * self._rarity(len(places))
                 totals[places] += weight * (SINGLE_WORD if len(places) == 1 else 1.0)
             self._known_totals = totals
-        return self._known_totals
+        return shared / np.maximum(own + self._known_totals - excused, 1e-9)
+
+    def _rarity(self, having: int) -> float:
+        return max(math.log((len(self._templates) + 1) / (having + 0.5)) + 0.05, 0.05)
 
 
 def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:

@@ -62,13 +62,8 @@ def measure(text: str) -> float | None:
 
 def records(page: Page, scheme: Scheme) -> list[Entry]:
     """Return the records of the page's lists."""
-    known = page.lists.get(scheme)
-    if known is None:
-        known = page.lists[scheme] = list(_records(page, scheme))
-    return known
-
-
-def _records(page: Page, scheme: Scheme) -> Iterator[Entry]:
+    if (known := page.lists.get(scheme)) is not None:
+        return known
     if scheme[0] == "rows":
         groups: dict[int, list[int]] = {}
         for line, row in enumerate(page.rows):
@@ -78,6 +73,7 @@ def _records(page: Page, scheme: Scheme) -> Iterator[Entry]:
         heads = page.by_kind.get((scheme[1], scheme[2]), [])
         ends = [*heads[1:], *(min(len(page.nodes), head + 8) for head in heads[-1:])]
         spans = [list(range(a, min(b, a + 10))) for a, b in zip(heads, ends, strict=True)]
+    found: list[Entry] = []
     for lines in spans:
         units = [
             unit
@@ -89,7 +85,9 @@ def _records(page: Page, scheme: Scheme) -> Iterator[Entry]:
         if 2 <= len(units) <= MOST_CELLS:
             numbers = [(i, v) for i, u in enumerate(units) if (v := measure(u.text)) is not None]
             keys = tuple(unit.text.lower() for unit in units)
-            yield Entry(tuple(units), keys, tuple(numbers))
+            found.append(Entry(tuple(units), keys, tuple(numbers)))
+    page.lists[scheme] = found
+    return found
 
 
 def schemes(page: Page) -> list[Scheme]:

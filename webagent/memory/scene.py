@@ -230,23 +230,17 @@ def signature(action: Action, observation: Observation, goal: Goal) -> str:
     for mark in marks or [mark_of(action, observation)]:
         if mark in page.line_of:
             node = page.nodes[page.line_of[mark]]
-            parts += [node.role, _unvalued(clean(node.name), goal)]
-    if key := getattr(action, "key", ""):
-        parts.append(key)
+            name, key = clean(node.name), clean(node.name).lower()
+            has_value = len(name) > 2 and any(
+                is_within(slot.text.lower(), key)
+                or (len(key) > FEW_LETTERS and is_within(key, slot.text.lower()))
+                for slot in goal.slots
+                if len(slot.text) > FEW_LETTERS
+            )
+            parts += [node.role, "$" if has_value else masked(name)]
+    if pressed := getattr(action, "key", ""):
+        parts.append(pressed)
     return "|".join(parts)
-
-
-def _unvalued(name: str, goal: Goal) -> str:
-    """A name with the goal's values and numbers masked."""
-    key = name.lower()
-    if len(name) > 2 and any(
-        is_within(slot.text.lower(), key)
-        or (len(key) > FEW_LETTERS and is_within(key, slot.text.lower()))
-        for slot in goal.slots
-        if len(slot.text) > FEW_LETTERS
-    ):
-        return "$"
-    return masked(name)
 
 
 # -- arguments --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 
 from webagent.action import Action, format_action
 from webagent.action.actions import Click, Fill, SelectOption
-from webagent.memory import Memory, Proposal
+from webagent.memory import Memory
 from webagent.memory.constants import (
     ALTERNATIVES,
     CONFIDENT,
@@ -70,12 +70,24 @@ def recollect(
     for proposal in proposals:
         key = action_key(proposal.action, observation)
         places = [place for place, done in here if done == key]
-        is_sure = proposal.confidence >= TRUSTED and len(places) < MOST_REPEATS
-        if not places or (is_sure and places[-1] + 1 < len(trajectory.steps)):
+        is_trusted = proposal.confidence >= TRUSTED and len(places) < MOST_REPEATS
+        if not places or (is_trusted and places[-1] + 1 < len(trajectory.steps)):
             fresh.append(proposal)
     fresh = fresh[:count]
     seconds = time.monotonic() - started
-    return [_decision(each, fresh, memory, seconds) for each in fresh]
+    return [
+        Decision(
+            proposal.action,
+            source=MEMORY,
+            weights=memory.version,
+            candidates=tuple(
+                Candidate(format_action(each.action), math.log(max(each.confidence, 1e-9)))
+                for each in (proposal, *(other for other in fresh if other is not proposal))
+            ),
+            seconds=seconds,
+        )
+        for proposal in fresh
+    ]
 
 
 def try_untaught(
@@ -196,7 +208,11 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
             nowhere = find_detours(trajectory.steps)
             added += memory.remember(trajectory, success, "success", nowhere)
         elif success < 0.5:
-            chances = [_chance(step.decision) for step in trajectory.steps]
+            chances = [
+                # Next to nothing where it was random, anything where nothing was recorded.
+                confidence_of(step.decision) or (0.05 if step.decision.source == "explore" else 0.5)
+                for step in trajectory.steps
+            ]
             memory.note_failure(trajectory, chances)
             known = [
                 max((math.exp(c.log_prob) for c in step.decision.candidates), default=0.5)
@@ -204,27 +220,3 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
             ]
             added += memory.avoid(trajectory, blame_steps(chances, known))
     return added
-
-
-def _chance(decision: Decision) -> float:
-    """How likely the action was thought to be right: next to nothing where it was taken at random,
-    anything where nothing was recorded."""
-    if decision.source == "explore":
-        return confidence_of(decision) or 0.05
-    return confidence_of(decision) or 0.5
-
-
-def _decision(
-    proposal: Proposal, all_proposed: Sequence[Proposal], memory: Memory, seconds: float
-) -> Decision:
-    candidates = (proposal, *(each for each in all_proposed if each is not proposal))
-    return Decision(
-        proposal.action,
-        source=MEMORY,
-        weights=memory.version,
-        candidates=tuple(
-            Candidate(format_action(each.action), math.log(max(each.confidence, 1e-9)))
-            for each in candidates
-        ),
-        seconds=seconds,
-    )

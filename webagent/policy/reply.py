@@ -85,8 +85,11 @@ def parse_reply(text: str, *, is_cut: bool = False) -> ParsedReply:
     if further and not all(_is_list(visible, *pair) for pair in pairwise(named)):
         found = ", ".join(map(format_action, (first, *others)))
         raise ActionError(f"expected exactly one action, found {shorten(found, 160)}")
-    thought = _read_thought(visible[: named[0].start]) or named[0].thought
-    return ParsedReply(thought, first, further)
+    # The words before the action, without their label and the signs that lead to it.
+    before = visible[: named[0].start].strip()
+    before = re.sub(r"(?:<[^<>\n]*>|```\w*|\[TOOL_CALLS\]|[\s`\[])+\Z", "", before)
+    thought = _THOUGHT_LABEL.sub("", before, count=1).strip()
+    return ParsedReply(thought or named[0].thought, first, further)
 
 
 def _remove_thinking(text: str) -> str:
@@ -172,12 +175,6 @@ def _match_calls(names: tuple[str, ...]) -> re.Pattern[str]:
     known = "|".join(sorted(names, key=len, reverse=True))
     mark = r"\[(?P<mark>\d+)\](?!\s*\[)"
     return re.compile(rf"(?<![\w.])(?P<name>{known}) ?(?:[(（]|{mark})", re.IGNORECASE)
-
-
-def _read_thought(text: str) -> str:
-    """Return the words before the action, without their label and the signs that lead to it."""
-    text = re.sub(r"(?:<[^<>\n]*>|```\w*|\[TOOL_CALLS\]|[\s`\[])+\Z", "", text.strip())
-    return _THOUGHT_LABEL.sub("", text, count=1).strip()
 
 
 @dataclass(frozen=True, slots=True)

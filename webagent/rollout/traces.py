@@ -68,15 +68,15 @@ class EpisodeSpans:
             self._add_call(span, exchange, at, until)
             at = until
         if step is not None:
-            said = format_action(step.decision.action)
-            name = said.partition("(")[0]
+            call = format_action(step.decision.action)
+            name = call.partition("(")[0]
             attributes = {
                 "gen_ai.operation.name": "execute_tool",
                 "gen_ai.tool.name": name,
                 "webagent.source": step.decision.source,
             }
             if self._shows_content:
-                attributes["gen_ai.tool.call.arguments"] = said
+                attributes["gen_ai.tool.call.arguments"] = call
             inside = self._nest(span)
             acting = self._tracer.start_span(
                 f"execute_tool {name}", inside, attributes=attributes, start_time=acted
@@ -113,9 +113,9 @@ class EpisodeSpans:
         }
         if self._shows_content:
             sent = ((each.role, each.text) for each in exchange.messages)
-            said = (("assistant", each.text) for each in exchange.replies)
+            replies = (("assistant", each.text) for each in exchange.replies)
             attributes["gen_ai.input.messages"] = _messages(sent)
-            attributes["gen_ai.output.messages"] = _messages(said)
+            attributes["gen_ai.output.messages"] = _messages(replies)
         span = self._tracer.start_span(
             f"chat {exchange.model}",
             self._nest(step),
@@ -168,7 +168,7 @@ def _tracer() -> Any:
     return trace.get_tracer("webagent")
 
 
-def _messages(said: Iterable[tuple[str, str]]) -> str:
+def _messages(messages: Iterable[tuple[str, str]]) -> str:
     return json.dumps(
-        [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in said]
+        [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in messages]
     )

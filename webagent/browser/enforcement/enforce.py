@@ -76,7 +76,7 @@ class EpisodeGate:
         self._guard = guard
         self._refusals: list[GuardRefusal] = []
         self._count = 0
-        self._unsaid: Counter[str] = Counter()
+        self._unreported: Counter[str] = Counter()
         self._final = ""
 
     def begin(self, start_url: str, site: str = "") -> GuardVerdict:
@@ -173,7 +173,7 @@ class EpisodeGate:
             self._refused_probes.append(reason)
             return
         self.keep(what, verdict, where)
-        self._unsaid[reason] += 1
+        self._unreported[reason] += 1
 
     def keep(self, what: str, verdict: GuardVerdict, where: str) -> None:
         """Keep a refusal that is said elsewhere."""
@@ -191,12 +191,12 @@ class EpisodeGate:
     def take_notes(self) -> list[str]:
         """Return what was refused since the last call. Raises `GuardError` to end the episode."""
         final, self._final = self._final, ""
-        said, self._unsaid = self._unsaid, Counter()
+        unreported, self._unreported = self._unreported, Counter()
         if final:
             raise GuardError(final)
         notes = [
             f"refused: {reason}" if count == 1 else f"refused {count} requests: {reason}"
-            for reason, count in sorted(said.items())
+            for reason, count in sorted(unreported.items())
         ]
         more = len(notes) - _SAID
         return notes if more <= 0 else [*notes[:_SAID], f"{more} more refusals"]
@@ -378,10 +378,10 @@ class Enforcer:
     def _refuse(self, action: Action, verdict: GuardVerdict) -> str:
         self._gate.keep(format_action(action), verdict, "action")
         self._end_if_too_many()
-        said = f"refused: {verdict.reason}"
+        message = f"refused: {verdict.reason}"
         if self._gate.policy.on_refusal == "end":
-            raise GuardError(self.secrets.masked(f"{format_action(action)} was {said}"))
-        return said
+            raise GuardError(self.secrets.masked(f"{format_action(action)} was {message}"))
+        return message
 
     def _end_if_too_many(self) -> None:
         """Count a violation of the agent's. Raises `GuardError` beyond the policy's bound."""
@@ -400,10 +400,10 @@ class Enforcer:
         for verdict in broken:
             self._gate.keep(format_action(action), verdict, "action")
             self._end_if_too_many()
-        said = "; ".join(f"broke a contract: {verdict.reason}" for verdict in broken)
+        message = "; ".join(f"broke a contract: {verdict.reason}" for verdict in broken)
         if broken and self._gate.policy.on_refusal == "end":
-            raise GuardError(self.secrets.masked(f"{format_action(action)} {said}"))
-        return said
+            raise GuardError(self.secrets.masked(f"{format_action(action)} {message}"))
+        return message
 
     def _decide_files(self, action: Action) -> tuple[Action, GuardVerdict]:
         """Return the action with links in its paths followed, and whether the files may go."""

@@ -68,11 +68,11 @@ class FrameDocument:
     """Where the frame stands; None for the top document."""
     key: int = 0
     """The frame's number in its parent."""
-    untold: dict[int, int] = field(default_factory=dict)
-    """Marks given to its elements that it has not been told of yet, by provisional number."""
+    unsent_marks: dict[int, int] = field(default_factory=dict)
+    """Marks given to its elements and not sent to it yet, by provisional number."""
     is_silent: bool = False
-    is_drawn: bool = False
-    """Whether the browser surely knows where it lies, so that the mouse is told to it."""
+    is_rendered: bool = False
+    """Whether the browser is known to know where it lies, so that it receives the mouse."""
 
 
 class FrameHost(Protocol):
@@ -134,7 +134,7 @@ class Frames:
                 seen[view.path], numbers = number_marks(view, next_mark)
                 documents[view.path] = document
                 next_mark += len(numbers)
-                document.untold.update(numbers)
+                document.unsent_marks.update(numbers)
                 self._holders.update(dict.fromkeys(numbers.values(), document))
             known = [page, *(view for view in seen.values() if isinstance(view, PageView))]
             are_all_seen = all((*v.path, hole.index) in seen for v in known for hole in v.holes)
@@ -146,8 +146,8 @@ class Frames:
 
     async def tell(self) -> None:
         """Have the frames know the numbers of their elements, as they are before the next look."""
-        untold = [document for document in self._documents.values() if document.untold]
-        await asyncio.gather(*(self._call(document, "titleOf") for document in untold))
+        waiting = [document for document in self._documents.values() if document.unsent_marks]
+        await asyncio.gather(*(self._call(document, "titleOf") for document in waiting))
 
     async def ask(self, mark: int, function: str, *arguments: Any) -> Any:
         """Call one of our functions on the element of this mark, in the document it is in."""
@@ -159,17 +159,17 @@ class Frames:
         if isinstance(answer, dict) and answer.get("mark", 0) < 0:
             # An element that was found between two looks.
             given, self.next_mark = self.next_mark, self.next_mark + 1
-            document.untold[answer["mark"]] = given
+            document.unsent_marks[answer["mark"]] = given
             self._holders[given] = document
             return {**answer, "mark": given}
         if function not in ("locate", "middleOf"):
             return answer
         inner: FrameDocument | None = document
         while inner is not None:
-            if not inner.is_drawn and inner.session in self._sessions.values():
+            if not inner.is_rendered and inner.session in self._sessions.values():
                 for _ in range(2):
                     await self._call(inner, "nextFrame")
-            inner.is_drawn = True
+            inner.is_rendered = True
             inner = inner.parent
         return await self._outward(mark, document, answer, is_anywhere=function == "middleOf")
 
@@ -186,7 +186,7 @@ class Frames:
     def mark_in(self, session: ProtocolSession, context: int, mark: int) -> int:
         """Return the number of an element, by the one that its frame knows it by so far."""
         document = self._documents.get((session, context))
-        return mark if document is None or mark >= 0 else document.untold.get(mark, 0)
+        return mark if document is None or mark >= 0 else document.unsent_marks.get(mark, 0)
 
     def place_of(self, mark: int) -> tuple[ProtocolSession, int] | None:
         """Return session and context of the frame with this element; None for the top document."""
@@ -231,7 +231,7 @@ class Frames:
 
     async def _call(self, document: FrameDocument, function: str, *arguments: Any) -> Any:
         """Return the answer of a frame; an error that says so where there is none."""
-        numbers = list(document.untold.items())
+        numbers = list(document.unsent_marks.items())
         call = f"{write_call('adopt', [numbers])}, {write_call(function, arguments)}"
         where = {"contextId": document.context, "returnByValue": True, "awaitPromise": True}
         failure = {"error": "the frame does not answer"}
@@ -250,7 +250,7 @@ class Frames:
         if "exceptionDetails" in answer:
             return failure
         for provisional, _ in numbers:
-            document.untold.pop(provisional, None)
+            document.unsent_marks.pop(provisional, None)
         return answer["result"].get("value")
 
     async def _outward(

@@ -113,22 +113,22 @@ class TrafficReplay:
         self._times: dict[RecordedRequest, int] = defaultdict(int)
         self._unknown: list[RecordedRequest] = []
 
-    def answer(self, asked: RecordedRequest) -> RecordedResponse | None:
+    def answer(self, request: RecordedRequest) -> RecordedResponse | None:
         """Return what was answered; None where the request failed, or was never made."""
-        answers = self._answers.get(asked)
+        answers = self._answers.get(request)
         if answers is None:
-            self._unknown.append(asked)
+            self._unknown.append(request)
             return None
-        time = self._times[asked]
-        self._times[asked] += 1
+        time = self._times[request]
+        self._times[request] += 1
         return answers[min(time, len(answers) - 1)]
 
     def take_notes(self) -> list[str]:
         """Return what was asked for since the last time that the recording does not hold."""
 
-        def explain(asked: RecordedRequest) -> str:
-            methods = {each.method for each in self._answers if each.url == asked.url}
-            if asked.method in methods:
+        def explain(request: RecordedRequest) -> str:
+            methods = {each.method for each in self._answers if each.url == request.url}
+            if request.method in methods:
                 return " with this content"
             return f" (only {', '.join(sorted(methods))})" if methods else ""
 

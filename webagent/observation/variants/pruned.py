@@ -45,9 +45,9 @@ def _merge(nodes: Sequence[Node]) -> list[Node]:
     kept: list[Node] = []
     for place, node in enumerate(nodes):
         beside = nodes[max(0, place - 1) : place + 2]
-        is_said = not node.mark and any(o.mark and o.name == node.name for o in beside)
+        is_repeated = not node.mark and any(o.mark and o.name == node.name for o in beside)
         is_blank = node.role == "graphic" and not (node.name or node.value or node.states)
-        if not (is_said or is_blank):
+        if not (is_repeated or is_blank):
             kept.append(node)
     return kept
 

@@ -7,8 +7,15 @@ import numpy as np
 from tests.fakes.lessons import node, page
 from webagent.action import Action
 from webagent.action.actions import Click, DragAndDrop, Fill
-from webagent.models.builtin.layout import MAX_TOKENS, PLACES, PromptField, past_action_of
-from webagent.models.builtin.prefix import FEATURES, Feature, Prefix, encode
+from webagent.models.builtin.layout import PLACES, PromptField
+from webagent.models.builtin.prefix import (
+    FEATURES,
+    MAX_TOKENS,
+    Feature,
+    Prefix,
+    encode,
+    past_action_of,
+)
 from webagent.models.builtin.relations import Relation, ordinal
 from webagent.models.builtin.vocabulary import FIXED, Vocabulary
 from webagent.records import Decision, Node, Observation, Step
