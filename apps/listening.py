@@ -1,4 +1,4 @@
-"""Where a server of this program listens: the socket, and the address that people are told."""
+"""Where a server of this program listens: the socket, and the address that is printed."""
 
 import errno
 import socket
@@ -11,7 +11,7 @@ _TRIED = 50
 
 def listen(host: str, port: int, first: int = 0, flag: str = "--port") -> socket.socket:
     """Return a listening socket at this port; with port 0 at the first free one from `first` on,
-    or without it at any that is free. `flag` is how the command is told the port.
+    or without it at any that is free. `flag` is the option that names the port.
 
     Raises `UsageError` for what is no port, `SetupError` where it is taken or cannot be had.
     """

@@ -15,22 +15,22 @@ Place = TypeVar("Place", bound=World)
 
 
 class SteppedEpisode:
-    """`run_episode` turned inside out: whoever calls `step` is its policy.
+    """`run_episode` turned inside out: the caller of `step` is its policy.
 
     So endings, limits, time-outs and evidence are those of every other episode.
     """
 
     def __init__(self, task: Task, world: World, step_timeout: float = 60.0) -> None:
-        self._asked: asyncio.Queue[Observation] = asyncio.Queue()
-        self._told: asyncio.Queue[Decision] = asyncio.Queue()
+        self._pages: asyncio.Queue[Observation] = asyncio.Queue()
+        self._decisions: asyncio.Queue[Decision] = asyncio.Queue()
         self._running = asyncio.create_task(
             run_episode(task, self, world, step_timeout=step_timeout)
         )
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """Ask outside, and waits for what is said there."""
-        self._asked.put_nowait(observation)
-        return await self._told.get()
+        """Hand the page to the caller of `step` and return the decision given there."""
+        self._pages.put_nowait(observation)
+        return await self._decisions.get()
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
@@ -40,16 +40,16 @@ class SteppedEpisode:
 
     async def next(self) -> Observation | Trajectory:
         """Return the page that waits for an action, or the finished episode."""
-        asked = asyncio.create_task(self._asked.get())
-        await asyncio.wait({asked, self._running}, return_when=asyncio.FIRST_COMPLETED)
-        if asked.done():
-            return asked.result()
-        asked.cancel()
+        waiting = asyncio.create_task(self._pages.get())
+        await asyncio.wait({waiting, self._running}, return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return waiting.result()
+        waiting.cancel()
         return await self._running
 
     async def step(self, action: Action, source: str) -> Observation | Trajectory:
         """Do the action; return what `next` does."""
-        self._told.put_nowait(Decision(action, source=source))
+        self._decisions.put_nowait(Decision(action, source=source))
         return await self.next()
 
     async def leave(self) -> None:
@@ -78,7 +78,7 @@ class EpisodeRunner(Generic[Place]):
         return self._world
 
     async def begin(self, task: Task) -> Observation:
-        """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
+        """Start the task on a fresh page. Raises `WorldError` when every try fails."""
         await self._leave()
         reason = ""
         for _ in range(_TRIES):

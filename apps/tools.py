@@ -24,12 +24,12 @@ MEANING = (
 )
 
 
-async def _browse(agent: Agent, asked: BrowserTask) -> str:
+async def _browse(agent: Agent, request: BrowserTask) -> str:
     """Return what came of the task, failures included, for a model to read."""
     # A copy for each call: the framework may call from several threads and event loops.
-    result = await replace(agent).run(asked.task, url=asked.url)
-    told = result.to_dict()
-    return json.dumps({name: told[name] for name in ("outcome", "answer", "reason", "url")})
+    result = await replace(agent).run(request.task, url=request.url)
+    facts = result.to_dict()
+    return json.dumps({name: facts[name] for name in ("outcome", "answer", "reason", "url")})
 
 
 def langchain_tool(agent: Agent) -> Any:

@@ -99,7 +99,7 @@ class TaskSampler:
 
 
 class WebEnv(gymnasium.Env[dict[str, Any], str]):
-    """Observations are text (`goal`, `page`, `url`, `outcome`) and, asked for, a screenshot;
+    """Observations are text (`goal`, `page`, `url`, `outcome`) and, on request, a screenshot;
     actions are calls such as `click(12)` or `fill(3, "Ada")`; the reward comes at the end, 1 for
     success by the task's checks and 0 for failure.
 
@@ -144,7 +144,7 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode on a fresh page, drawn by the seed; the options `index` and `split`
+        """Begin an episode on a fresh page, chosen by the seed; the options `index` and `split`
         name it instead. Raises `WorldError` when the page cannot be opened."""
         super().reset(seed=seed)
         turn = self._open().run(self._player.reset(self._sampler.draw(self.np_random, options)))
@@ -201,7 +201,7 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         sites: Sequence[str | Path] = (),
     ) -> None:
         """Raises `ValueError` where there is not one task for each environment, or where they
-        differ in size and screenshots are asked for."""
+        differ in size and screenshots are requested."""
         variant = variant_named(observation)
         screenshot = screenshot or bool(variant.image)
         tasks = [task] * num_envs if isinstance(task, str | Task) else list(task)
@@ -227,7 +227,7 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode in all of them; the i-th is drawn by `seed` + i, or the i-th seed."""
+        """Begin an episode in all of them; the i-th is chosen by `seed` + i, or the i-th seed."""
         count = self.num_envs
         if seed is None:
             seeds: Sequence[int | None] = [None] * count
@@ -246,8 +246,10 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
             raise ValueError(f"{self.num_envs} environments need as many actions")
         turns = self._run_all(
             [
-                self._begin(place, None) if self._ended[place] else self._players[place].step(said)
-                for place, said in enumerate(actions)
+                self._begin(place, None)
+                if self._ended[place]
+                else self._players[place].step(action)
+                for place, action in enumerate(actions)
             ]
         )
         rewards = np.array([turn.reward for turn in turns], dtype=np.float64)

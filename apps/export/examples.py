@@ -1,4 +1,4 @@
-"""What a run teaches, whoever is to read it: replies to learn, to prefer, to tell apart, to try."""
+"""Training examples from a run: replies to imitate, to prefer, to classify, and prompts to try."""
 
 import hashlib
 import math
@@ -17,7 +17,7 @@ from webagent.records import SET_APART, Decision, Score, Step, Trajectory
 from webagent.store import EpisodeSummary, ImageFolder, Store, Where
 
 LEARNT_FROM = ("", "demonstrate", "collect", "imagine")
-"""Phases that are meant to be learnt from; an episode outside of any plan has none."""
+"""Phases that are meant for training; an episode outside of any plan has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ExportedEpisode:
     entry: EpisodeSummary
     scores: tuple[Score, ...]
     success: float | None
-    """The frozen judge's headline score; None where it abstained or was not asked."""
+    """The frozen judge's headline score; None where it abstained or did not score."""
 
     @property
     def succeeded(self) -> bool | None:
@@ -35,7 +35,7 @@ class ExportedEpisode:
         return None if self.success is None else self.success >= 0.5
 
     @property
-    def shortcoming(self) -> str:
+    def failure(self) -> str:
         """Why it is no success."""
         return "episodes the judge did not score" if self.success is None else "failed episodes"
 
@@ -60,27 +60,27 @@ def select(
 ) -> Selection:
     """Return the played episodes of these phases; no phase means all.
 
-    With the phases that are meant to be learnt from come measurements on training seeds, too: it is
+    With the phases that are meant for training come measurements on training seeds, too: it is
     the split of its seed that says whether an episode is for training.
 
     Infrastructure failures and episodes under way say nothing about the agent and are never taken.
     Raises `SetupError` when others judged the run, but this judge did not.
     """
     scores = store.scores("played", **where)
-    judges = {s.evaluator for said in scores.values() for s in said if s.name == "success"}
+    judges = {s.evaluator for given in scores.values() for s in given if s.name == "success"}
     if judges and not any(name.startswith(judge) for name in judges):
         raise SetupError(
             f"no episode has a `success` score by {judge!r}; the run was judged by"
             f" {', '.join(sorted(judges))}: name one of them with --judge"
         )
     left_out: Counter[str] = Counter()
-    real, dreamt = [], []
+    real, imagined_episodes = [], []
     for entry in store.entries("any", **where):
         if not {"phase", "id"} & where.keys() and entry.phase in SET_APART:
             continue
-        said = scores.get(entry.id, ())
-        given = (s.value for s in said if s.name == "success" and s.evaluator.startswith(judge))
-        chosen = ExportedEpisode(entry, said, next(given, None))
+        given = scores.get(entry.id, ())
+        values = (s.value for s in given if s.name == "success" and s.evaluator.startswith(judge))
+        chosen = ExportedEpisode(entry, given, next(values, None))
         if entry.ending is None:
             left_out["under way"] += 1
         elif entry.ending.is_infrastructure:
@@ -90,10 +90,10 @@ def select(
         elif not chosen.imagined:
             real.append(chosen)
         elif imagined:
-            dreamt.append(chosen)
+            imagined_episodes.append(chosen)
         else:
             left_out["imagined"] += 1
-    return Selection(tuple(real), tuple(dreamt), left_out)
+    return Selection(tuple(real), tuple(imagined_episodes), left_out)
 
 
 def _is_chosen(entry: EpisodeSummary, phases: Sequence[str]) -> bool:
@@ -112,7 +112,7 @@ class StoredTurn:
     position: int
     step: Step
     messages: tuple[Message, ...]
-    """The prompt; empty for a step that no model was asked for."""
+    """The prompt; empty for a step without a model request."""
     reply: str
     """The thought and the action, in the form the prompt asks for."""
     is_as_shown: bool
@@ -161,15 +161,15 @@ class PromptRebuilder:
 
 def reply_of(decision: Decision) -> str:
     """Return the reply that says this decision, such that `read_reply` reads it back."""
-    said = f"Action: {format_action(decision.action)}"
+    action = f"Action: {format_action(decision.action)}"
     for thought in filter(None, (decision.thought, " ".join(decision.thought.split()))):
-        text = f"Thought: {thought}\n{said}"
+        text = f"Thought: {thought}\n{action}"
         try:
             if read_reply(text) == (thought, decision.action):
                 return text
         except ActionError:  # the thought reads as an action of its own
             continue
-    return said
+    return action
 
 
 def pictures(messages: Iterable[Message]) -> list[dict[str, bytes | str]]:
@@ -183,7 +183,7 @@ def pictures(messages: Iterable[Message]) -> list[dict[str, bytes | str]]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A prompt with what may be said after it."""
+    """A prompt with its replies."""
 
     messages: tuple[Message, ...]
     origin: dict[str, Json]
@@ -233,17 +233,17 @@ def to_imitate(
     Imagined episodes come after the real ones, those the world model believes in, until they make
     up `imagined_share` of all examples.
     """
-    real = dreamt = 0
+    real = imagined = 0
     for chosen in selection.real:
         if not chosen.succeeded:
-            source.counts[chosen.shortcoming] += 1
+            source.counts[chosen.failure] += 1
             continue
         for example in _useful_steps(source, source.load(chosen)):
             real += 1
             yield example
     most = most_imagined(real, imagined_share)
     for chosen in selection.imagined:
-        if dreamt == most:
+        if imagined == most:
             source.counts["imagined episodes above the cap"] += 1
             continue
         trajectory = source.load(chosen)
@@ -251,8 +251,8 @@ def to_imitate(
             source.counts["imagined episodes that failed"] += 1
             continue
         for example in _useful_steps(source, trajectory):
-            if dreamt < most:
-                dreamt += 1
+            if imagined < most:
+                imagined += 1
                 yield example
 
 
@@ -265,7 +265,7 @@ def to_tell_apart(source: ExampleSource, selection: Selection) -> Iterator[Examp
     """Yield every step of every judged episode, labelled as its episode was judged."""
     for chosen in selection.real:
         if chosen.succeeded is None:
-            source.counts[chosen.shortcoming] += 1
+            source.counts[chosen.failure] += 1
             continue
         trajectory = source.load(chosen)
         if chosen.succeeded:
@@ -290,7 +290,7 @@ def to_prefer(source: ExampleSource, selection: Selection) -> Iterator[Example]:
             continue
         for chosen in losers:
             loser = source.load(chosen)
-            found = _find_parting(winners, loser)
+            found = _find_divergence(winners, loser)
             if found is None:
                 source.counts["failures that part from no success on a shared page"] += 1
                 continue
@@ -364,7 +364,7 @@ def _by_start(episodes: Iterable[ExportedEpisode]) -> list[list[ExportedEpisode]
     return list(groups.values())
 
 
-def _find_parting(
+def _find_divergence(
     winners: Iterable[Trajectory], loser: Trajectory
 ) -> tuple[Trajectory, int] | None:
     """Return the first winner that went another way from a page that both saw, and where."""

@@ -197,11 +197,11 @@ def write(
 
 
 def _finish_card(card: Path, info: dict[str, Any], tally: ExportCounts) -> None:
-    """Say in the card, where the form has one, what is in the data and how it was made."""
+    """Describe in the card, where the form has one, the data and its origin."""
     if not card.exists():
         return
     origins = info.get("origins") or [{}]
-    told = {
+    facts = {
         "run": info["run"],
         "command": shlex.join(info.get("command", ())),
         "commit": origins[0].get("commit", ""),
@@ -211,7 +211,7 @@ def _finish_card(card: Path, info: dict[str, Any], tally: ExportCounts) -> None:
         "phases": _join(info["phases"]),
         "success is by": info["judge"],
     }
-    table = "\n".join(f"| {name} | {value} |" for name, value in told.items() if value)
+    table = "\n".join(f"| {name} | {value} |" for name, value in facts.items() if value)
     text = f"""Written by `webagent export`; `meta/` says what was left out and why.
 
 | | |
@@ -297,14 +297,14 @@ def format_result(
     tally: ExportCounts, counts: Counter[str], left_out: Counter[str]
 ) -> Sequence[str]:
     """Return what was written and what was not, in lines."""
-    dreamt = f", {tally.imagined:,} of them imagined" if tally.imagined else ""
-    lines = [f"rows: {tally.rows:,}{dreamt}"]
+    imagined = f", {tally.imagined:,} of them imagined" if tally.imagined else ""
+    lines = [f"rows: {tally.rows:,}{imagined}"]
     lines += [f"{reason}: {count:,}" for reason, count in sorted(counts.items())]
     return lines + [f"episodes {reason}: {count:,}" for reason, count in sorted(left_out.items())]
 
 
 def push(folder: Path, repository: str, *, is_public: bool) -> str:
-    """Send the folder as a data set, made private unless told otherwise; return its address.
+    """Send the folder as a data set, private unless `is_public`; return its address.
 
     The hub is HF_ENDPOINT's, the key HF_TOKEN or that of `hf auth login`. Raises `SetupError` in
     the hub's words.

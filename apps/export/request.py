@@ -1,4 +1,4 @@
-"""What is asked of an export, made complete and found possible before anything is written."""
+"""An export's settings, completed and checked before anything is written."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,43 +74,43 @@ class ExportRequest:
         return CONSUMERS.get(self.to)
 
 
-def complete_request(asked: ExportConfig) -> ExportRequest:
-    """Return what was asked for with everything filled in.
+def complete_request(config: ExportConfig) -> ExportRequest:
+    """Return the export with every setting filled in.
 
     Raises `SetupError` where it cannot be done.
     """
-    if asked.run is None or asked.out is None:
+    if config.run is None or config.out is None:
         raise UsageError("name the run and the folder to write: webagent export RUN --out FOLDER")
-    if asked.to != PLAIN_FORM and asked.to not in CONSUMERS:
-        raise unknown_name("reader", asked.to, [PLAIN_FORM, *CONSUMERS])
-    if not 0 <= asked.imagined_share < 1:
-        raise UsageError(f"--imagined-share {asked.imagined_share:g} must be a share below 1")
-    consumer = CONSUMERS.get(asked.to)
+    if config.to != PLAIN_FORM and config.to not in CONSUMERS:
+        raise unknown_name("reader", config.to, [PLAIN_FORM, *CONSUMERS])
+    if not 0 <= config.imagined_share < 1:
+        raise UsageError(f"--imagined-share {config.imagined_share:g} must be a share below 1")
+    consumer = CONSUMERS.get(config.to)
     known = list(consumer.forms) if consumer else ["episodes"]
-    what = asked.what or known[0]
+    what = config.what or known[0]
     if what not in known:
         others = [each.name for each in CONSUMERS.values() if what in each.forms]
         others += [PLAIN_FORM] * (what == "episodes")
         hint = f"; {what} can be had for {', '.join(others)}" if others else ""
-        raise UsageError(f"{asked.to} is written {', '.join(known)}, not {what!r}{hint}")
-    if asked.imagined and what in _TO_BE_JUDGED:
+        raise UsageError(f"{config.to} is written {', '.join(known)}, not {what!r}{hint}")
+    if config.imagined and what in _TO_BE_JUDGED:
         raise UsageError(
             f"--imagined is for episodes and sft: no judge saw an imagined episode, so {what} has"
             " nothing to tell of it"
         )
     # A store that no command made has no settings.
-    has_settings = (asked.run / "run.json").exists()
-    settings = RunFolder.open(asked.run).settings() if has_settings else {}
+    has_settings = (config.run / "run.json").exists()
+    settings = RunFolder.open(config.run).settings() if has_settings else {}
     played = settings.get("config", {})
     played_as = str(played.get("observation", "text"))
-    variant = variant_named(asked.observation or played_as)
+    variant = variant_named(config.observation or played_as)
     shown = bool(played.get("images") or variant.image)
-    config = replace(
-        asked,
-        phases=asked.phases or (LEARNT_FROM if consumer else ()),
-        judge=asked.judge or checks_hold().id,
+    complete = replace(
+        config,
+        phases=config.phases or (LEARNT_FROM if consumer else ()),
+        judge=config.judge or checks_hold().id,
         observation=variant.name,
-        images=asked.images and shown and (not consumer or consumer.forms[what].takes_pictures),
+        images=config.images and shown and (not consumer or consumer.forms[what].takes_pictures),
     )
     origin = {name: value for name, value in settings.items() if name in ("command", "origins")}
-    return ExportRequest(asked.run, asked.out, asked.to, what, config, played_as, origin)
+    return ExportRequest(config.run, config.out, config.to, what, complete, played_as, origin)

@@ -78,7 +78,7 @@ def build_format(fields: Mapping[str, Field], *, takes_pictures: bool = True) ->
     return ExampleFormat(columns, row, takes_pictures)
 
 
-def said(text: str) -> dict[str, Any]:
+def assistant(text: str) -> dict[str, Any]:
     """Return the assistant's message, as plain text."""
     return {"role": "assistant", "content": text}
 
@@ -104,7 +104,7 @@ _LABEL: Field = (FLAG, lambda example, _: example.label)
 _CONVERSATION: Mapping[str, Field] = {
     "messages": (
         PLAIN,
-        lambda example, _: [*marked(example.messages), said(unmarked(example.reply))],
+        lambda example, _: [*marked(example.messages), assistant(unmarked(example.reply))],
     )
 }
 _BLOCK = {"type": TEXT, "text": TEXT, "base64": TEXT}
@@ -164,8 +164,8 @@ AXOLOTL = Consumer(
         "preference": build_format(
             {
                 "messages": _PROMPT,
-                "chosen": (_REPLY, lambda example, _: said(clean(example.reply))),
-                "rejected": (_REPLY, lambda example, _: said(clean(example.rejected))),
+                "chosen": (_REPLY, lambda example, _: assistant(clean(example.reply))),
+                "rejected": (_REPLY, lambda example, _: assistant(clean(example.rejected))),
             }
         ),
         # Its strategy takes prompt and reply in one list, and writes them as ChatML.
@@ -173,7 +173,7 @@ AXOLOTL = Consumer(
             {
                 "completion": (
                     PLAIN,
-                    lambda example, _: [*plain(example.messages), said(clean(example.reply))],
+                    lambda example, _: [*plain(example.messages), assistant(clean(example.reply))],
                 ),
                 "label": _LABEL,
             },
@@ -220,8 +220,8 @@ LLAMAFACTORY = Consumer(
         "preference": build_format(
             {
                 "messages": (PLAIN, lambda example, _: marked(example.messages)),
-                "chosen": (_REPLY, lambda example, _: said(unmarked(example.reply))),
-                "rejected": (_REPLY, lambda example, _: said(unmarked(example.rejected))),
+                "chosen": (_REPLY, lambda example, _: assistant(unmarked(example.reply))),
+                "rejected": (_REPLY, lambda example, _: assistant(unmarked(example.rejected))),
             }
         ),
         "kto": build_format({**_CONVERSATION, "label": _LABEL}),

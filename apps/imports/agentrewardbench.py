@@ -130,12 +130,12 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
             calls = read_calls(step.action)
             if not calls:
                 raise ActionError(f"not a call of BrowserGym: {step.action[:80]!r}")
-            said = [one for call in calls for one in translate(marks.rewritten(call))]
+            actions = [one for call in calls for one in translate(marks.rewritten(call))]
         except ActionError as error:
             problems.append(f"step {number}: {error}")
             continue
         thought = step.reasoning or ""  # of the first of several actions
-        for one in said:
+        for one in actions:
             if not isinstance(one, UserMessage):
                 action = one
             else:

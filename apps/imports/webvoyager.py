@@ -56,7 +56,7 @@ _ACTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Action]], ...] 
 def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
     """Return the episode of a folder; `keep` stores a screenshot and gives its reference.
 
-    A reply without an action did nothing to the page and makes no step; the error that was said
+    A reply without an action did nothing to the page and makes no step; the error that came
     next is the following look's outcome. Raises `StoreError` naming the file and what is wrong.
     """
     path = folder / MESSAGES
@@ -70,12 +70,12 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         for each in messages
     ):
         raise StoreError(f"{path} is not a list of messages with role and content")
-    said = [each for each in messages if each["role"] != "system"]
-    roles = [each["role"] for each in said]
+    conversation = [each for each in messages if each["role"] != "system"]
+    roles = [each["role"] for each in conversation]
     expected = [("user", "assistant")[index % 2] for index in range(len(roles))]
     if not roles or roles != expected:
         raise StoreError(f"{path}: user and assistant should take turns, found {roles}")
-    texts = [*map(_read_text, said), *[""] * (len(said) % 2)]
+    texts = [*map(_read_text, conversation), *[""] * (len(conversation) % 2)]
     # A look with the reply to it, which is empty where the record breaks off.
     turns = list(zip(texts[::2], texts[1::2], strict=True))
     task = _read_task(folder, texts[0])

@@ -41,7 +41,7 @@ class ByClient:
     """Asks the person behind whichever client has made the call; nobody where it cannot ask."""
 
     async def approve(self, question: str) -> bool:
-        """Return what the person says."""
+        """Return the person's answer."""
         work = _work.get()
         return await work.ask(question) if work is not None else False
 
@@ -56,7 +56,7 @@ class PendingCall(Generic[Result]):
         self.token = secrets.token_urlsafe(18)
         """Names it to a client that calls again."""
         self.tell: Tell = lambda number, most, what: None
-        """Who is told how far it is; whoever waits for it sets this."""
+        """Receives its progress; the waiting call sets this."""
         self._can_ask = can_ask
         self._left: list[Callable[[], object]] = []
         self._question: Approval | None = None
@@ -90,11 +90,11 @@ class PendingCall(Generic[Result]):
 
     async def next(self) -> Approval | None:
         """Return the question that waits; None when it is done."""
-        asked = asyncio.ensure_future(self._has_asked.wait())
+        waiting = asyncio.ensure_future(self._has_asked.wait())
         try:
-            await asyncio.wait({asked, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({waiting, self._task}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            asked.cancel()
+            waiting.cancel()
         return None if self._task.done() else self.question
 
     def result(self) -> Result:
@@ -132,7 +132,7 @@ _SCHEMA = {
 
 
 def can_ask(context: Context) -> bool:
-    """Return whether the client has said that it can put questions to its user."""
+    """Return whether the client declares that it can put questions to its user."""
     capabilities = context.session.client_capabilities
     return capabilities is not None and capabilities.elicitation is not None
 
@@ -158,7 +158,7 @@ async def put(question: Approval, context: Context) -> None:
 
 
 def later(question: Approval, work: PendingCall[Result]) -> InputRequiredResult:
-    """Return what a client of the newer protocol is told: to ask its user, and to call again."""
+    """Return the reply for a client of the newer protocol: it asks its user and calls again."""
     form = ElicitRequestFormParams(message=question.text, requested_schema=_SCHEMA)
     return InputRequiredResult(
         input_requests={_KEY: ElicitRequest(params=form)}, request_state=work.token
@@ -167,10 +167,10 @@ def later(question: Approval, work: PendingCall[Result]) -> InputRequiredResult:
 
 def answer(question: Approval, responses: InputResponses | None) -> None:
     """Take the answer from such a second call; no where it has none."""
-    said = (responses or {}).get(_KEY)
+    response = (responses or {}).get(_KEY)
     if not question.answer.done():
-        question.answer.set_result(isinstance(said, ElicitResult) and _is_yes(said))
+        question.answer.set_result(isinstance(response, ElicitResult) and _is_yes(response))
 
 
-def _is_yes(said: ElicitResult) -> bool:
-    return said.action == "accept" and (said.content or {}).get("allow") is True
+def _is_yes(result: ElicitResult) -> bool:
+    return result.action == "accept" and (result.content or {}).get("allow") is True

@@ -47,12 +47,12 @@ def whole(page: Observation, max_tokens: int, before: Observation | None = None)
     page = _neat(page)
     room = max_tokens - estimate_tokens(_heading(page)) - _FENCE_TOKENS
     text = render(page, room, before=before)
-    said = fence("page", f"{_heading(page)}\n\n{text}")
+    message = fence("page", f"{_heading(page)}\n\n{text}")
     if text == render(page, _ALL, before=before):
-        return said
+        return message
     return (
-        f"{said}\nNot all of the page's {len(page.nodes)} lines fit. Call observe with start=1 to"
-        " read it from the top, or find to search it."
+        f"{message}\nNot all of the page's {len(page.nodes)} lines fit. Call observe with start=1"
+        " to read it from the top, or find to search it."
     )
 
 
@@ -61,7 +61,7 @@ def news(before: Observation, page: Observation, max_tokens: int) -> str:
 
     Marks stay with their elements, so what was shown before is still good to act on.
     """
-    # A reader who knows the one can be told the other by what is different.
+    # The difference is enough for a reader who knows the first page.
     compared = [(one.url, one.active_tab, one.scroll, len(one.tabs)) for one in (before, page)]
     if compared[0] != compared[1]:
         return whole(page, max_tokens)
@@ -91,18 +91,18 @@ def read_on(page: Observation, start: int, max_tokens: int) -> str:
         return f"The page has {len(page.nodes)} lines; there is no line {start}."
     shown = _within(lines, max_tokens) or lines[:1]
     last = start + len(shown) - 1
-    said = fence("page", "\n".join([_heading(_neat(page)), "", *shown]))
+    message = fence("page", "\n".join([_heading(_neat(page)), "", *shown]))
     end = (
         f"Call observe with start={last + 1} to read on." if last < len(page.nodes) else "The end."
     )
-    return f"{said}\nLines {start} to {last} of {len(page.nodes)}. {end}"
+    return f"{message}\nLines {start} to {last} of {len(page.nodes)}. {end}"
 
 
 def find(page: Observation, text: str, max_tokens: int) -> str:
     """Return the lines that hold the text, whatever its case, with their numbers."""
     wanted = " ".join(text.split()).casefold()
     every = (render_node(node).strip() for node in page.nodes)
-    hits = [index for index, said in enumerate(every) if wanted in said.casefold()]
+    hits = [index for index, line in enumerate(every) if wanted in line.casefold()]
     if not hits:
         return f"None of the page's {len(page.nodes)} lines holds that text. Try less of it."
     lines = [f"{index + 1}: {_line(page, index, wanted).strip()}" for index in hits]
@@ -164,28 +164,28 @@ class ToolHandlers:
         self._sessions = sessions
         self._runner = runner
 
-    async def open(self, asked: tools.OpenSession, call: Caller) -> CallToolResult:
+    async def open(self, request: tools.OpenSession, call: Caller) -> CallToolResult:
         """Open a session, with its first page where one was named."""
-        session = await self._sessions.open(asked.goal, call.who)
-        said = f"session: {session.name}"
-        if not asked.url:
-            return reply(f"{said}\nIts page is empty; open one with goto.")
-        page, is_done = await session.act(Goto(asked.url))
-        text = f"{said}\n{whole(page, self._config.max_tokens)}"
+        session = await self._sessions.open(request.goal, call.who)
+        message = f"session: {session.name}"
+        if not request.url:
+            return reply(f"{message}\nIts page is empty; open one with goto.")
+        page, is_done = await session.act(Goto(request.url))
+        text = f"{message}\n{whole(page, self._config.max_tokens)}"
         return reply(text) if is_done else refused(page, text)
 
-    async def observe(self, asked: tools.Observe, call: Caller) -> CallToolResult:
+    async def observe(self, request: tools.Observe, call: Caller) -> CallToolResult:
         """Show the page as it is now."""
-        page = await self._sessions.find(asked.session).look()
-        bound = self._bound(asked.max_tokens)
-        if asked.start:
-            return reply(read_on(page, asked.start, bound))
+        page = await self._sessions.find(request.session).look()
+        bound = self._bound(request.max_tokens)
+        if request.start:
+            return reply(read_on(page, request.start, bound))
         return reply(whole(page, bound))
 
-    async def find(self, asked: tools.Find, call: Caller) -> CallToolResult:
+    async def find(self, request: tools.Find, call: Caller) -> CallToolResult:
         """Show lines of the page that hold a text."""
-        page = await self._sessions.find(asked.session).look()
-        return reply(find(page, asked.text, self._bound(asked.max_tokens)))
+        page = await self._sessions.find(request.session).look()
+        return reply(find(page, request.text, self._bound(request.max_tokens)))
 
     async def act(self, name: str, action: Action) -> CallToolResult:
         """Do one action."""
@@ -195,10 +195,10 @@ class ToolHandlers:
         text = news(before, page, self._config.max_tokens)
         return reply(text) if is_done else refused(page, text)
 
-    async def act_all(self, asked: tools.Act, call: Caller) -> CallToolResult:
+    async def act_all(self, request: tools.Act, call: Caller) -> CallToolResult:
         """Do several actions until one cannot be done or leads elsewhere."""
-        session = self._sessions.find(asked.session)
-        actions = [parse_action(text) for text in asked.actions]
+        session = self._sessions.find(request.session)
+        actions = [parse_action(text) for text in request.actions]
         for action in actions:
             if (name := _NAMES[type(action)]) not in self._config.actions:
                 offered = ", ".join(self._config.actions)
@@ -210,36 +210,36 @@ class ToolHandlers:
             done += is_done
             if not is_done or page.url != before.url or page.over:
                 break
-        said = f"All {done} actions were done."
+        message = f"All {done} actions were done."
         if done < len(actions):
             why = "the page went to another address"
             if not is_done:
                 why = f"{format_action(actions[done])} was not"
-            said = f"{done} of {len(actions)} actions were done: {why}; the rest were left."
-        text = f"{said}\n{news(before, page, self._config.max_tokens)}"
+            message = f"{done} of {len(actions)} actions were done: {why}; the rest were left."
+        text = f"{message}\n{news(before, page, self._config.max_tokens)}"
         return reply(text) if is_done else refused(page, text)
 
-    async def screenshot(self, asked: tools.Screenshot, call: Caller) -> CallToolResult:
+    async def screenshot(self, request: tools.Screenshot, call: Caller) -> CallToolResult:
         """Show what is in view, as a picture."""
-        image = await self._sessions.find(asked.session).screenshot()
+        image = await self._sessions.find(request.session).screenshot()
         picture = ImageContent(data=b64encode(image).decode(), mime_type="image/png")
         return CallToolResult(content=[picture])
 
-    async def close(self, asked: tools.CloseSession, call: Caller) -> CallToolResult:
+    async def close(self, request: tools.CloseSession, call: Caller) -> CallToolResult:
         """Close the session; what came of it is kept with its record."""
-        session = self._sessions.find(asked.session)
-        await session.close(asked.answer, asked.failed)
+        session = self._sessions.find(request.session)
+        await session.close(request.answer, request.failed)
         kept = f" It is kept as {session.episode}." if self._config.store else ""
         return reply(f"The session is closed after {session.steps - 1} actions.{kept}")
 
-    async def run_task(self, asked: tools.RunTask, call: Caller) -> CallToolResult:
+    async def run_task(self, request: tools.RunTask, call: Caller) -> CallToolResult:
         """Have a whole task done."""
         if self._runner is None:
             raise CallError("there is no model to do tasks; start the server with --model")
-        return await self._runner.run(asked, call.who)
+        return await self._runner.run(request, call.who)
 
-    def _bound(self, asked: int) -> int:
-        wanted = asked or self._config.max_tokens
+    def _bound(self, max_tokens: int) -> int:
+        wanted = max_tokens or self._config.max_tokens
         return min(max(wanted, LEAST_TOKENS), MOST_TOKENS)
 
 

@@ -81,10 +81,10 @@ class TaskRunner:
             screenshots=config.store_screenshots and kept.store is not None,
         )
 
-    async def run(self, asked: RunTask, who: str) -> CallToolResult:
+    async def run(self, request: RunTask, who: str) -> CallToolResult:
         """Do a task and say how it ended; it is stopped when the call is cancelled."""
         stop, work = Stop(), under_way()
-        most = min(asked.max_steps or self._config.max_steps, self._config.max_steps) + 1
+        most = min(request.max_steps or self._config.max_steps, self._config.max_steps) + 1
         if work is not None:
             work.when_left(lambda: stop.end("the assistant has cancelled it"))
 
@@ -98,16 +98,16 @@ class TaskRunner:
                 self._is_open = True
                 await self._held.enter_async_context(self._agent)
             result = await self._agent.run(
-                Task("mcp/task@1", _BLANK, goal=asked.task, max_steps=most, clock="real"),
-                schema=asked.schema,
+                Task("mcp/task@1", _BLANK, goal=request.task, max_steps=most, clock="real"),
+                schema=request.schema,
                 listen=report,
                 stop=stop,
-                between=lambda policy, world, stop: (FirstGoto(policy, asked.url), world),
+                between=lambda policy, world, stop: (FirstGoto(policy, request.url), world),
                 provenance=Provenance(
                     run=self._run, arm=who or "assistant", phase=_PHASE, index=next(self._numbers)
                 ),
             )
-        said = result.answer or result.reason or "(nothing was said)"
+        answer = result.answer or result.reason or "(no answer)"
         facts = [
             f"ending: {result.ending}",
             f"steps: {len(result.steps)}",
@@ -115,7 +115,7 @@ class TaskRunner:
             *([f"kept as: {result.trajectory.id}"] if self._agent.store is not None else []),
         ]
         url = f"{shorten(result.url)}\n\n" if result.url else ""
-        text = "\n".join([*facts, fence("answer", f"{url}{said}")])
+        text = "\n".join([*facts, fence("answer", f"{url}{answer}")])
         return reply(text) if result.is_answered and not result.misfit else failure(text)
 
     async def close(self) -> None:

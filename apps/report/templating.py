@@ -70,7 +70,7 @@ def make_environment(*folders: Path) -> Environment:
 def _make_writable(value: object) -> object:
     """Return text that UTF-8 has, without the control characters that HTML forbids, and with those
     that turn the direction of a line as escapes; anything else as it is. Pages hold whatever sites
-    have said, lone surrogates included."""
+    have sent, lone surrogates included."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     text = value.encode("utf-8", "backslashreplace").decode()

@@ -13,7 +13,7 @@ from webagent.action import ESSENTIAL, GiveUp, describe, format_action
 from webagent.errors import ActionError, CallError, WorldError
 
 INSTRUCTION = Path(__file__).with_name("instruction.md").read_text(encoding="utf-8")
-"""What a model is told of pages and marks; which actions there are is told apart."""
+"""Explains pages and marks to a model; the actions are described elsewhere."""
 
 _LOG = logging.getLogger(__name__)
 _LEAVE = format_action(GiveUp("the model does nothing more"))
@@ -44,7 +44,7 @@ class TrainerEpisode:
     """One session of a trainer with `webagent serve`, an episode after the other.
 
     An episode that the browser, the site, the judge or the network failed under has no verdict:
-    whatever is asked of it raises `WorldError`, until `begin` begins another.
+    every call on it raises `WorldError`, until `begin` begins another.
     """
 
     def __init__(self, url: str, patience: float = 120.0, seconds: float = 300.0) -> None:
@@ -66,12 +66,12 @@ class TrainerEpisode:
         """Begin an episode; return the first page for a model. Raises `WorldError` where none
         begins in time, `CallError` for one that is not served, and `SetupError` where the server
         lets nobody in."""
-        asked = {name: value for name, value in asdict(choice).items() if value != ""}
+        fields = {name: value for name, value in asdict(choice).items() if value != ""}
         self._verdict, self._lost = None, "it has not begun"
         ends, pause = time.monotonic() + self._patience, _PAUSE
         while self._lost:
             try:
-                self.seen, self._lost = self._client.reset(**asked)["observation"], ""
+                self.seen, self._lost = self._client.reset(**fields)["observation"], ""
             except WorldError as error:
                 self._lost = str(error)
                 if time.monotonic() + pause > ends:
@@ -100,11 +100,11 @@ class TrainerEpisode:
         self.seen = turn["observation"]
         if not turn["done"]:
             return write_page(self.seen)
-        reward, said = turn["reward"], self.seen
+        reward = turn["reward"]
         if not isinstance(reward, int | float) or not isfinite(reward):
             self._lost = f"the server ended it with the reward {reward!r}"
             raise WorldError(self._lost)
-        self._verdict = EpisodeReward(float(reward), said["ending"], said["reason"])
+        self._verdict = EpisodeReward(float(reward), self.seen["ending"], self.seen["reason"])
         return "The episode is over."
 
     def verdict(self) -> EpisodeReward:
@@ -124,7 +124,7 @@ class TrainerEpisode:
 
 
 def write_page(seen: Mapping[str, Any], is_first: bool = False) -> str:
-    """Return what a model is told of an observation; the first tells the task, too."""
+    """Return an observation as text for a model; the first includes the task."""
     before = f"The task: {seen['goal']}\n\n" if is_first else ""
     if seen["outcome"]:
         before += f"The last action: {seen['outcome']}\n\n"

@@ -84,8 +84,10 @@ def verdict() -> Scorer:
     """Score a sample as the server's judge does. Raises `WorldError` where it is lost."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        said = await asyncio.to_thread(_PLAYED[state.uuid].verdict)
-        return Score(value=said.reward, explanation=said.reason, metadata={"ending": said.ending})
+        result = await asyncio.to_thread(_PLAYED[state.uuid].verdict)
+        return Score(
+            value=result.reward, explanation=result.reason, metadata={"ending": result.ending}
+        )
 
     return score
 

@@ -41,5 +41,5 @@ class WebResources(GymnasiumServer):
         if not episode.is_over:
             return page, 0.0, False, False, {}
         episode.close()
-        said = episode.verdict()
-        return page, said.reward, True, False, {"ending": said.ending, "reason": said.reason}
+        result = episode.verdict()
+        return page, result.reward, True, False, {"ending": result.ending, "reason": result.reason}

@@ -74,13 +74,13 @@ def routes(pages: Pages) -> list[BaseRoute]:
     def compare(request: Request) -> Response:
         request.state.version = pages.all_runs()["version"]
         known = [run.name for run in pages.archive.runs()]
-        asked = request.query_params
-        if len(known) < 2 and not asked.get("b"):
+        query = request.query_params
+        if len(known) < 2 and not query.get("b"):
             raise SetupError("only one run was found; to compare, name a folder with two or more")
-        first = asked.get("a") or known[0]
-        second = asked.get("b") or next(name for name in known if name != first)
-        a = _read_side(pages, first, asked.get("arm_a", ""))
-        b = _read_side(pages, second, asked.get("arm_b", ""))
+        first = query.get("a") or known[0]
+        second = query.get("b") or next(name for name in known if name != first)
+        a = _read_side(pages, first, query.get("arm_a", ""))
+        b = _read_side(pages, second, query.get("arm_b", ""))
         crumbs = (("Compare", ""),)
         outcomes = [{k: line.value or 0.0 for k, line in side.lines.items()} for side in (a, b)]
         found = difference(outcomes[1], outcomes[0])

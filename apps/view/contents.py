@@ -76,7 +76,7 @@ class Run:
         return _last_begun(self.path, self.version()) > 0
 
     def is_closed(self) -> bool:
-        """Return whether whoever stored something has closed the store, so that nobody is at work.
+        """Return whether the store is closed, so that nothing is running.
 
         A run that was just begun has stored nothing yet.
         """
@@ -116,7 +116,7 @@ def _last_begun(path: Path, version: str) -> float:
     try:
         with Store.look(path) as store:
             return store.last_began()
-    except StoreError:  # told where the store is read
+    except StoreError:  # reported where the store is read
         return 0.0
 
 
@@ -187,7 +187,7 @@ class EpisodeOutcome(StrEnum):
     UNSCORED = "unscored"
     """It ended and nobody could say how well."""
     BROKEN = "broken"
-    """Browser, model server or site failed: nothing is said about the agent."""
+    """Browser, model server or site failed, which says nothing about the agent."""
     RUNNING = "running"
 
 
@@ -207,7 +207,7 @@ class EpisodeLine:
 
     @property
     def is_scored(self) -> bool:
-        """Whether the judge has said how well it went."""
+        """Whether the judge has scored it."""
         return self.outcome in (EpisodeOutcome.SUCCEEDED, EpisodeOutcome.FAILED)
 
     @property
@@ -317,7 +317,7 @@ class _CachedRun:
 
 
 class ContentsCache:
-    """The contents of the runs that were asked for, read again only after a change."""
+    """The contents of the requested runs, read again only after a change."""
 
     def __init__(self) -> None:
         self._cached: dict[str, _CachedRun] = {}

@@ -1,4 +1,4 @@
-"""Starting, steering and stopping runs from the page, for whoever has the viewer's token."""
+"""Starting, steering and stopping runs from the page, for people with the viewer's token."""
 
 import secrets
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ _ACTIONS = {
 
 
 def steering_of(pages: Pages, request: Request, run: Run) -> Steering | None:
-    """Return what whoever asks can do to the run; None where that is nothing."""
+    """Return what the sender of the request can do to the run; None where that is nothing."""
     launcher = pages.launcher
     if launcher is None or not getattr(request.state, "may_steer", False):
         return None
@@ -134,8 +134,8 @@ def routes(pages: Pages, launcher: Launcher) -> list[BaseRoute]:
         return _show_form(pages, request, _find_command(launcher, request), {})
 
     async def begin(request: Request) -> Response:
-        said = await _read_form(launcher, request)
-        return await run_in_threadpool(_begin, pages, launcher, request, said)
+        values = await _read_form(launcher, request)
+        return await run_in_threadpool(_begin, pages, launcher, request, values)
 
     def started(request: Request) -> Response:
         _demand_token(request)
@@ -153,8 +153,8 @@ def routes(pages: Pages, launcher: Launcher) -> list[BaseRoute]:
         return answer
 
     async def steer(request: Request) -> Response:
-        said = await _read_form(launcher, request)
-        return await run_in_threadpool(_steer, pages, launcher, request, said)
+        values = await _read_form(launcher, request)
+        return await run_in_threadpool(_steer, pages, launcher, request, values)
 
     return [
         Route("/start", choose),
@@ -165,21 +165,21 @@ def routes(pages: Pages, launcher: Launcher) -> list[BaseRoute]:
     ]
 
 
-def _begin(pages: Pages, launcher: Launcher, request: Request, said: dict[str, str]) -> Response:
+def _begin(pages: Pages, launcher: Launcher, request: Request, values: dict[str, str]) -> Response:
     """Start what the form describes, or show it again with what is wrong."""
     command = _find_command(launcher, request)
     try:
         started = launcher.start(
-            command.name, command.words(said), said.get("run-name", "").strip()
+            command.name, command.words(values), values.get("run-name", "").strip()
         )
     except (UsageError, SetupError) as error:
-        return _show_form(pages, request, command, said, str(error))
+        return _show_form(pages, request, command, values, str(error))
     return RedirectResponse(f"/started/{quote(started.name)}", 303)
 
 
-def _steer(pages: Pages, launcher: Launcher, request: Request, said: dict[str, str]) -> Response:
+def _steer(pages: Pages, launcher: Launcher, request: Request, values: dict[str, str]) -> Response:
     """Do what a button says, where it can be done at the moment."""
-    run, action = pages.run(request), said.get("action", "")
+    run, action = pages.run(request), values.get("action", "")
     found = steering_of(pages, request, run)
     allowed = [button.action for button in found.buttons] if found else []
     if action not in allowed:
@@ -198,12 +198,13 @@ def _show_form(
     pages: Pages,
     request: Request,
     command: StartableCommand,
-    said: dict[str, str],
+    values: dict[str, str],
     problem: str = "",
 ) -> Response:
     assert pages.launcher is not None
     given = {
-        each.name: said.get(each.name, "") if said else each.default for each in command.settings
+        each.name: values.get(each.name, "") if values else each.default
+        for each in command.settings
     }
     return pages.show(
         request,
@@ -212,7 +213,7 @@ def _show_form(
         status=400 if problem else 200,
         command=command,
         given=given,
-        name=said.get("run-name", ""),
+        name=values.get("run-name", ""),
         problem=problem,
         token=pages.launcher.form_token,
     )
@@ -241,7 +242,7 @@ async def _read_form(launcher: Launcher, request: Request) -> dict[str, str]:
     if origin != f"http://{host}":
         raise HTTPException(403, f"a page of {origin or 'nowhere'} may not start or steer runs")
     async with request.form(max_files=0, max_fields=500, max_part_size=_MOST_BYTES) as form:
-        said = {name: str(value) for name, value in form.items()}
-    if not secrets.compare_digest(said.get("token", "").encode(), launcher.form_token.encode()):
+        values = {name: str(value) for name, value in form.items()}
+    if not secrets.compare_digest(values.get("token", "").encode(), launcher.form_token.encode()):
         raise HTTPException(403, "the viewer was restarted; open its page again")
-    return said
+    return values

@@ -205,7 +205,7 @@ def _find_in_texts(text: str) -> Test:
         entry, cause = line.entry, found.get(line.entry.id)
         texts = [entry.goal, entry.task, line.reason, entry.error, entry.id, entry.arm]
         texts += [cause.reason] if cause else []
-        return any(text in said.casefold() for said in texts)
+        return any(text in each.casefold() for each in texts)
 
     return test
 
@@ -241,24 +241,24 @@ def routes(pages: Pages) -> list[BaseRoute]:
         run = pages.run(request)
         contents = pages.contents.contents(run)
         known = pages.causes.known(run, contents)
-        asked = dict(request.query_params)
+        query = dict(request.query_params)
         question, problem = None, ""
         try:
-            question = read_filter(asked.get("q", ""), contents)
+            question = read_filter(query.get("q", ""), contents)
         except SetupError as error:
             problem = str(error)
         chosen = question.chosen(contents, known.found) if question else []
-        by = asked.get("sort", _NEWEST)
+        by = query.get("sort", _NEWEST)
         column = _COLUMNS.get(by.lstrip("-")) or _COLUMNS["began"]
         chosen.sort(key=lambda line: column.key(line, known.found), reverse=by.startswith("-"))
         count = len(chosen)
-        text, last = asked.get("page", "1"), max(1, -(-count // PER_PAGE))
+        text, last = query.get("page", "1"), max(1, -(-count // PER_PAGE))
         number = max(1, min(int(text) if text.isdecimal() and len(text) < 9 else 1, last))
         page = {
             "number": number,
             "last": last,
-            "before": _address(asked, run.address, page=str(number - 1)) if number > 1 else "",
-            "after": _address(asked, run.address, page=str(number + 1)) if number < last else "",
+            "before": _address(query, run.address, page=str(number - 1)) if number > 1 else "",
+            "after": _address(query, run.address, page=str(number + 1)) if number < last else "",
             "from": (number - 1) * PER_PAGE + 1 if count else 0,
             "to": min(count, number * PER_PAGE),
         }
@@ -268,7 +268,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
             "episodes.html",
             crumbs_of(run, ("Episodes", "")),
             run=run,
-            text=asked.get("q", ""),
+            text=query.get("q", ""),
             problem=problem,
             hint=question.hint() if question and not chosen else "",
             known=known,
@@ -277,7 +277,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
             tally=count_outcomes(chosen),
             total=len(contents.lines),
             columns=list_heads(
-                _COLUMNS, by, lambda sort: _address(asked, run.address, sort=sort, page="")
+                _COLUMNS, by, lambda sort: _address(query, run.address, sort=sort, page="")
             ),
             chips=list_chips(contents, known.found),
             words={**{f"{word}:": help for word, help in WORDS.items()}, **PLAIN},
@@ -328,6 +328,6 @@ def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
     return [*chips, *((f"at {name}", f"at:{name}", n) for name, n in causes.most_common())]
 
 
-def _address(asked: Mapping[str, str], address: str, **changed: str) -> str:
-    values = {name: value for name, value in {**asked, **changed}.items() if value}
+def _address(query: Mapping[str, str], address: str, **changed: str) -> str:
+    values = {name: value for name, value in {**query, **changed}.items() if value}
     return f"{address}/episodes?{urlencode(values)}" if values else f"{address}/episodes"

@@ -21,7 +21,7 @@ Kind: TypeAlias = Literal["text", "switch", "choice", "words"]
 LOGS = ".started"
 """Folder among the runs, not looked into, in which what each process says is kept."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-_MOST_SAID = 4000
+_MOST_OUTPUT = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class FormSetting:
     """All there are of a choice; of a text what may be meant."""
     is_positional: bool = False
     is_first: bool = False
-    """Whether it is asked for before the others are unfolded."""
+    """Whether the form shows it before the others are unfolded."""
 
     def words(self, given: str) -> list[str]:
         """Return the words of a command line that set it so; none for what holds anyway."""
@@ -96,10 +96,10 @@ class StartedRun:
         """Whether the process has not ended."""
         return self.process.poll() is None
 
-    def said(self) -> str:
+    def output(self) -> str:
         """Return the end of what it printed."""
         try:
-            text = self.log.read_bytes()[-_MOST_SAID:].decode(errors="replace")
+            text = self.log.read_bytes()[-_MOST_OUTPUT:].decode(errors="replace")
         except OSError:  # removed by hand
             return ""
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "\n").strip()
@@ -111,7 +111,7 @@ class Launcher:
     def __init__(self, runs: Path, commands: Sequence[StartableCommand]) -> None:
         self.commands = {command.name: command for command in commands}
         self.token = secrets.token_urlsafe(24)
-        """In the address: whoever has it may start and steer."""
+        """In the address: who has it may start and steer."""
         self.form_token = secrets.token_urlsafe(24)
         """In every form, so that no other page's is taken for one of ours."""
         self._runs = runs
@@ -175,4 +175,4 @@ SIGNALS: Mapping[str, signal.Signals] = {
     "hand back": signal.SIGUSR2,
     "stop": signal.SIGINT,
 }
-"""What a process is told by each button."""
+"""The signal that each button sends."""

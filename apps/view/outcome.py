@@ -42,7 +42,7 @@ class TaskAnswer:
     facts: Mapping[str, str]
     answer: str = ""
     value: str = ""
-    """The answer as data, where it was asked for as such."""
+    """The answer as data, where a schema was given."""
     reason: str = ""
     """Why there is no answer."""
     films: tuple[str, ...] = ()

@@ -102,7 +102,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
             "beside": [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
             "spent_head": SPENT_HEAD,
             "spent": format_spending_rows(spent) if spent else [],
-            "asked": format_models(spent) if spent else [],
+            "models": format_models(spent) if spent else [],
             "stopped": spent["stopped"] if spent else "",
         }
     return content

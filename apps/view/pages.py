@@ -115,7 +115,7 @@ class _Work:
     _version: str = ""
     _trusted: str = ""
     _judged: Mapping[str, StepJudgement] | None = None
-    """What was said of the episodes' steps; None before it was read."""
+    """Judgements of the episodes' steps; None before they were read."""
     _is_going: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -136,20 +136,20 @@ class _Work:
     def known(self, contents: Contents) -> KnownCauses:
         """Return what is known of the failures in these contents."""
         with self._lock:
-            told = {id: self._found[id] for id in contents.failed if id in self._found}
-            found = {id: one for id, one in told.items() if one is not None}
-            missing = len(contents.failed) - len(told)
+            known = {id: self._found[id] for id in contents.failed if id in self._found}
+            found = {id: one for id, one in known.items() if one is not None}
+            missing = len(contents.failed) - len(known)
             left = 0 if self._problem else missing
             return KnownCauses(found, len(found) + missing, left, self._problem)
 
     def take(self) -> list[str]:
         """Return the next failures to look at, those left out that are known from before."""
         if self._judged is None:
-            told, judged = _read_kept(self.path, self._marks), dict[str, StepJudgement]()
+            kept, judged = _read_kept(self.path, self._marks), dict[str, StepJudgement]()
             problem = ""
             try:
                 if (self.run.path / FILE).is_file():
-                    told.update(
+                    kept.update(
                         {one.episode: one for one in read_attributions(self.run.path / FILE)}
                     )
                 with self.run.store() as store:
@@ -158,7 +158,7 @@ class _Work:
                 problem = str(error)
             with self._lock:
                 self._problem, self._judged = problem, judged
-                self._found.update({id: one for id, one in told.items() if id in self._marks})
+                self._found.update({id: one for id, one in kept.items() if id in self._marks})
                 self.progress += 1
         with self._lock:
             wanted = [id for id in self._missing if id not in self._found]
@@ -230,8 +230,8 @@ def _open_database(path: Path) -> sqlite3.Connection:
 
 def _mark(line: EpisodeLine) -> str:
     """Return what an attribution rests upon beside the episode, which no longer changes."""
-    said = sorted(f"{score.evaluator}={score.value}" for score in line.verdicts)
-    return hashlib.sha256("\n".join((SOURCE, *said)).encode()).hexdigest()[:16]
+    scores = sorted(f"{score.evaluator}={score.value}" for score in line.verdicts)
+    return hashlib.sha256("\n".join((SOURCE, *scores)).encode()).hexdigest()[:16]
 
 
 HERE = Path(__file__).parent
@@ -351,7 +351,7 @@ class Pages:
         def read() -> None:
             try:
                 self.contents.contents(run)
-            except StoreError:  # told where it is asked for
+            except StoreError:  # reported where it is requested
                 return
 
         threading.Thread(target=read, daemon=True).start()

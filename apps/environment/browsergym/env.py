@@ -252,8 +252,8 @@ class BrowserGymEnv(gymnasium.Env[dict[str, Any], str]):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode on a fresh page. Raises `WorldError` when it cannot be opened."""
         super().reset(seed=seed)
-        drawn = seed if seed is not None else int(self.np_random.integers(_PAGE_SEEDS))
-        return self._open().run(self._player.reset(self._draw(drawn)))
+        chosen = seed if seed is not None else int(self.np_random.integers(_PAGE_SEEDS))
+        return self._open().run(self._player.reset(self._draw(chosen)))
 
     def step(self, action: str) -> Turn:
         """Do what the calls in the text say; what could not be done is in `last_action_error`."""

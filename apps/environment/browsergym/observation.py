@@ -69,7 +69,7 @@ class Number(_Unflattened):
 
 
 def observation_space(fields: tuple[str, ...], size: tuple[int, int]) -> Dict:
-    """Return the dictionary with those of the costly fields that were asked for; `size` is the
+    """Return the dictionary with those of the costly fields that are wanted; `size` is the
     screenshot's width and height in pixels."""
     message = Dict({"role": AnyText(), "timestamp": Number(), "message": AnyText()})
     costly: dict[str, Space[Any]] = {

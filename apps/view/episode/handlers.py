@@ -57,10 +57,12 @@ def routes(pages: Pages) -> list[BaseRoute]:
         run, position = pages.run(request), int(request.path_params["number"]) - 1
         with run.store() as store:
             opened = open_episode(run, store, request.path_params["episode"])
-            said = store.exchanges(opened.trajectory.id)
-        written = "\n\n".join(format_exchange(each, raw=True) for each in said.get(position, ()))
-        told = written or "No model was asked on this page, or this run kept nothing of it."
-        return PlainTextResponse(told.encode("utf-8", "backslashreplace"))
+            exchanges = store.exchanges(opened.trajectory.id)
+        written = "\n\n".join(
+            format_exchange(each, raw=True) for each in exchanges.get(position, ())
+        )
+        shown = written or "No model request was made on this page, or this run kept nothing of it."
+        return PlainTextResponse(shown.encode("utf-8", "backslashreplace"))
 
     return [
         Route(base, partial(_show_episode, pages)),
@@ -104,21 +106,21 @@ def _compare_episodes(pages: Pages, request: Request) -> Response:
 async def _receive_label(pages: Pages, request: Request) -> Response:
     run = await run_in_threadpool(pages.run, request)
     async with request.form(max_files=0, max_fields=20, max_part_size=_MOST_BYTES) as form:
-        said = {name: str(value) for name, value in form.items()}
+        given = {name: str(value) for name, value in form.items()}
     try:
-        return await run_in_threadpool(_keep_label, run, request.path_params["episode"], said)
+        return await run_in_threadpool(_keep_label, run, request.path_params["episode"], given)
     except SetupError as error:
         title = "This label was not kept"
         return pages.show(request, "problem.html", status=400, title=title, reason=str(error))
 
 
-def _keep_label(run: Run, episode: str, said: dict[str, str]) -> Response:
+def _keep_label(run: Run, episode: str, given: dict[str, str]) -> Response:
     """Keep the label and go back to the episode. Raises `SetupError`, `StoreError`."""
     with run.store() as store:
         opened = open_episode(run, store, episode)
-    label = add_label(run.path, label_from(said, opened.trajectory))
-    asked = {"step": said.get("step") or "1", "kept": label.annotator}
-    back = f"{opened.address}?{urlencode(asked)}#labels"
+    label = add_label(run.path, label_from(given, opened.trajectory))
+    query = {"step": given.get("step") or "1", "kept": label.annotator}
+    back = f"{opened.address}?{urlencode(query)}#labels"
     response = RedirectResponse(back, status_code=303)
     response.set_cookie(
         "annotator", quote(label.annotator), max_age=_MONTH, httponly=True, samesite="strict"

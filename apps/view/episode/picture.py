@@ -109,11 +109,11 @@ class PagePicture:
     """CSS pixels of what is shown."""
     shapes: tuple[ElementShape, ...] = ()
     points: tuple[tuple[int, int], ...] = ()
-    """Where a mouse was told to go, one point or two."""
+    """Where the action moves the mouse, one point or two."""
     screenshot: str = ""
     """Reference of the image; empty unless `kind` is `screenshot`."""
     note: str = ""
-    """What whoever looks has to know of it; empty where nothing is amiss."""
+    """A remark on what is missing; empty where nothing is."""
 
     @property
     def targets(self) -> tuple[ElementShape, ...]:

@@ -47,7 +47,7 @@ class EpisodeLabels:
     """Why there may be more that cannot be read; empty where all is well."""
 
     def by(self, annotator: str) -> Label | None:
-        """Return what this person said."""
+        """Return this person's label."""
         return next((label for label in self.labels if label.annotator == annotator), None)
 
 
@@ -65,9 +65,9 @@ def label_from(form: Mapping[str, object], trajectory: Trajectory) -> Label:
             "the label did not come from a page of this viewer, or the viewer was started anew"
             " since; open the episode again and label it there"
         )
-    said = str(form.get("value", ""))
-    if said not in VALUES:
-        raise SetupError(f"found the label {said!r}; expected {', '.join(VALUES)}")
+    value = str(form.get("value", ""))
+    if value not in VALUES:
+        raise SetupError(f"found the label {value!r}; expected {', '.join(VALUES)}")
     annotator = " ".join(str(form.get("annotator", "")).split())
     if not annotator or len(annotator) > _LONGEST_NAME:
         raise SetupError(f"give the labeller's name, in up to {_LONGEST_NAME} characters")
@@ -80,7 +80,7 @@ def label_from(form: Mapping[str, object], trajectory: Trajectory) -> Label:
     task = trajectory.task.id
     return Label(
         trajectory.id,
-        VALUES[said],
+        VALUES[value],
         annotator=annotator,
         note=note,
         benchmark=task.rpartition("/")[0],
@@ -101,7 +101,7 @@ def load_episode(run: Run, store: Store, episode: str) -> Trajectory | None:
         file = (run.path / "run.sqlite").stat().st_ino
     except OSError:  # the store has just been opened, and says better what is wrong
         file = 0
-    key = (run.path, file, episode)  # the file tells a run from one made anew in its folder
+    key = (run.path, file, episode)  # the file tells a run from a newer one in its folder
     with _lock:
         if key in _held:
             _held.move_to_end(key)
@@ -294,7 +294,7 @@ def scene_of(opened: OpenedEpisode, number: int, quote: str = "") -> StepView | 
 
 
 def findings_of(opened: OpenedEpisode, store: Store, labels: EpisodeLabels) -> Findings:
-    """Return what was said of the episode; what cannot be read is among its troubles.
+    """Return the findings of the episode; what cannot be read is among its troubles.
 
     Raises `StoreError` when the store itself cannot be read.
     """
@@ -313,7 +313,7 @@ def findings_of(opened: OpenedEpisode, store: Store, labels: EpisodeLabels) -> F
 
 
 def labels_of(opened: OpenedEpisode) -> EpisodeLabels:
-    """Return what people said of it."""
+    """Return the labels that people gave it."""
     try:
         labels = read_all_labels(opened.run.path)
     except SetupError as error:

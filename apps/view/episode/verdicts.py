@@ -63,7 +63,7 @@ class CheckedRule:
 
     @property
     def word(self) -> str:
-        """Holds, fails or cannot be told."""
+        """Holds, fails or open."""
         return {1.0: "holds", 0.0: "fails", None: "open"}.get(self.value, f"{self.value}")
 
 
@@ -74,7 +74,7 @@ class Findings:
     truth: float | None
     """1 success, 0 failure, by the checks, else by people; None where neither says."""
     truth_by: str
-    said: tuple[GivenVerdict, ...]
+    verdicts: tuple[GivenVerdict, ...]
     checks: tuple[CheckedRule, ...]
     steps: tuple[StepJudgement, ...]
     cause: Attribution | None
@@ -100,7 +100,7 @@ def findings(
     written: Attribution | None,
     judge: str = CHECKS,
 ) -> Findings:
-    """Return the findings of a finished episode; of one under way only what was said already.
+    """Return the findings of a finished episode; of one under way only what is stored already.
 
     Where no judgement of steps was kept, rules give one. `written` is what attribution.json says.
     Whether it failed says the judge whose id begins with `judge`; only failures of the policy have
@@ -128,7 +128,7 @@ def findings(
     return Findings(
         truth=truth,
         truth_by=by,
-        said=tuple(_describe_verdict(score, truth) for score in scores),
+        verdicts=tuple(_describe_verdict(score, truth) for score in scores),
         checks=tuple(checks),
         steps=known,
         cause=cause,

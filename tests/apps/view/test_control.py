@@ -228,7 +228,7 @@ def test_an_interrupted_run_goes_on_from_its_page(runs: Path, real_runs: Path) -
         assert owner.ask(f"{address}/run/real/steer", form, Origin=address)[0] == 200
         started = launcher.find("real")
         assert started is not None and "webagent benchmark --resume=" in started.line
-        assert started.process.wait(timeout=120) == 0, started.said()
+        assert started.process.wait(timeout=120) == 0, started.output()
         assert ">Resume" not in owner.ask(f"{address}/run/real")[1]
     assert (runs / "real" / "summary.json").is_file()
 

@@ -85,7 +85,7 @@ def test_who_departs_from_the_checks_is_told_and_people_count_where_there_are_no
     truth = Score("success", 0.0, "no", "checks_hold@1")
     other = Score("success", 0.9, "yes", "judge@1")
     found = findings(whole, (truth, other), (), (), None)
-    assert [one.departs for one in found.said] == [False, True]
+    assert [one.departs for one in found.verdicts] == [False, True]
     assert found.truth == 0.0
     assert findings(whole, (other,), (), (), None).truth is None
 
