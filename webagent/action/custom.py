@@ -29,11 +29,11 @@ def custom_action(function: Function) -> Function:
     error that is raised, is what the model is told came of it. A coroutine is awaited, any other
     function is called in a thread. Raises `UsageError` for a function that cannot be one.
     """
-    name, said = function.__name__, inspect.getdoc(function)
+    name, description = function.__name__, inspect.getdoc(function)
     known = ACTIONS.get(name)
     if known is not None and not issubclass(known, CustomAction):
         raise UsageError(f"{name} is an action already; give the function another name")
-    if not said:
+    if not description:
         raise UsageError(f"{name} needs a docstring: it is what a model is told of the action")
     hints, filled = get_type_hints(function), []
     for parameter in inspect.signature(function).parameters.values():
@@ -51,7 +51,7 @@ def custom_action(function: Function) -> Function:
         default = MISSING if parameter.default is parameter.empty else parameter.default
         filled.append((parameter.name, hint, field(default=default)))
     cls = make_dataclass(name, filled, bases=(CustomAction,), frozen=True, slots=True)
-    cls.__doc__ = " ".join(said.partition("\n\n")[0].split())
+    cls.__doc__ = " ".join(description.partition("\n\n")[0].split())
     _FUNCTIONS[cls] = function
     ACTIONS[name], ACTION_NAMES[cls] = cls, name
     return function

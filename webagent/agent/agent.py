@@ -396,10 +396,10 @@ class Agent:
         words = re.sub(r"[^a-z0-9]+", "-", task.lower()[: 2 * _NAMED]).strip("-")
         goal = add_schema(task, schema) if schema is not None else task
         if past:
-            said = [
+            earlier = [
                 f"- {each.asked}\n  {each.ending}: {each.answer or each.reason}" for each in past
             ]
-            before = "\n".join(said[-_REMEMBERED:])
+            before = "\n".join(earlier[-_REMEMBERED:])
             goal += f"\n\nThis goes on from earlier tasks on this page:\n{before}"
         is_missing = False
         if self.keep_login:

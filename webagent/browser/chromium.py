@@ -75,8 +75,9 @@ def playwright_folder() -> Path:
 def summarize_failure(message: str) -> str:
     """Return why a browser did not start: its last two complaints in Playwright's long message,
     else the first line."""
-    said = re.findall(r"\[err\] (?:\[\d[^\]]*\] )?(.+)", _NOISE.sub("", message))
-    return "; ".join(list(dict.fromkeys(map(str.strip, said)))[-2:]) or message.splitlines()[0]
+    complaints = re.findall(r"\[err\] (?:\[\d[^\]]*\] )?(.+)", _NOISE.sub("", message))
+    last = list(dict.fromkeys(map(str.strip, complaints)))[-2:]
+    return "; ".join(last) or message.splitlines()[0]
 
 
 def has_sandbox() -> bool:

@@ -317,13 +317,13 @@ class SessionWatch:
         page, seen, is_fresh = details.get("page"), self.seen, not self._is_stale
         if isinstance(page, str):
             seen, is_fresh = self._as_observation(read_view(page)), True
-        said = {name: value for name, value in details.items() if name != "page"}
+        facts = {name: value for name, value in details.items() if name != "page"}
         mark = int(details.get("mark", 0))
         if what == "files":
-            self._start(report_files(UserEvent(what, seen, is_fresh, mark, said)))
+            self._start(report_files(UserEvent(what, seen, is_fresh, mark, facts)))
         else:
             rested = self._rested if seen is not self._rested else None
-            self._report(UserEvent(what, seen, is_fresh, mark, said, rested))
+            self._report(UserEvent(what, seen, is_fresh, mark, facts, rested))
         self._note_event(seen if what in _BEGINNINGS else None)
         self._in_page_at = self._event_at
 

@@ -59,10 +59,10 @@ class PageSource:
     async def members(self, mark_all: bool = False) -> PageElements:
         """Return all elements, in one command; with `mark_all` those without a mark get one."""
         await self.tab.tell_frames()
-        said, nodes = await self.tab.ask_for_elements(
+        text, nodes = await self.tab.ask_for_elements(
             "members", self.ignore, self.first_mark, mark_all
         )
-        answer = json.loads(said)
+        answer = json.loads(text)
         by_node = {
             node: PageElement(mark, (x, y, width, height), share, bool(clickable), bool(outside))
             for node, (mark, x, y, width, height, share, clickable, outside) in zip(
