@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -16,12 +18,15 @@ import pytest
 from loop.arms import ARMS
 from loop.flat import compose
 from loop.folder import RunFolder
+from loop.jobs import Job
 from loop.settings import ImproveConfig
 from loop.task_split import split_tasks
 from recipes import cli
+from recipes import improve as improve_recipe
 from webagent.records import Trajectory
 from webagent.store import Store
-from worldmodel.lookahead import ASKED
+from worldmodel import lookahead
+from worldmodel.lookahead import ASKED, Gate
 
 pytestmark = pytest.mark.browser
 PAGES = Path(__file__).parents[1] / "pages"
@@ -147,7 +152,18 @@ def test_all_arms_run_and_are_summarised(
 
 
 @pytest.mark.very_slow
-def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_path: Path) -> None:
+def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_here(
+        jobs: Sequence[Job], work: Callable[..., None], workers: int, say: Callable[..., None]
+    ) -> None:
+        for job in jobs:
+            work(lambda *progress: None, *job.arguments)
+
+    # In this process, where a lead is always small enough to look ahead.
+    monkeypatch.setattr(improve_recipe, "run_jobs", run_here)
+    monkeypatch.setattr(lookahead, "Gate", partial(Gate, margin=99.0))
     arms = ["--arms", "lookahead"]
     settings = [*TINY, *arms, "--world", "map", "--workers", "1"]
     assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
