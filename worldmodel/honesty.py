@@ -48,7 +48,9 @@ def is_honest(truth: Transition, world: WorldModel) -> bool:
     [prediction] = world.predict([truth.situation])
     wrong, _ = MeasuredTransition(truth, prediction).wrong_lines()
     is_there = mask_address(prediction.page.url) == mask_address(truth.after.url)
-    return is_there and not wrong and abs(prediction.outcome.succeeds - truth.succeeded) <= 0.5
+    # One half to the last digits of a fitted probability is on neither side.
+    error = abs(prediction.outcome.succeeds - truth.succeeded)
+    return is_there and not wrong and error <= 0.5 + 1e-9
 
 
 def measure_honesty() -> list[dict[str, Json]]:
