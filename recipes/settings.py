@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -141,10 +141,17 @@ def lay_out(
     return laid_upon(base, layers), flags
 
 
+_MORE = ("For full helptext", "Got errors", "Argument helptext")
+"""How lines begin that come after what tyro complains of."""
+
+
 def _wrong(config: type[Config], command: str, flags: Sequence[str], complaint: str) -> UsageError:
     """Return the error for an invalid command line: the unknown flag, else tyro's first message."""
-    inside = [line.strip("│| ") for line in complaint.splitlines() if line[:1] in ("│", "|")]
-    first = next((line for line in inside if line), "the command line cannot be read")
+    # A title first; boxes and rules around it only where the terminal can show them.
+    lines = [line.strip("│| ") for line in complaint.splitlines()]
+    text = [line for line in lines if line.strip("╭╮╰╯─+- ")][1:]
+    message = " ".join(takewhile(lambda line: not line.startswith(_MORE), text))
+    message = message.rstrip(".") or "the command line cannot be read"
     known = [flag for option in options_of(config) for flag in option.flags]
     given = [word.partition("=")[0] for word in flags if word.startswith("-")]
     for flag in given:
@@ -154,7 +161,7 @@ def _wrong(config: type[Config], command: str, flags: Sequence[str], complaint: 
             return gone
         found = str(unknown_name(f"flag of webagent {command}", flag, known))
         return UsageError(f"{found}; webagent {command} --help-all lists all")
-    return UsageError(f"{first}; see webagent {command} --help")
+    return UsageError(f"{message}; see webagent {command} --help")
 
 
 def _replaced(name: str, source: str) -> UsageError | None:

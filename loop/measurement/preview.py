@@ -84,7 +84,7 @@ def _preview_judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str
 
 def _preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | list[str]:
     if not config.baselines:
-        return "left out, as --no-baselines asked"
+        return "left out, as --no-baselines says"
     seeds = min(config.baseline_seeds, chosen.seeds)
     if config.replay is not None:
         found = measurement.find_recordings(config.replay, chosen)

@@ -115,7 +115,7 @@ def test_what_a_run_lacks_is_said_in_a_sentence(
     assert "runs/r holds no summary" in capsys.readouterr().err
     assert cli.main(["show", "runs/r"]) == 0
     assert "under way" in capsys.readouterr().out
-    assert cli.main(["attribute", "runs/r"]) == 0
+    assert cli.main(["report", "runs/r", "--failures"]) == 0
     assert "no episode has a verdict yet" in capsys.readouterr().out
 
 

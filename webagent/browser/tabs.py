@@ -284,7 +284,7 @@ class Tabs:
             going.cancel()
         await tab.stop_loading()
         tab.unanswered = ""
-        return self._judge_failure(url, f"cannot open {url}: ERR_TIMED_OUT in {LOAD_SECONDS:g} s")
+        return self._judge_failure(url, f"cannot open {url}: no answer in {LOAD_SECONDS:g} s")
 
     async def focus(self, index: int) -> str:
         """Bring a tab to the front."""

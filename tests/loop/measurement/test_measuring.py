@@ -96,7 +96,7 @@ def test_a_template_counts_once_however_many_tasks_it_has(
     assert row["high"] == 1.0
     told = " ".join(capsys.readouterr().out.split())
     assert "oracle: 50.0 % on average over 2 templates" in told
-    assert "baselines: left out, as --no-baselines asked" in told
+    assert "baselines: left out, as --no-baselines says" in told
     assert "2 repeats of each task: its tasks are the same whatever the seed" in told
     for name in ("benchmark", "policy", "judge", "judged as", "begun", "commit", "Chromium"):
         assert f"{name}: " in told

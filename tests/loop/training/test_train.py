@@ -132,16 +132,18 @@ async def test_every_objective_changes_the_weights_of_a_model_that_sampled(
 
 
 async def test_steps_of_earlier_runs_are_replayed_by_their_perplexity(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = tiny_models.causal(folder / "base")
     await sampled(weights, 2)
     await sampled(weights, 4, name="old")
     more = ("--model", str(weights), "--prompt", "brief", "--actions", "click", "fill")
-    wanted = (*more, *FEW, "--objective", "webrl", "--replay", "old", "--perplexity")
-    assert train(*wanted, "1", "1e9") == 0
+    wanted = (*more, *FEW, "--objective", "webrl", "--replay", "old")
+    monkeypatch.setattr("recipes.train.PERPLEXITY", (1.0, 1e9))  # a model without training has any
+    assert train(*wanted) == 0
     assert "8 of 8 units of earlier runs are replayed" in capsys.readouterr().out
-    assert cli.main(["train", "--runs", "run", "--out", "none", *wanted, "1e8", "1e9"]) == 0
+    monkeypatch.setattr("recipes.train.PERPLEXITY", (1e8, 1e9))
+    assert cli.main(["train", "--runs", "run", "--out", "none", *wanted]) == 0
     assert "0 of 8 units of earlier runs are replayed" in capsys.readouterr().out
 
 
@@ -208,7 +210,7 @@ def test_world_and_reward_models_go_the_same_way_and_each_is_taken_for_what_it_i
         (("--objective", "dpo"), "a success and a failure at one task and seed"),
         (("--model", "nowhere"), "nowhere"),
         (("--objective", "grpo", "--replay", "run"), "--replay is for a policy"),
-        (("--prompt", "long"), "unknown prompt 'long'"),
+        (("--prompt", "long"), "invalid choice 'long'"),
         (("--adapter", "a"), "name it with --model"),
         (("--score", "beauty"), "0 of them scored as 'beauty'"),
         (("--learning-rate", "0"), "learning_rate is 0"),

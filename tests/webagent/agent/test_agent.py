@@ -331,7 +331,10 @@ async def test_the_model_calls_a_function_of_ones_own_under_the_guard(
     assert "stock_of(sku)  Return how many pieces" in model.requests[0].messages[0].text
     first, second, last = result.steps
     assert "stock_of: 7 of blue" in second.observation.outcome
-    assert "Outcome: stock_of: 7 of blue" in model.requests[1].messages[-1].text
+    shown = model.requests[1].messages[-1].text.partition("Outcome: <<<page ")[2]
+    assert "stock_of: 7 of blue" in shown.partition(">>>")[0], (
+        "fenced, as all that came from outside"
+    )
     assert last.observation.outcome == "refused: the policy says deny"
     assert result.answer == "7 pieces" and first.decision.action != second.decision.action
     with pytest.raises(SetupError, match="decorate it with @custom_action"):
