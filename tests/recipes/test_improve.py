@@ -187,7 +187,7 @@ def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(
     ("settings", "complaint"),
     [
         ({"arms": ["none", "judged"]}, "the arm 'judged' was removed"),
-        ({"curriculum": "on"}, "was begun when tasks were sampled by another curriculum"),
+        ({"curriculum": "on"}, "with settings that are gone (curriculum)"),
         ({"arms": ["none", "self", "both"]}, "the arm 'both' was removed"),
     ],
 )

@@ -61,7 +61,10 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
     collected = [t for t in finished(run).values() if t.provenance.phase == "collect"]
     assert collected and all(step.decision.sampled_ids for t in collected for step in t.steps)
     trained = [weights(run, "none", 0), weights(run, "control", 1), weights(run, "self", 1)]
-    assert len({(each / "model.safetensors").read_bytes() for each in trained}) == 3
+    # Where the judge passes nothing, `self` has the same rows as `control`.
+    has_successes = summary["learning"][-1]["succeeded"] > 0
+    distinct = {(each / "model.safetensors").read_bytes() for each in trained}
+    assert len(distinct) == 2 + has_successes
     (row,) = summary["beliefs"]
     assert (row["arm"], row["round"], row["episodes"]) == ("self", 1, len(collected))
     assert row["decided"] == row["compared"] == len(collected)

@@ -43,7 +43,7 @@ async def test_a_login_is_saved_listed_and_refused_when_there_is_none(
     assert "saved 1 cookies" in capsys.readouterr().out
     assert LoginStore.default().load("shop").storage["cookies"][0]["value"] == "ada"
     assert await login("--list") == 0
-    assert f"shop  {site.address}/  good by its dates" in capsys.readouterr().out
+    assert f"shop  {site.address}/  not expired" in capsys.readouterr().out
     monkeypatch.setenv("WEBAGENT_LOGINS_PASSPHRASE", "another")
     assert await login("--list") == 0
     assert "shop  the login 'shop' does not open" in capsys.readouterr().out

@@ -35,7 +35,6 @@ SETTINGS = {
     "units_per_step": 4,
     "checkpoint_every": 1,
     "learning_rate": 1e-2,
-    "weight_decay": 0.1,
 }
 
 
