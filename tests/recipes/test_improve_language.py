@@ -50,7 +50,7 @@ def weights(run: Path, arm: str, number: int) -> Path:
 @pytest.mark.timeout(900)
 def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) -> None:
     run, reward = base.parent / "run", base.parent / "reward"
-    tiny_models.causal(reward)
+    tiny_models.causal(reward, seed=1)  # passes some episodes and not others
     roles = ["--judge", f"reward:{reward}", "--arms", "none", "control", "self"]
     assert cli.main(improve(base, "run", *roles)) == 0
     summary = json.loads((run / "summary.json").read_text())
@@ -61,10 +61,7 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
     collected = [t for t in finished(run).values() if t.provenance.phase == "collect"]
     assert collected and all(step.decision.sampled_ids for t in collected for step in t.steps)
     trained = [weights(run, "none", 0), weights(run, "control", 1), weights(run, "self", 1)]
-    # Where the judge passes nothing, `self` has the same rows as `control`.
-    has_successes = summary["learning"][-1]["succeeded"] > 0
-    distinct = {(each / "model.safetensors").read_bytes() for each in trained}
-    assert len(distinct) == 2 + has_successes
+    assert len({(each / "model.safetensors").read_bytes() for each in trained}) == 3
     (row,) = summary["beliefs"]
     assert (row["arm"], row["round"], row["episodes"]) == ("self", 1, len(collected))
     assert row["decided"] == row["compared"] == len(collected)
