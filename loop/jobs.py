@@ -36,7 +36,7 @@ class JobProgress:
     note: str = ""
 
 
-Say = Callable[[str, float, str], None]
+ReportProgress = Callable[[str, float, str], None]
 """Stage, fraction done, note."""
 Work = Callable[..., None]
 """Called as `work(say, *job.arguments)` in the process; must be importable by name."""

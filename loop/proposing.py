@@ -5,26 +5,23 @@ After PAE (arXiv 2412.13194), WebRL (2411.02337) and Go-Browse (2506.03533); use
 propose`, in a folder below the run's.
 """
 
-import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
+from dataclasses import replace
 
-from benchmarks.sites.described import find_site
-from benchmarks.sites.hosting import Hosting
 from loop.folder import PROPOSED, RunFolder
-from loop.judges import CHECKS
+from loop.judging.named import CHECKS
 from loop.learners import ArmState
+from loop.proposers.places import ProposalPlace, list_places
 from loop.proposers.records import ProposalRecord, count_reasons
 from loop.proposers.session import BorrowedParts, ProposalRun
 from loop.proposers.settings import NOBODY, ProposeConfig
-from loop.proposers.site import ProposalSite, describe_address, describe_site
+from loop.proposers.site import ProposalSite
 from loop.session import Session
 from loop.settings import ImproveConfig
-from loop.task_split import find_leak, list_held_out
+from loop.task_split import find_leak
 from tasks.suite import Suite
 from tasks.task import UNTRIED, Json, Refusal, Task
 from webagent.errors import UsageError
@@ -36,24 +33,6 @@ SOURCES: Mapping[str, str] = {
     "endpoint": "pages",
 }
 """The source of `webagent propose` for each proposer."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalPlace:
-    """A site of the training tasks, or the URL at which they start."""
-
-    site: str
-    """Id of the site; empty if pages are at arbitrary URLs."""
-    address: str
-    """The start URL if there is no site."""
-    clock: str
-    logins: tuple[str, ...]
-    """Logins of the tasks there, the most frequent first."""
-
-    def holds(self, task: Task) -> bool:
-        """Return whether a task belongs to this place."""
-        address = "" if task.site else _find_root(task.start_url)
-        return (task.site, address) == (self.site, self.address)
 
 
 async def propose(session: Session, state: ArmState, round: int) -> None:
@@ -71,17 +50,17 @@ async def propose(session: Session, state: ArmState, round: int) -> None:
         task = from_json(Task, each)
         session.proposed[task.name] = task
     made = f"{noted['made']} made, {len(session.proposed)} to sample from in all"
-    session.say("propose", 1.0, made)
+    session.report("propose", 1.0, made)
 
 
 async def _propose(session: Session, state: ArmState, round: int) -> dict[str, Json]:
     """Propose tasks for each place, and return the results."""
     config, started = session.config, time.monotonic()
-    places = list_places(session.suite, session.split.learning)
-    held_out = list_held_out(config, session.split)
+    places = session.places
+    held_out = session.held_out
     records: list[ProposalRecord] = []
     unreadable = steps = 0
-    for number, place in enumerate(places[: config.proposing.propose]):
+    for number, place in enumerate([*places][: config.proposing.propose]):
         share, more = divmod(config.proposing.propose, len(places))
         login = place.logins[(round - 1) % len(place.logins)]
         seed = 1000 * session.repeat + round
@@ -97,7 +76,7 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
             run = ProposalRun(settings, folder, store, borrowed)
             await run.work()
         lines = run.lines
-        records += map(_take_untried, lines) if session.judges.believed is not None else lines
+        records += map(_take_untried, lines) if session.judge is not None else lines
         unreadable, steps = unreadable + len(run.problems), steps + run.steps
     refusals = [record.proposal.refusals for record in records]
     return {
@@ -127,7 +106,7 @@ def _lend(
 ) -> BorrowedParts:
     """Return what the session lends to the run that proposes for a place."""
     own = session.config.proposing.proposals_solved_by == "policy"
-    believed = session.judges.believed
+    judge = session.judge
     there = [one for one in state.experience if place.holds(one.task)]
 
     def refuse(task: Task) -> Refusal | None:
@@ -143,7 +122,7 @@ def _lend(
         [session.suite.task(name, 0) for name in session.names],
         refuse,
         state.learner.policy("collect") if own else None,
-        believed.evaluator if believed else None,
+        judge.evaluator if judge else None,
     )
 
 
@@ -151,22 +130,14 @@ def _lend(
 async def _open_place(
     session: Session, store: Store, place: ProposalPlace, login: str
 ) -> AsyncIterator[ProposalSite]:
-    """Yield the place with the session's browser and sites. Raises `SetupError`."""
+    """Yield the place with the session's browser and sites."""
 
     def keep(picture: bytes) -> str:
         store.images.add(picture)
         return session.store.images.add(picture)
 
-    most = max(session.suite.task(name, 0).max_steps for name in session.split.learning)
-    if place.site:
-        site = find_site(place.site, session.config.selection.sites)
-        scope = await asyncio.to_thread(describe_site, site, most)
-        start = Task("proposed/visit@1", scope.address, site=site.id, login=login)
-    else:
-        scope = describe_address(place.address, most)
-        start = Task("proposed/visit@1", scope.address, login=login, clock=place.clock)
-    Hosting(files=session.config.selection.sites).check([start])
-    yield ProposalSite(scope, start, session.worlds(keep))
+    scope = session.places[place]
+    yield ProposalSite(scope, place.start(scope, login), session.player.worlds(keep))
 
 
 def _take_untried(record: ProposalRecord) -> ProposalRecord:
@@ -196,29 +167,6 @@ def build_settings(
     )
 
 
-def list_places(suite: Suite, names: Sequence[str]) -> list[ProposalPlace]:
-    """Return the sites of tasks, the most frequent first; empty if pages provide their own
-    goals."""
-    logins: dict[tuple[str, str, str], Counter[str]] = {}
-    for name in names:
-        task = suite.task(name, 0)
-        if task.hooks.goal:
-            continue
-        address = "" if task.site else _find_root(task.start_url)
-        logins.setdefault((task.site, address, task.clock), Counter())[task.login] += 1
-    places = sorted(logins, key=lambda place: -logins[place].total())
-    return [
-        ProposalPlace(*place, tuple(login for login, _ in logins[place].most_common()))
-        for place in places
-    ]
-
-
-def _find_root(url: str) -> str:
-    """Return the start of a URL's site; for a file, its folder."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}/" if parts.netloc else url[: url.rfind("/") + 1]
-
-
 def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) -> None:
     """Check the settings of the proposer. Raises `SetupError`."""
     if config.proposing.proposer == "none":
@@ -228,7 +176,7 @@ def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
             f"--propose {config.proposing.propose}: at least 1 is needed; omit --proposer to"
             " propose no tasks"
         )
-    places = list_places(suite, names)
+    places = list_places(suite.task(name, 0) for name in names)
     if not places:
         raise UsageError(
             f"--proposer {config.proposing.proposer}: the tasks of {suite.id} begin on pages that"

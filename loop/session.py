@@ -1,46 +1,41 @@
-"""A session: one arm of one repeat, with its resources and its costs."""
+"""A session: one arm of one repeat, with its resources and the costs of its rounds."""
 
-import asyncio
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
-from benchmarks.rules import checks_hold
 from loop.arms import Arm
-from loop.executors.worker import OpenWorlds
+from loop.costs import check_cost_cap, load_prices, open_ledger, read_stop_reason
+from loop.executors.executor import BrowserSetup, open_executor
 from loop.folder import RunFolder
-from loop.jobs import Say
-from loop.judges import Judges
-from loop.judging.scoring import OUTAGE
+from loop.jobs import ReportProgress
+from loop.judging.named import LearningJudge, open_judges
+from loop.measurement.environment import load_guard
+from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import contestant, judging
+from loop.playing import Player
+from loop.proposers.places import ProposalPlace, describe_places
+from loop.proposers.requests import SiteScope
 from loop.settings import ImproveConfig
-from loop.task_split import TaskSplit, join_proposals, load_suite, read_split
+from loop.task_split import TaskSplit, join_proposals, list_held_out, load_suite, read_split
 from tasks.suite import Suite
 from tasks.task import Json, Task
-from webagent.browser.world import ViewerPictures
-from webagent.errors import ModelError
+from webagent.errors import WebAgentError
 from webagent.models.spending import Ledger
-from webagent.policy.policy import Policy
-from webagent.records import Ending, Provenance, Trajectory
-from webagent.rollout import OpenWorld, PlannedEpisode, StepBudget, collect
+from webagent.records import Provenance
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
 
-Progress = Callable[[float, float], None]
-"""Told how far a training is, as a share, and its loss."""
-LENIENT_SCORE = "raw_positive"
-HEADLINE, LENIENT = checks_hold(), checks_hold(LENIENT_SCORE)
-"""The frozen judge: rules over evidence. The loop never trains it."""
+TrainingProgress = Callable[[float, float], None]
+"""Takes the share of a training that is done, and its loss."""
 SHARED = "none"
 """The arm under which demonstrations and initial weights are stored, for all arms of a repeat."""
 
-
 BUILTIN_RATE = 2e-3
 """Peak learning rate of the built-in network's initial training, unless --learning-rate is set."""
-_RETRIES = 2
-"""Retries of an episode that failed because of the browser, site or model."""
+_CLOCK = "clock"
+"""`clock:JOB` stores the seconds that a job has taken, over all attempts at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +45,18 @@ class Session:
     config: ImproveConfig
     folder: RunFolder
     store: Store
-    open_worlds: OpenWorlds
     arm: Arm
     repeat: int
-    say: Say
-    judges: Judges = field(default_factory=Judges)
+    report: ReportProgress
+    player: Player
+    judge: LearningJudge | None = None
+    """The judge whose verdicts the arm learns from; None for the tasks' checks."""
     ledger: Ledger = field(default_factory=Ledger)
     """Limits and spending on models."""
     proposed: dict[str, Task] = field(default_factory=dict)
     """Tasks proposed in this arm before its rounds, by name."""
+    places: Mapping[ProposalPlace, SiteScope] = field(default_factory=dict)
+    """Where tasks are proposed, with what is known of the site; empty without a proposer."""
 
     @property
     def split(self) -> TaskSplit:
@@ -76,48 +74,23 @@ class Session:
         return join_proposals(load_suite(self.config), self.proposed)
 
     @property
+    def held_out(self) -> list[Task]:
+        """Return every evaluation task of the run, seed by seed."""
+        return list_held_out(self.config, self.split)
+
+    @property
     def withheld(self) -> frozenset[str]:
         """Return the tasks without demonstrations in this repeat."""
         return self.split.withhold(self.config.demonstrating.withhold, self.repeat)
-
-    @property
-    def open_world(self) -> OpenWorld:
-        """Return real worlds for episodes of these tasks, including those on local sites."""
-        return self.worlds(self.store.images.add)
-
-    @property
-    def measured_world(self) -> OpenWorld:
-        """The same with pictures of a number of pages for whoever looks at the run."""
-        keep, most = self.store.images.add, self.config.evaluation.pictures
-        return self.worlds(keep, ViewerPictures(keep, most) if most > 0 else None)
-
-    def worlds(
-        self, keep: Callable[[bytes], str], shown: ViewerPictures | None = None
-    ) -> OpenWorld:
-        """Return the same with another folder for images, if any are used; screenshots for viewing
-        alone go to `shown`."""
-        asked = contestant(self.config.played, knows=False)
-        is_shown = asked.images or (self.config.judges_ask and judging(self.config.played).images)
-        return self.open_worlds(keep, keep if is_shown else shown, asked.asking.variant)
 
     def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
         """Return the provenance of episodes of a phase."""
         arm = arm or self.arm.name
         return Provenance(arm=arm, repeat=self.repeat, round=round, phase=phase)
 
-    def progress(self, stage: str) -> Progress:
-        """Report the progress of a training."""
-        return lambda done, loss: self.say(stage, min(done, 1.0), f"loss {loss:.3f}")
-
-    def progress_of(self, stage: str, total: int) -> Callable[[Trajectory], None]:
-        """Return a function that reports the number of finished episodes of a stage."""
-        seen: list[str] = []
-
-        def tell(trajectory: Trajectory) -> None:
-            seen.append(trajectory.id)
-            self.say(stage, min(len(seen) / total, 1.0), f"{len(seen)} episodes")
-
-        return tell
+    def report_loss(self, stage: str) -> TrainingProgress:
+        """Return a function that reports the progress of a training."""
+        return lambda done, loss: self.report(stage, min(done, 1.0), f"loss {loss:.3f}")
 
     def fit_config(self, tokens: int, round: int) -> FitConfig:
         """Return the training configuration: seeds differ by repeat and round; rounds after the
@@ -180,89 +153,78 @@ class Session:
         return f"round:{self.arm.name}:{self.repeat}:{round}"
 
 
-async def play_episodes(
-    session: Session,
-    plan: Sequence[PlannedEpisode],
-    policy: Policy,
-    stage: str,
-    budget: StepBudget | None = None,
-    earlier: int = 0,
-) -> list[Trajectory]:
-    """Play a plan in the browser and report progress; `earlier` episodes were played before on the
-    same budget.
+class CapReached(WebAgentError):
+    """A run reached a limit before its end."""
 
-    Raises `ModelError` for a model that seems to be unavailable. Episodes that its model failed in
-    an earlier session are retried.
+
+@asynccontextmanager
+async def open_session(
+    report: ReportProgress, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int
+) -> AsyncIterator[Session]:
+    """Yield what the arm needs: store, browser, sites, judges and limits.
+
+    Raises `CapReached` at the end if a cap was reached; everything done until then is stored.
     """
-    played, lost, fresh = earlier, 0, 0
-    steps = budget.spent if budget else 0
-    before = set(session.store.ids("any"))
-    failed, failure = _count_model_failures(session.store, plan), ""
-    is_measured = bool(plan) and plan[0].provenance.phase == "evaluate"
-
-    def seen(trajectory: Trajectory) -> None:
-        nonlocal played, steps, lost, fresh, failure
-        fresh += trajectory.id not in before
-        is_lost = trajectory.ending is Ending.MODEL_FAILED and trajectory.id not in before
-        lost = lost + 1 if is_lost else 0
-        failure = trajectory.error if is_lost else failure
-        if lost >= OUTAGE:
-            raise ModelError(
-                f"the model failed in the last {OUTAGE} episodes, the latest: {trajectory.error}"
+    with folder.store() as store:
+        ledger = Ledger()
+        if config.is_metered:
+            ledger = open_ledger(store, config.run.caps, load_prices())
+        suite, split = load_suite(config), read_split(folder, config)
+        names = dict.fromkeys((*split.learning, *split.measured))
+        setup = BrowserSetup(
+            tuple(suite.task(name, 0) for name in names),
+            config.run.concurrency,
+            config.selection.sites,
+            config.selection.logins,
+            load_guard(config.played, TaskSelection.of(config.played)),
+        )
+        places = {}
+        if config.proposing.proposer != "none" and arm.learns_from == "experience":
+            tasks = [suite.task(name, 0) for name in split.learning]
+            places = await describe_places(tasks, config.selection.sites)
+        async with (
+            open_executor(setup, config.run.executor, config.browsers) as open_worlds,
+            open_judges(config, folder, store, ledger) as judges,
+        ):
+            policy = contestant(config.played, knows=False)
+            player = Player(
+                store,
+                report,
+                open_worlds,
+                config.run.concurrency * config.browsers,
+                policy.asking.variant,
+                policy.images or (config.judges_ask and judging(config.played).images),
+                config.evaluation.pictures,
+                judges.measuring,
             )
-        played += 1
-        steps += len(trajectory.steps)
-        done = steps / budget.limit if budget and budget.limit else played / len(plan)
-        session.say(stage, min(done, 1.0), f"{played} episodes, {steps} steps")
-
-    episodes = await collect(
-        plan,
-        policy,
-        session.measured_world if is_measured else session.open_world,
-        concurrency=session.config.run.concurrency * session.config.browsers,
-        recorder=session.store,
-        budget_steps=budget,
-        on_episode=seen,
-        retries=_RETRIES + failed,
-    )
-    if len(plan) > 1 and lost and lost == fresh:
-        raise ModelError(
-            f"the model failed in every one of {lost} tries at {len(plan)} episodes, the latest:"
-            f" {failure}"
-        )
-    return episodes
+            yield Session(
+                *(config, folder, store, arm, repeat, report, player),
+                judge=judges.learning,
+                ledger=ledger,
+                places=places,
+            )
+        if config.is_metered and (reason := read_stop_reason(store)):
+            raise CapReached(f"stopped before its end: {reason}")
 
 
-def _count_model_failures(store: Store, plan: Sequence[PlannedEpisode]) -> int:
-    """Return the maximum number of times the model failed one of these episodes in earlier
-    sessions."""
-    places = {planned.provenance for planned in plan}
-    arms = {(place.arm, place.repeat, place.round, place.phase) for place in places}
-    counts = Counter(
-        (arm, repeat, round, phase, entry.index)
-        for arm, repeat, round, phase in arms
-        for entry in store.entries(
-            "finished",
-            arm=arm,
-            repeat=repeat,
-            round=round,
-            phase=phase,
-            ending=[Ending.MODEL_FAILED],
-        )
-    )
-    return max(counts.values(), default=0)
+def check_caps(config: ImproveConfig) -> None:
+    """Raise `SetupError` for caps that leave nothing to do, or that cannot be enforced."""
+    config.run.caps.check()
+    prices = load_prices()
+    for model in config.paid or ("",):
+        check_cost_cap(config.run.caps, model, prices)
 
 
-async def score_episodes(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
-    """Return the headline score of each episode; stored, with the lenient one where its task has
-    it."""
-    if session.judges.measuring is not None:
-        return list(await asyncio.gather(*map(session.judges.measuring.give, episodes)))
-    values = []
-    for trajectory in episodes:
-        headline = await HEADLINE(trajectory)
-        session.store.score(trajectory.id, headline)
-        if any(check.score == LENIENT_SCORE for check in trajectory.task.checks):
-            session.store.score(trajectory.id, await LENIENT(trajectory))
-        values.append(headline.value)
-    return values
+@contextmanager
+def count_seconds(store: Store, job: str) -> Iterator[float]:
+    """Yield the seconds that all jobs have taken, and add those of this one."""
+    before = {
+        key: float(value)
+        for key, value in store.states(f"{_CLOCK}:").items()
+        if isinstance(value, int | float)
+    }
+    started, key = time.monotonic(), f"{_CLOCK}:{job}"
+    try:
+        yield sum(before.values())
+    finally:
+        store.put_state(key, before.get(key, 0.0) + time.monotonic() - started)

@@ -23,7 +23,7 @@ from loop.measurement.settings import (
 from loop.policies import ModelChoice
 from loop.student import StudentChoice
 from loop.training.settings import FitSettings, WeightSettings
-from loop.worlds import WorldChoice
+from loop.world_models import WorldChoice
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,19 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.oracles import ORACLES, OraclePolicy
 from loop.folder import LEARNING, read_judge_id
-from loop.learners import ArmState, Learner, RemembersAtOnce
-from loop.session import HEADLINE, SHARED, Session, play_episodes, score_episodes
-from loop.worlds import open_lookahead
+from loop.learners import ArmState, RemembersAtOnce
+from loop.measurement.scoring import HEADLINE
+from loop.playing import play_episodes, score_episodes
+from loop.session import SHARED, Session
+from loop.world_models import open_lookahead
+from tasks import curriculum
 from tasks.suite import split_of
 from tasks.task import Json, Task
+from tasks.variants import Retry, TriedTask, Variation
 from webagent.errors import SetupError
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
@@ -27,18 +33,21 @@ from worldmodel.accuracy import is_held_back
 from worldmodel.lookahead import Gate, Reranked, Vote
 from worldmodel.map import read_rules
 from worldmodel.recall import RememberedWorld
+from worldmodel.simulate import start_key
 from worldmodel.transitions import transitions
 
 WAVE = 32
 """Tasks played between two updates of the memory."""
 
 
-async def begin(session: Session, learner: Learner) -> ArmState:
+FIRST_FRESH = 100_000
+"""Training seeds below this one are reserved for demonstrations."""
+
+
+async def begin(session: Session, state: ArmState) -> None:
     """Play the built-in demonstrations, and train the initial state on them."""
-    state = ArmState(learner)
     await demonstrate(session, state)
-    await learner.learn(state, SHARED, 0)
-    return state
+    await state.learner.learn(state, SHARED, 0)
 
 
 async def demonstrate(session: Session, state: ArmState) -> None:
@@ -104,8 +113,10 @@ async def _shown(
     session: Session, state: ArmState, plan: Sequence[PlannedEpisode], stage: str
 ) -> None:
     """Play the built-in scripted solutions; the state keeps the requested number of successes."""
-    episodes = await play_episodes(session, plan, OraclePolicy(), stage)
-    for trajectory, success in zip(episodes, await score_episodes(session, episodes), strict=True):
+    episodes = await play_episodes(session.player, plan, OraclePolicy(), stage)
+    for trajectory, success in zip(
+        episodes, await score_episodes(session.player, episodes), strict=True
+    ):
         name = trajectory.task.name
         tries, successes = state.shown.get(name, (0, 0))
         state.shown[name] = tries + (success is not None), successes + bool(success)
@@ -114,15 +125,36 @@ async def _shown(
             state.success[trajectory.id] = 1.0
 
 
-async def recall(session: Session, learner: Learner, round: int) -> ArmState:
-    """Return the state of the arm `weights_of` after a round, with all its experience."""
+async def recall(session: Session, state: ArmState, round: int) -> None:
+    """Load the state of the arm `weights_of` after a round, with all its experience."""
     arm, repeat = session.arm.weights_of, session.repeat
-    state = ArmState(learner)
     await demonstrate(session, state)
     state.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
     await judge(session, state, state.experience)
-    await learner.learn(state, arm, round)
-    return state
+    await state.learner.learn(state, arm, round)
+
+
+def sample_tasks(session: Session, state: ArmState, round: int) -> list[Task]:
+    """Return the tasks of a round, as many as it has steps: those that are not mastered, on fresh
+    training seeds, some derived from earlier attempts."""
+    rng = np.random.default_rng([session.repeat, round])
+    used = Counter({name: FIRST_FRESH for name in session.names})
+    outcomes: dict[str, list[bool]] = {name: [] for name in session.names}
+    attempts: dict[str, TriedTask] = {}
+    for trajectory in state.experience:
+        task, success = trajectory.task, state.succeeded(trajectory)
+        used[task.name] = max(used[task.name], task.seed + 1)
+        is_judged = state.success.get(trajectory.id) is not None
+        # Variants are easier or harder than the task, so that they say nothing of it.
+        if is_judged and not task.parent and task.name in outcomes:
+            outcomes[task.name].append(success)
+        key = start_key(task)
+        old = attempts.get(key, TriedTask(task, 0, 0))
+        attempts[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)
+    steps = session.config.steps
+    variation = Variation(session.suite, Retry())
+    variants = variation.propose(list(attempts.values()), steps, rng)
+    return curriculum.sample_tasks(session.suite, outcomes, steps, used, variants, rng)
 
 
 async def practise(
@@ -145,7 +177,7 @@ async def practise(
     truth: list[float | None] = []
     for start in range(0, len(plan), size):
         wave = plan[start : start + size]
-        played = await play_episodes(session, wave, policy, "collect", budget, len(episodes))
+        played = await play_episodes(session.player, wave, policy, "collect", budget, len(episodes))
         state.experience.extend(played)
         truth += await judge(session, state, played)
         if isinstance(learner, RemembersAtOnce):
@@ -156,7 +188,7 @@ async def practise(
     if plan and not episodes:
         least, given = plan[0].task.max_steps, config.steps
         told = f"nothing played: {plan[0].task.name} may take {least} steps, --steps is {given}"
-        session.say("collect", 1.0, told)
+        session.report("collect", 1.0, told)
     return episodes, truth
 
 
@@ -165,23 +197,23 @@ async def judge(
 ) -> list[float | None]:
     """Store the verdict that the loop uses for each episode: its checks', or the named judge's.
     The ground truth is stored next to it either way, and returned."""
-    truth = await score_episodes(session, episodes)
+    truth = await score_episodes(session.player, episodes)
     verdicts = truth
-    if session.judges.believed is not None and episodes:
+    if session.judge is not None and episodes:
         place = episodes[0].provenance
         arm = f"{place.arm}:{session.repeat}"
-        verdicts = await session.judges.believed.believe(episodes, arm, place.round)
+        verdicts = await session.judge.judge_round(episodes, arm, place.round)
     state.success |= {t.id: value for t, value in zip(episodes, verdicts, strict=True)}
     return truth
 
 
-def learn_world(session: Session, state: ArmState) -> None:
+def learn_world(run: Path, state: ArmState) -> None:
     """Remember all real transitions but those held out to validate the world model, with the rules
     that a person wrote into the run's map."""
     known = [*state.demonstrations, *(t for t in state.experience if not is_held_back(t))]
     memory = RememberedWorld()
     memory.learn(transitions(known, state.success))
-    memory.rules = read_rules(session.folder.path, memory.cases)
+    memory.rules = read_rules(run, memory.cases)
     memory.study()
     state.world = memory
 
@@ -192,11 +224,11 @@ def record_learning(session: Session, state: ArmState, round: int) -> None:
     store, arm, repeat = session.store, session.arm.name, session.repeat
     values = [state.success.get(t.id) for t in state.experience if t.provenance.round == round]
     judged = [value >= 0.5 for value in values if value is not None]
-    believed = session.judges.believed
-    judge = believed.evaluator.id if believed else HEADLINE.id
+    named = session.judge
+    judge = named.evaluator.id if named else HEADLINE.id
     dreams = store.entries(arm=arm, repeat=repeat, round=round, phase="imagine")
     silent = ""
-    if believed and values and not judged:
+    if named and values and not judged:
         said = store.scores(arm=arm, repeat=repeat, round=round, phase="collect").values()
         reasons = Counter(s.reason for each in said for s in each if s.evaluator == judge)
         silent = reasons.most_common(1)[0][0] if reasons else "its model failed"
@@ -261,8 +293,8 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
     ]
     plan = plan_episodes(tasks, session.provenance("evaluate", round))
     async with _open_acting(session, state) as policy:
-        episodes = await play_episodes(session, plan, policy, f"measure {round}")
-    await score_episodes(session, episodes)
+        episodes = await play_episodes(session.player, plan, policy, f"measure {round}")
+    await score_episodes(session.player, episodes)
 
 
 @asynccontextmanager

@@ -10,14 +10,14 @@ from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.executors.executor import format_executor
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
+from loop.measurement.environment import check_environment, check_memory
 from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measurement
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
-from loop.measurement.worlds import check_environment, check_memory
 from loop.restating import describe_restating
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
-from loop.worlds import describe_lookahead
+from loop.world_models import describe_lookahead
 from recipes.settings import resolve
 from webagent.store import Store
 

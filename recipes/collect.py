@@ -9,11 +9,11 @@ from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_ca
 from loop.executors.executor import format_executor
 from loop.folder import RunFolder
 from loop.measurement.collecting import PHASE, CollectConfig
+from loop.measurement.environment import check_environment, check_memory
 from loop.measurement.measurement import CostRecorder, Measurement
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import arm_of
-from loop.measurement.worlds import check_environment, check_memory
 from loop.restating import describe_restating
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students

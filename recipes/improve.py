@@ -10,25 +10,23 @@ from pathlib import Path
 
 from apps.report import write_report
 from benchmarks.sites.hosting import Hosting
-from loop.arms import ARMS, arms_of
+from loop.arms import ARMS, Arm, arms_of
 from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
-from loop.costs import note_stop, read_stop_reason
-from loop.dreams import imagine
+from loop.costs import note_stop, read_stop_reason, run_within_caps
 from loop.executors.executor import check_workers, format_executor
 from loop.folder import RunFolder, read_judge_id, read_warnings
-from loop.job import CapReached, check_caps, done_key, name_job, run_job
-from loop.jobs import Job, JobError, Say, run_jobs
-from loop.judges import check_judges
-from loop.learners import Learner
-from loop.learners.choice import check_learner
+from loop.imagination import imagine
+from loop.jobs import Job, JobError, ReportProgress, run_jobs
+from loop.judging.named import check_judges
+from loop.learners import ArmState
+from loop.learners.choice import check_learner, make_learner
+from loop.measurement.environment import check_environment
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import contestant
-from loop.measurement.worlds import check_environment
 from loop.presets import PRESETS, describe_lacking
 from loop.proposing import check_proposer, propose
-from loop.sampling import sample_tasks
-from loop.session import Session
+from loop.session import CapReached, Session, check_caps, count_seconds, open_session
 from loop.settings import ImproveConfig
 from loop.stages import (
     begin,
@@ -38,6 +36,7 @@ from loop.stages import (
     practise,
     recall,
     record_learning,
+    sample_tasks,
     track_round,
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
@@ -49,17 +48,17 @@ from loop.task_split import (
     split_tasks,
     write_split,
 )
-from loop.worlds import check_world
+from loop.world_models import check_world
 from recipes.settings import resolve
 from webagent.browser import find_chromium
 from webagent.errors import UsageError
 from webagent.training.tracking import check_trackers
 
 
-async def improve(session: Session, learner: Learner) -> None:
+async def improve(session: Session, state: ArmState) -> None:
     """Run one arm of one repeat: the whole loop."""
     arm = session.arm
-    state = await begin(session, learner)
+    await begin(session, state)
     if arm.learns_from == "nothing":
         await evaluate(session, state, 0)
         track_round(session, 0)
@@ -70,9 +69,9 @@ async def improve(session: Session, learner: Learner) -> None:
                 await propose(session, state, number)
                 await practise(session, state, sample_tasks(session, state, number), number)
             if arm.dreams:
-                learn_world(session, state)
+                learn_world(session.folder.path, state)
                 await imagine(session, state, number)
-            await learner.learn(state, arm.name, number)
+            await state.learner.learn(state, arm.name, number)
             record_learning(session, state, number)
             if reason := describe_violations(session, number):
                 note_stop(session.store, reason)
@@ -82,13 +81,13 @@ async def improve(session: Session, learner: Learner) -> None:
         track_round(session, number)
 
 
-async def measure(session: Session, learner: Learner) -> None:
+async def measure(session: Session, state: ArmState) -> None:
     """Evaluate an arm that acts differently with the weights of another arm."""
     number = session.config.rounds
-    state = await recall(session, learner, number)
+    await recall(session, state, number)
     with session.timed(number):
         if session.arm.acts_by in ("lookahead", "rerank"):
-            learn_world(session, state)
+            learn_world(session.folder.path, state)
         await evaluate(session, state, number)
     track_round(session, number)
 
@@ -153,15 +152,47 @@ def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
     return RunSummary(**summary, run=str(folder.path), report=str(page))
 
 
-def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
+def work(report: ReportProgress, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
     """One job: an arm of a repeat, in the process it was given."""
     import torch
     from transformers.utils import logging
 
     torch.set_num_threads(1)
     logging.disable_progress_bar()
-    circle = measure if ARMS[arm].weights_of else improve
-    asyncio.run(run_job(say, config, RunFolder.open(path), ARMS[arm], repeat, circle))
+    asyncio.run(_run_session(report, config, RunFolder.open(path), ARMS[arm], repeat))
+
+
+async def _run_session(
+    report: ReportProgress, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int
+) -> None:
+    """Open what the arm needs, run the loop within the caps, and record that it is done.
+
+    Raises `CapReached` if a cap was reached first; everything done until then is stored.
+    """
+    job = name_job(arm.name, repeat)
+    async with open_session(report, config, folder, arm, repeat) as session:
+        state = ArmState(make_learner(session))
+        with count_seconds(session.store, job) as spent:
+            minutes = config.run.caps.max_minutes
+            left = None if minutes is None else 60 * minutes - spent
+            going = (measure if arm.weights_of else improve)(session, state)
+            try:
+                await run_within_caps(going, session.ledger, session.store, left)
+            finally:
+                await state.learner.close()
+    with folder.store() as store:
+        store.put_state(done_key(job), True)
+    report("done", 1.0, "")
+
+
+def name_job(arm: str, repeat: int) -> str:
+    """Return the name of a job."""
+    return f"{arm} {repeat}"
+
+
+def done_key(job: str) -> str:
+    """Return the key under which the store records that a job is finished."""
+    return f"done:{job}"
 
 
 def list_jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:

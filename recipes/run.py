@@ -12,7 +12,7 @@ from apps.live.terminal import Terminal
 from loop.console.output import CommandResult, Status, Stopped
 from loop.folder import RunFolder
 from loop.restating import describe_restating
-from loop.worlds import describe_lookahead
+from loop.world_models import describe_lookahead
 from recipes.settings import resolve
 from webagent.agent import Result
 from webagent.errors import StoreError, WebAgentError

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from apps.listening import address_of, listen
 from apps.serve.settings import LOOPBACK, ServeConfig
 from loop.console.output import CommandResult, emit, run_until_stopped
+from loop.measurement.environment import check_environment
 from loop.measurement.selection import TaskSelection
-from loop.measurement.worlds import check_environment
 from recipes.settings import resolve
 from webagent.errors import UsageError
 

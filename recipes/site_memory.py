@@ -13,7 +13,7 @@ from tyro.conf import OmitArgPrefixes
 from benchmarks.rules import checks_hold
 from loop.console.output import CommandResult
 from loop.console.progress import track
-from loop.judges import CHECKS
+from loop.judging.named import CHECKS
 from loop.policies import ModelChoice
 from loop.summary.comparisons import BELIEVED
 from tasks.suite import split_of

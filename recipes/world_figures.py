@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from loop.costs import format_spending
-from loop.dreams import measure_run
 from loop.folder import read_origin
-from loop.worlds import WorldChoice, check_world
+from loop.imagination import measure_run
+from loop.world_models import WorldChoice, check_world
 from tasks.task import Json
 from webagent.errors import UsageError
 from worldmodel.honesty import HONESTY, measure_honesty

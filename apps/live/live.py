@@ -24,7 +24,7 @@ from apps.live.steering import (
 )
 from apps.live.terminal import KeyReader, Terminal, describe_action, event_facts, plain
 from loop.console.output import SIGNALS, KeyboardPerson, Status, emit
-from loop.worlds import open_lookahead
+from loop.world_models import open_lookahead
 from tasks.task import Json
 from webagent.action import is_final
 from webagent.agent import Asking, Event, Result, Stop

@@ -17,7 +17,7 @@ from loop.own_code import load_own, load_own_policy
 from loop.policies import ModelChoice
 from loop.restating import RestateChoice
 from loop.student import BUILTIN, StudentChoice
-from loop.worlds import WorldChoice, check_world
+from loop.world_models import WorldChoice, check_world
 from webagent.action.custom import names_of
 from webagent.agent import Agent, Asking
 from webagent.agent.actor import ModelOptions, check_actor, name_of

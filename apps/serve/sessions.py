@@ -24,10 +24,10 @@ from benchmarks.sites.hosting import Hosting
 from evaluators.combine import ask
 from evaluators.evaluator import FunctionEvaluator
 from loop.judging.specification import EvaluatorBuilder
+from loop.measurement.environment import load_guard
 from loop.measurement.scoring import SECONDS, has_checks
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import judge_of, judging
-from loop.measurement.worlds import load_guard
 from tasks.suite import SEEDS_PER_SPLIT, UnknownTask
 from tasks.task import Task
 from webagent.action import Wait

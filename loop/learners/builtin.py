@@ -8,7 +8,7 @@ import numpy as np
 
 from loop.folder import TRAINING
 from loop.learners.state import ArmState, Purpose
-from loop.session import SHARED, Progress, Session
+from loop.session import SHARED, Session, TrainingProgress
 from webagent.memory import Memory, MemoryMismatch
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
@@ -48,7 +48,9 @@ class BuiltinLearner:
         if not session.folder.has_weights(arm, session.repeat, round):
             tokens = session.config.round_tokens if round else session.config.base_tokens
             stage = "policy" if round else "first training"
-            report = self.train(state, session.fit_config(tokens, round), session.progress(stage))
+            report = self.train(
+                state, session.fit_config(tokens, round), session.report_loss(stage)
+            )
             session.charge(round, report)
             if arm == SHARED:
                 self.report_first_training(report)
@@ -75,7 +77,7 @@ class BuiltinLearner:
     async def close(self) -> None:
         """Hold nothing that would have to be given back."""
 
-    def train(self, state: ArmState, config: FitConfig, progress: Progress) -> FitReport:
+    def train(self, state: ArmState, config: FitConfig, progress: TrainingProgress) -> FitReport:
         """Imitate demonstrations, judged successes and believed dreams, every task as much.
 
         With nothing to imitate yet, as without demonstrations in the first round, nothing is done.
@@ -103,7 +105,7 @@ class BuiltinLearner:
         return fit(self.model.network, rows, config, progress)
 
     def report_first_training(self, report: FitReport) -> None:
-        """Say where the demonstrations were gone over too seldom to learn from them, and what of
+        """Report where the demonstrations were gone over too seldom to learn from them, and what of
         them the network has no way to say."""
         session, told = self._session, []
         if report.tokens and report.passes < FEW_PASSES:
@@ -122,7 +124,7 @@ class BuiltinLearner:
             )
         if told:
             session.store.put_state(f"{TRAINING}:{SHARED}:{session.repeat}", "; ".join(told))
-            session.say("first training", 1.0, "; ".join(told))
+            session.report("first training", 1.0, "; ".join(told))
 
     async def _learn_memory(self, state: ArmState, arm: str, round: int) -> None:
         """Remember what the arm may learn from, or load what was remembered before; a memory that
@@ -136,14 +138,14 @@ class BuiltinLearner:
                 self.memory = Memory.load(session.folder.weights(*key))
                 return
             except MemoryMismatch as error:
-                session.say("memory", 1.0, f"built again: {error}")
+                session.report("memory", 1.0, f"built again: {error}")
         self.memory = self.memory or Memory()
         train_memory(self.memory, state, 1000 * session.repeat + round)
         if not self.memory.has_prior and not all(map(self.memory.has_examples, session.names)):
             # Demonstrations alone: own successes would teach what exploring happened to find.
             self.memory.learn_prior(state.demonstrations, 1000 * session.repeat + round)
         session.folder.save(self.memory, *key)
-        session.say("memory", 1.0, f"{len(self.memory)} steps remembered")
+        session.report("memory", 1.0, f"{len(self.memory)} steps remembered")
 
 
 def train_memory(memory: Memory, state: ArmState, seed: int) -> None:

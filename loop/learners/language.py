@@ -89,7 +89,7 @@ class LanguageLearner:
         session, loop = self._session, asyncio.get_running_loop()
         folder = session.folder.weights(arm, session.repeat, round, "policy")
         if not folder.is_dir():
-            tell = session.progress("policy" if round else "first training")
+            tell = session.report_loss("policy" if round else "first training")
 
             def progress(done: float, loss: float) -> None:
                 if self._is_closing.is_set():
@@ -99,7 +99,7 @@ class LanguageLearner:
             training = RoundTraining(session, self._named, start, arm, round, progress)
             report, told = await loop.run_in_executor(self._thread, training.run, state)
             if told:
-                session.say("policy", 1.0, told)
+                session.report("policy", 1.0, told)
             if report is not None:
                 session.charge(round, report)
         return resolve_unchanged(folder)

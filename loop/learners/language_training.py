@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from loop.learners.state import ArmState
 from loop.policies import NamedPolicy
-from loop.session import Progress, Session
+from loop.session import Session, TrainingProgress
 from loop.training.encoding import PromptEncoder, RunImages, build_reading
 from loop.training.lessons import build_units, make_objective
 from loop.training.settings import TrainSettings, WeightSettings
@@ -48,7 +48,7 @@ class RoundTraining:
     """Folder or hub name of the weights of the round before."""
     arm: str
     round: int
-    progress: Progress
+    progress: TrainingProgress
 
     def run(self, state: ArmState) -> tuple[FitReport | None, str]:
         """Train and save; return what that took, or why nothing changes. A training that was killed

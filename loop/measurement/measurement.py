@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from loop.console.progress import count_episodes
 from loop.costs import format_spending
 from loop.folder import read_judge_id
+from loop.measurement.environment import WorldFactory, open_worlds
 from loop.measurement.scoring import HEADLINE, EpisodeScorer, open_scorer
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
-from loop.measurement.worlds import WorldFactory, open_worlds
 from loop.student import BUILTIN, note_student
 from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
-from loop.worlds import open_lookahead
+from loop.world_models import open_lookahead
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
 from webagent.models.spending import Ledger, MeteredModel

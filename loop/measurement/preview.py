@@ -7,11 +7,11 @@ from typing import Any
 from benchmarks.rules import CONSULTING_RULES
 from loop.folder import RunFolder
 from loop.measurement import measurement
+from loop.measurement.environment import find_missing_logins, find_missing_sites
 from loop.measurement.measurement import is_infeasible
 from loop.measurement.scoring import has_checks
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of
-from loop.measurement.worlds import find_missing_logins, find_missing_sites
 from tasks.task import Task
 from webagent.agent.asking import MAX_TOKENS
 

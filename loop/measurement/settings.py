@@ -14,7 +14,7 @@ from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
 from loop.restating import RestateChoice
 from loop.student import StudentChoice
-from loop.worlds import WorldChoice
+from loop.world_models import WorldChoice
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name

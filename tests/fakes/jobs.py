@@ -4,11 +4,11 @@ import os
 import time
 from pathlib import Path
 
-from loop.jobs import Say
+from loop.jobs import ReportProgress
 from webagent.errors import WorldError
 
 
-def note(say: Say, folder: Path, name: str, how: str) -> None:
+def note(say: ReportProgress, folder: Path, name: str, how: str) -> None:
     """Leaves a file with the time it began and ended, or goes wrong in the way asked for."""
     began = time.monotonic()
     say("working", 0.0, how)

@@ -113,7 +113,7 @@ async def learner(tmp_path: Path) -> AsyncIterator[LanguageLearner]:
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:
-        session = Session(config, folder, store, nothing, ARMS["self"], 0, lambda *said: None)
+        session = Session(config, folder, store, ARMS["self"], 0, lambda *said: None, nothing)
         opened = LanguageLearner(session)
         yield opened
         await opened.close()

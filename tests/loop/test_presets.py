@@ -6,7 +6,7 @@ import pytest
 
 from loop.arms import arms_of
 from loop.flat import laid_upon
-from loop.judges import check_judges
+from loop.judging.named import check_judges
 from loop.learners.choice import check_learner
 from loop.presets import LACKING, PRESETS, describe_lacking
 from webagent.errors import UsageError

@@ -14,9 +14,9 @@ from loop.flat import compose, laid_upon
 from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
-from loop.sampling import FIRST_FRESH, sample_tasks
 from loop.session import Session
 from loop.settings import ImproveConfig
+from loop.stages import FIRST_FRESH, sample_tasks
 from loop.task_split import load_suite
 from webagent.action.actions import Click
 from webagent.errors import SetupError, StoreError
@@ -33,7 +33,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:
-        yield Session(config, folder, store, nothing, ARMS["self"], 0, lambda *said: None)
+        yield Session(config, folder, store, ARMS["self"], 0, lambda *said: None, nothing)
 
 
 @pytest.fixture

@@ -41,8 +41,9 @@ def test_what_a_first_training_lacks_is_told_and_kept(
     nothing, said = cast(Any, SimpleNamespace()), list[str]()
     with folder.store() as store:
         session = Session(
-            *(config, folder, store, nothing, ARMS[SHARED], 1),
+            *(config, folder, store, ARMS[SHARED], 1),
             lambda stage, done, text: said.append(text),
+            nothing,
         )
         learner = BuiltinLearner(session, untrained())
         learner.unsaid = Counter(unsaid)
@@ -65,7 +66,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     waves: list[tuple[str, list[tuple[str, int, int]]]] = []
 
     async def play(
-        session: Session, plan: Sequence[PlannedEpisode], policy: object, stage: str
+        player: object, plan: Sequence[PlannedEpisode], policy: object, stage: str
     ) -> list[Trajectory]:
         wave = [(one.task.name, one.task.seed, one.provenance.index) for one in plan]
         waves.append((stage, wave))
@@ -73,7 +74,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
             Trajectory(f"{one.provenance.index}", one.task, ending=Ending.TASK_OVER) for one in plan
         ]
 
-    async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
+    async def scored(player: object, episodes: Sequence[Trajectory]) -> list[float | None]:
         return [values[episode.task.name].pop(0) for episode in episodes]
 
     monkeypatch.setattr("loop.stages.play_episodes", play)
@@ -83,7 +84,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     nothing = cast(Any, SimpleNamespace())
     state = ArmState(nothing)
     with folder.store() as store:
-        session = Session(*(config, folder, store, nothing, ARMS[SHARED], 1), lambda *said: None)
+        session = Session(config, folder, store, ARMS[SHARED], 1, lambda *said: None, nothing)
         await demonstrate(session, state)
     (first, played), (second, again) = waves
     assert (first, second) == ("demonstrations", "more demonstrations")
@@ -123,7 +124,7 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
     learner = cast(Any, CountingLearner())
 
     async def play(
-        session: Session,
+        player: object,
         plan: Sequence[PlannedEpisode],
         policy: object,
         stage: str,
@@ -134,7 +135,7 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
         assert earlier == known[-1]
         return [Trajectory(f"{one.task.seed}", one.task, ending=Ending.ANSWERED) for one in plan]
 
-    async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
+    async def scored(player: object, episodes: Sequence[Trajectory]) -> list[float | None]:
         return [float(each.task.seed % 2) for each in episodes]
 
     monkeypatch.setattr("loop.stages.play_episodes", play)
@@ -144,8 +145,9 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     with folder.store() as store:
         session = Session(
-            *(config, folder, store, cast(Any, None), ARMS["self"], 0),
+            *(config, folder, store, ARMS["self"], 0),
             lambda *said: None,
+            cast(Any, None),
         )
         tasks = [session.suite.task("click-link", seed) for seed in range(5)]
         state = ArmState(learner)
@@ -164,8 +166,8 @@ def test_a_round_s_figures_are_sent_to_the_tracker_once(tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     with folder.store() as store:
-        parts = (config, folder, store, nothing, ARMS["self"], 0)
-        session = Session(*parts, lambda stage, done, text: None)
+        parts = (config, folder, store, ARMS["self"], 0)
+        session = Session(*parts, lambda stage, done, text: None, nothing)
         judge = read_judge_id(store)
         for index, success in enumerate((1.0, 0.0)):
             played = Trajectory(

@@ -42,7 +42,7 @@ def test_refused_actions_are_told_by_round_and_stop_the_run_above_the_bound(
         guarded("b", ("page", "other_sites"), ("proxy", "other_sites")),
     ]
     with folder.store() as store:
-        session = Session(config, folder, store, nothing, ARMS["self"], 0, nothing)
+        session = Session(config, folder, store, ARMS["self"], 0, nothing, nothing)
         record_learning(session, state, 2)
         reason = describe_violations(session, 2)
         [row] = summarize_learning(store)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loop.console.output import Status
-from loop.worlds import WorldChoice
+from loop.world_models import WorldChoice
 from recipes import cli
 from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from webagent.models.builtin.model import BuiltinModel

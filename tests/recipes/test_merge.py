@@ -7,12 +7,12 @@ import pytest
 
 from loop.flat import compose, laid_upon
 from loop.folder import RunFolder
-from loop.job import done_key, name_job
-from loop.session import HEADLINE
+from loop.measurement.scoring import HEADLINE
 from loop.settings import ImproveConfig
 from loop.summary import read_summary
 from loop.task_split import load_suite, split_tasks, write_split
 from recipes import cli
+from recipes.improve import done_key, name_job
 from webagent.models.spending import Spent
 from webagent.records import Ending, Observation, Provenance, Score, Trajectory
 from webagent.rollout import episode_id

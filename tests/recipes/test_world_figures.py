@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop.worlds import WorldChoice, open_world, remember_run
+from loop.world_models import WorldChoice, open_world, remember_run
 from recipes import cli
 from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from tests.fakes.orders import ORDERS, look_up

@@ -35,7 +35,7 @@ BELIEFS = "beliefs"
 
 
 @dataclass(slots=True)
-class BelievedJudge:
+class LearningJudge:
     """The judge whose verdicts decide task sampling and training data."""
 
     evaluator: FunctionEvaluator
@@ -45,7 +45,7 @@ class BelievedJudge:
     """Number of consecutive failed judgements up to the last one."""
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
-    async def believe(
+    async def judge_round(
         self, episodes: Sequence[Trajectory], arm: str, round: int
     ) -> list[float | None]:
         """Judge the episodes of a round; None where it abstains or its model failed. Stored
@@ -53,7 +53,7 @@ class BelievedJudge:
 
         Raises `ModelError` if its model seems to be unavailable.
         """
-        key, asked_now, failed = f"{BELIEFS}:{arm}:{round}", 0, 0
+        key, requested, failed = f"{BELIEFS}:{arm}:{round}", 0, 0
         reason = ""
         known = {
             episode: score.value
@@ -62,11 +62,11 @@ class BelievedJudge:
             if (score.name, score.evaluator) == (BELIEVED, self.evaluator.id)
         }
 
-        async def judge(trajectory: Trajectory) -> float | None:
-            nonlocal asked_now, failed, reason
+        async def judge_one(trajectory: Trajectory) -> float | None:
+            nonlocal requested, failed, reason
             if trajectory.id in known:
                 return known[trajectory.id]
-            asked_now += 1
+            requested += 1
             async with self.places:
                 asked = await ask(self.evaluator, trajectory, seconds=SECONDS)
             if asked.was_in_vain:
@@ -83,14 +83,14 @@ class BelievedJudge:
             return asked.score.value
 
         try:
-            found = list(await asyncio.gather(*map(judge, episodes)))
-            if asked_now > 1 and failed == asked_now and not self.ledger.reason:
+            found = list(await asyncio.gather(*map(judge_one, episodes)))
+            if requested > 1 and failed == requested and not self.ledger.reason:
                 raise ModelError(
                     f"all {failed} judgements of {self.evaluator.id} failed, the latest: {reason}"
                 )
             return found
         finally:
-            if asked_now and episodes[0].provenance.phase == "collect":
+            if requested and episodes[0].provenance.phase == "collect":
                 noted: dict[str, Any] = {"judge": self.evaluator.id, "failed": failed}
                 self.store.put_state(key, noted)
 
@@ -99,7 +99,7 @@ class BelievedJudge:
 class Judges:
     """The named judges; None stands for the checks."""
 
-    believed: BelievedJudge | None = None
+    learning: LearningJudge | None = None
     measuring: EpisodeScorer | None = None
 
 
@@ -131,7 +131,7 @@ async def open_judges(
     asked = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
     async with open_judge_model(asked, ledger) as model:
         making = EvaluatorBuilder(model, store.images.get, SECONDS)
-        believed = measuring = None
+        learning = measuring = None
         if config.evaluation.measured_by not in CHECKS:
             if (folder.path / FILE).exists():
                 verify_judges(folder.path, making, [config.evaluation.measured_by])
@@ -140,8 +140,8 @@ async def open_judges(
             evaluator = making.evaluator(specs[1])
             measuring = EpisodeScorer(store, evaluator, specs[1].asks_a_model, ledger)
         if config.judging.judge not in CHECKS:
-            believed = BelievedJudge(making.evaluator(specs[0]), store, ledger)
-        yield Judges(believed, measuring)
+            learning = LearningJudge(making.evaluator(specs[0]), store, ledger)
+        yield Judges(learning, measuring)
 
 
 def _parse(text: str) -> EvaluatorSpec:

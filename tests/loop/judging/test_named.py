@@ -13,7 +13,7 @@ from loop.arms import ARMS
 from loop.costs import Caps, open_ledger, read_stop_reason, run_within_caps
 from loop.flat import compose
 from loop.folder import RunFolder
-from loop.judges import BelievedJudge, Judges, check_judges, open_judges
+from loop.judging.named import LearningJudge, check_judges, open_judges
 from loop.judging.scoring import OUTAGE
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
 from loop.learners import ArmState
@@ -50,8 +50,8 @@ def played(store: Store, count: int) -> list[Trajectory]:
     return found
 
 
-def judge(store: Store, judgement: Callable[[Trajectory], Verdict]) -> BelievedJudge:
-    return BelievedJudge(FunctionEvaluator("said@1", "success", judgement), store, Ledger())
+def judge(store: Store, judgement: Callable[[Trajectory], Verdict]) -> LearningJudge:
+    return LearningJudge(FunctionEvaluator("said@1", "success", judgement), store, Ledger())
 
 
 async def test_verdicts_abstentions_and_failures_are_kept_apart_and_compared(store: Store) -> None:
@@ -66,8 +66,8 @@ async def test_verdicts_abstentions_and_failures_are_kept_apart_and_compared(sto
             case _:
                 return Verdict(1.0, "it looks done")
 
-    believed = await judge(store, judgement).believe(episodes, "self:0", 1)
-    assert believed == [None, None, 1.0, 1.0, 1.0, 1.0]
+    judged = await judge(store, judgement).judge_round(episodes, "self:0", 1)
+    assert judged == [None, None, 1.0, 1.0, 1.0, 1.0]
     (row,) = measure_beliefs(store, "checks_hold")
     assert (row["arm"], row["round"], row["judge"]) == ("self", 1, "said@1")
     assert (row["episodes"], row["decided"], row["abstained"], row["failed"]) == (6, 4, 1, 1)
@@ -83,7 +83,7 @@ async def test_what_was_said_is_not_asked_again_and_what_failed_is(store: Store)
         asked.append(trajectory.id)
         return Verdict(1.0, "")
 
-    assert await judge(store, judgement).believe(episodes, "self:0", 1) == [0.0, 1.0]
+    assert await judge(store, judgement).judge_round(episodes, "self:0", 1) == [0.0, 1.0]
     assert asked == ["e1"]
 
 
@@ -92,7 +92,7 @@ async def test_a_model_that_is_not_there_ends_the_round(store: Store) -> None:
         raise ModelError("no connection")
 
     with pytest.raises(ModelError, match=f"the last {OUTAGE} judgements of said@1 failed"):
-        await judge(store, judgement).believe(played(store, OUTAGE), "self:0", 1)
+        await judge(store, judgement).judge_round(played(store, OUTAGE), "self:0", 1)
 
 
 async def test_a_judge_that_fails_every_one_of_a_few_ends_the_round_too(store: Store) -> None:
@@ -100,7 +100,7 @@ async def test_a_judge_that_fails_every_one_of_a_few_ends_the_round_too(store: S
         raise ModelError("no connection")
 
     with pytest.raises(ModelError, match=r"all 3 judgements of said@1 failed.*no connection"):
-        await judge(store, judgement).believe(played(store, 3), "self:0", 1)
+        await judge(store, judgement).judge_round(played(store, 3), "self:0", 1)
 
 
 def answered(store: Store, count: int) -> list[Trajectory]:
@@ -115,22 +115,22 @@ def answered(store: Store, count: int) -> list[Trajectory]:
     ]
 
 
-def asking(store: Store, reply: str, ledger: Ledger) -> BelievedJudge:
+def asking(store: Store, reply: str, ledger: Ledger) -> LearningJudge:
     """PAE's judge before a model that always says the same."""
     model = MeteredModel(CannedModel([reply] * 100), ledger, "judge")
     evaluator = EvaluatorBuilder(model, None).evaluator(parse_evaluator("judge:pae"))
-    return BelievedJudge(evaluator, store, ledger)
+    return LearningJudge(evaluator, store, ledger)
 
 
 async def test_a_judge_that_answers_garbage_decides_nothing_and_a_sentence_says_why(
     store: Store,
 ) -> None:
     episodes = answered(store, 3)
-    believed = asking(store, "I like trains.", Ledger())
-    assert await believed.believe(episodes, "self:0", 1) == [None, None, None]
+    judged = asking(store, "I like trains.", Ledger())
+    assert await judged.judge_round(episodes, "self:0", 1) == [None, None, None]
     state = ArmState(cast(Any, None), experience=episodes)
     state.success = dict.fromkeys((each.id for each in episodes), None)
-    session: Any = SimpleNamespace(store=store, arm=ARMS["self"], repeat=0, judges=Judges(believed))
+    session: Any = SimpleNamespace(store=store, arm=ARMS["self"], repeat=0, judge=judged)
     session.proposed = {}
     record_learning(session, state, 1)
     (row,) = summarize_learning(store)
@@ -149,7 +149,7 @@ async def test_a_judge_that_costs_more_than_the_cap_ends_the_run_and_what_it_sai
         found: list[float | None] = []
 
         async def work() -> None:
-            found.extend(await asking(store, "SUCCESS", ledger).believe(episodes, "self:0", 1))
+            found.extend(await asking(store, "SUCCESS", ledger).judge_round(episodes, "self:0", 1))
 
         await run_within_caps(work(), ledger, store, None)
         return found
@@ -168,7 +168,7 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     with folder.store() as store:
         async with open_judges(config, folder, store, Ledger()) as judges:
-            assert judges.measuring is not None and judges.believed is None
+            assert judges.measuring is not None and judges.learning is None
         assert (folder.path / "frozen.json").is_file()
         (weights / "more.txt").write_text("other weights")
         with pytest.raises(SetupError, match="is not the frozen one"):

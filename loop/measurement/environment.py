@@ -9,7 +9,7 @@ from loop.executors.executor import BrowserSetup, open_executor
 from loop.executors.worker import OpenWorlds
 from loop.measurement.selection import TaskSelection, list_page_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of, judging
-from loop.worlds import check_world
+from loop.world_models import check_world
 from tasks.task import Task
 from webagent.browser.pictures import GoalPictures
 from webagent.browser.sessions.login import Logins

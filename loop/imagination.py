@@ -10,7 +10,7 @@ import numpy as np
 from loop.console.progress import count_items
 from loop.learners import ArmState
 from loop.session import Session
-from loop.worlds import WorldChoice, open_world, put_behind, read_success, remember_run
+from loop.world_models import WorldChoice, open_world, put_behind, read_success, remember_run
 from tasks.suite import split_of
 from tasks.task import Json
 from webagent.errors import StoreError
@@ -51,6 +51,13 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     }
     pages = {key: start_at(trajectory) for key, trajectory in starts.items()}
     plan = _plan_dreams(session, list(starts.values()), round)
+    finished = 0
+
+    def report_finished(_: Trajectory) -> None:
+        nonlocal finished
+        finished += 1
+        session.report("imagine", min(finished / len(plan), 1.0), f"{finished} episodes")
+
     async with open_world(session.config.lookahead, world) as (opened, _):
         asked = charge(opened, session.ledger)
 
@@ -66,7 +73,7 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
             open_imagined,
             concurrency=32,
             recorder=session.store,
-            on_episode=session.progress_of("imagine", len(plan)),
+            on_episode=report_finished,
         )
     state.dreams = [t for t in episodes if _is_believed(t, session.config.imagination.belief)]
 
