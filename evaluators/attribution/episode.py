@@ -47,10 +47,12 @@ def find_ordinal(goal: str) -> int | None:
 def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
     """Find the elements whose names the goal has: quoted, or as words of its own.
 
-    Beside quoted terms other words count only when they are capitalised. Where no element has the
-    name that is quoted, elements of that kind are meant, as in `a "textarea" widget`.
+    Beside quoted terms other words count only when they are capitalised. Of names that differ in
+    letter case alone the one that is quoted is meant. Where no element has the name that is quoted,
+    elements of that kind are meant, as in `a "textarea" widget`.
     """
-    terms = {_plain(term) for term in find_quoted(goal)}
+    quoted = set(find_quoted(goal))
+    terms = {_plain(term) for term in quoted}
     terms |= {other for term in terms for other in _ALIKE.get(term, ())}
     elements = [node for node in page.nodes if node.mark]
     named = []
@@ -60,6 +62,8 @@ def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
         exact = rf"(?<![\w]){re.escape(name)}(?![\w])"
         if name and (_plain(name) in terms or (is_candidate and re.search(exact, goal))):
             named.append(node)
+    exact = {_plain(node.name) for node in named if node.name.strip() in quoted}
+    named = [n for n in named if n.name.strip() in quoted or _plain(n.name) not in exact]
     return tuple(named) or tuple(n for n in elements if n.kind.rpartition(":")[2] in terms)
 
 

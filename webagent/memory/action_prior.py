@@ -171,7 +171,7 @@ def _elements(view: _View) -> Iterator[tuple[Action, Features]]:
     page, scene = view.scene.page, view.scene
     matches = [match_words(node.name, view.unmet) if node.mark else 0.0 for node in page.nodes]
     ranked = sorted(matches, reverse=True)
-    done = [(d.op, d.role, d.name.lower(), d.observation.url) for d in scene.past]
+    done = [(d.op, d.role, d.name, d.observation.url) for d in scene.past]
     url = page.observation.url
     last_op = scene.past[-1].op if scene.past else ""
     for line, node in enumerate(page.nodes):
@@ -180,7 +180,7 @@ def _elements(view: _View) -> Iterator[tuple[Action, Features]]:
         key = key_of(node)
         used = view.count(view.usage.used.get(key, ()))
         seen = view.count(view.usage.seen.get(key, ()))
-        name = clean(node.name).lower()
+        name = clean(node.name)
         common: Features = {
             "word": match_words(node.name, view.words),
             "unmet word": matches[line],
@@ -224,9 +224,10 @@ _ROLES = ("link", "button", "option", "checkbox", "radio", "combobox", "menuitem
 
 def _about_values(view: _View, line: int, node: Node) -> Features:
     name = clean(node.name).lower()
-    whole = float(any(value.lower() == name for value in view.values))
+    page = view.scene.page
+    whole = float(any(v.lower() == name and line in page.named(node.role, v) for v in view.values))
     part = float(not whole and any(len(v) > 2 and v.lower() in name for v in view.values))
-    beside = float(not whole and view.scene.page.rows[line] in view.rows)
+    beside = float(not whole and page.rows[line] in view.rows)
     above = max((hit for hit in view.hits if hit < line), default=-99)
     near = float(not whole and line - above <= LINES_BELOW)
     acted = any(d.op == "click" and d.name.lower() == name for d in view.scene.past)

@@ -183,13 +183,13 @@ def element_candidates(
         # What was already done to an element while the page looked as it does now.
         now = scene.page.observation
         done = {
-            (past.op, past.role, past.name.lower())
+            (past.op, past.role, past.name)
             for past in scene.past
             if past.observation.url == now.url and _look(past.observation) == _look(now)
         }
         for candidate in mine:
             node = now.node(candidate.value) if candidate.value else None
-            if node is not None and (candidate.op, node.role, clean(node.name).lower()) in done:
+            if node is not None and (candidate.op, node.role, clean(node.name)) in done:
                 candidate.features["repeated"] = 1.0
         if mine:
             found.append((sum(share for share, _ in group), mine))
@@ -207,14 +207,12 @@ def argument_candidates(
     found = _candidates(scene, element.op, name, cases, siblings)
     if name in ("option",):
         line = scene.page.line_of.get(element.value)
-        labels = (
-            {clean(node.name).lower(): node.name for node in scene.page.options(line)}
-            if line is not None
-            else {}
-        )
+        names = [n.name for n in scene.page.options(line)] if line is not None else []
+        labels = {clean(n).lower(): n for n in names} | {clean(n): n for n in names}
         kept = []
         for candidate in found:
-            label = labels.get(clean(str(candidate.value)).lower())
+            value = clean(str(candidate.value))
+            label = labels.get(value) or labels.get(value.lower())
             if label is not None or not labels:
                 candidate.value = label or candidate.value
                 kept.append(candidate)

@@ -37,7 +37,7 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     role, name = node.role, clean(node.name)
     references = scene.references(name) if name else []
     for reference in [("=", name), *references] if name else []:
-        same = page.by_name.get((role, name.lower()), [])
+        same = page.named(role, name)
         yield from (("name", role, reference, place) for place in _places(same, line))
     slots = scene.slots_on_page()
     for reference, text in slots:
@@ -156,8 +156,7 @@ def _named(scene: Scene, role: str, reference: Reference, place: int) -> int | N
     text = scene.value(reference)
     if not text:
         return None
-    by_name = scene.page.by_name
-    lines = by_name.get((role, text.lower()), [])
+    lines = scene.page.named(role, text)
     if not lines and reference[0] == SLOT:
         names = (
             (i, clean(scene.page.nodes[i].name).lower()) for i in scene.page.by_role.get(role, ())
@@ -174,13 +173,14 @@ def _holding(page: Page, role: str, text: str) -> list[int]:
 
 def in_goal(scene: Scene, role: str) -> list[int]:
     """Return the elements of a role whose whole name stands in the goal."""
-    goal = scene.goal.text.lower()
+    goal = scene.goal.text
     found = []
     for i in scene.page.by_role.get(role, ()):
-        name = clean(scene.page.nodes[i].name).lower()
-        if name and len(name) < LONGEST_LABEL and is_within(name, goal):
-            found.append(i)
-    return found
+        name = clean(scene.page.nodes[i].name)
+        if name and len(name) < LONGEST_LABEL and is_within(name.lower(), goal.lower()):
+            found.append((i, name))
+    exact = {name.lower() for _, name in found if is_within(name, goal)}
+    return [i for i, name in found if name.lower() not in exact or is_within(name, goal)]
 
 
 def wanted(scene: Scene, role: str) -> list[int]:
@@ -227,7 +227,7 @@ def _each(scene: Scene, at: Reference, role: str, named: Reference) -> int | Non
     if not text or not name:
         return None
     marks = {done.mark for done in scene.past}
-    lines = page.by_name.get((role, name.lower()), ())
+    lines = page.named(role, name)
     for hit in page.find_all(text)[:MOST_PLACES_OF_EACH]:
         line = page.units[hit].line
         after = next((i for i in lines if i > line), None)
@@ -278,14 +278,13 @@ def _in_rows(scene: Scene, references: Sequence[Reference], role: str) -> list[i
 def _untried(scene: Scene, role: str, references: Sequence[Reference]) -> list[int]:
     """Elements of a role, in rows that hold these values, not acted on before in this episode."""
     page = scene.page
-    tried = {(d.role, d.name.lower()) for d in scene.past if d.name}
+    tried = {(d.role, d.name) for d in scene.past if d.name}
     marks = {d.mark for d in scene.past}
     lines = _in_rows(scene, references, role) if references else page.by_role.get(role, ())
     return [
         i
         for i in lines
-        if (role, clean(page.nodes[i].name).lower()) not in tried
-        and page.nodes[i].mark not in marks
+        if (role, clean(page.nodes[i].name)) not in tried and page.nodes[i].mark not in marks
     ]
 
 

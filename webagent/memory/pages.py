@@ -65,17 +65,24 @@ class Page:
 
     def find_all(self, text: str) -> tuple[int, ...]:
         """Return what `find` does, however often the text stands there."""
-        key = text.lower()
-        if key not in self._found:
-            hits = self._whole.get(key) or [
+        if text not in self._found:
+            key = text.lower()
+            whole = self._whole.get(key, [])
+            hits = [i for i in whole if self.units[i].text == text] or whole
+            self._found[text] = tuple(hits) or tuple(
                 i for i, held in enumerate(self.keys) if key in held and is_within(key, held)
-            ]
-            self._found[key] = tuple(hits)
-        return self._found[key]
+            )
+        return self._found[text]
 
     def whole(self, text: str) -> list[Unit]:
-        """Return the units that are the text and nothing else."""
-        return [self.units[i] for i in self._whole.get(text.lower(), ())]
+        """Return the units that are the text and nothing else, in its letter case if any is."""
+        units = [self.units[i] for i in self._whole.get(text.lower(), ())]
+        return [unit for unit in units if unit.text == text] or units
+
+    def named(self, role: str, name: str) -> list[int]:
+        """Return the lines of a role and name, in the name's own letter case if any is."""
+        lines = self.by_name.get((role, name.lower()), [])
+        return [i for i in lines if clean(self.nodes[i].name) == name] or lines
 
     def holds(self, text: str) -> bool:
         """Whether the text stands anywhere on the page."""

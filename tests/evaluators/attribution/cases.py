@@ -209,6 +209,9 @@ def grounding() -> Iterator[Made]:
     yield blame("button of another card", 0, *turns, goal="Put the Blue lamp into the cart.")
     turns = ((HOME, Click(1)), (LAMPS, Click(3)))
     yield blame("wrong link", 1, *turns, goal='Click on the link "Blue lamp".', over=LAMPS)
+    twins = page("/twins", "1 button Yes", "2 button yes")
+    goal = 'Click on the "yes" button.'
+    yield blame("twin in other letter case", 0, (twins, Click(1)), goal=goal, over=twins)
     for outcome in ("no element 77 on this page", "element 77 is gone from the page"):
         second = said(LAMPS, "no element 78 on this page")
         turns = (

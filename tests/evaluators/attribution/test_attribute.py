@@ -65,6 +65,7 @@ KINDS = {
     "half done": "ended early",
     "twin of Bob Miller": "wrong twin",
     "wrong link": "wrong element",
+    "twin in other letter case": "wrong element",
     "misread": "misread",
     "made-up value": "made-up value",
     "cut from a long page, answered": "cut",

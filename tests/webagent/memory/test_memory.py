@@ -323,3 +323,29 @@ def test_a_failure_is_excused_by_successes_at_the_same_goal_only() -> None:
         asked = opened("new", "Open the door.", 1).steps[0].observation
         confidence.append(memory.propose(asked, ())[0].confidence)
     assert confidence[0] > confidence[1]
+
+
+@pytest.mark.parametrize("shown", [("Yes", "yes"), ("yes", "Yes")])
+def test_the_twin_in_the_goals_letter_case_is_clicked(shown: tuple[str, str]) -> None:
+    def press(name: str, wanted: str, labels: tuple[str, ...], mark: int) -> Trajectory:
+        buttons = tuple(Node(i + 1, "button", each, kind="button") for i, each in enumerate(labels))
+        return episode(name, f'Click on the "{wanted}" button.', (buttons, Click(mark)))
+
+    memory = taught(
+        press("a", "ok", ("Cancel", "ok"), 2), press("b", "Previous", ("Previous", "no"), 1)
+    )
+    for wanted in shown:
+        mark = shown.index(wanted) + 1
+        assert proposed(memory, press("new", wanted, shown, mark), 0) == Click(mark)
+
+
+def test_an_option_in_the_goals_letter_case_is_chosen() -> None:
+    def choose(name: str, wanted: str, labels: tuple[str, ...]) -> Trajectory:
+        listed = (Node(10 + i, "option", each, kind="option") for i, each in enumerate(labels))
+        page = (Node(2, "combobox", "Unit", kind="select"), *listed)
+        return episode(name, f'Choose "{wanted}".', (page, SelectOption(2, wanted)))
+
+    memory = taught(choose("a", "kg", ("g", "kg")), choose("b", "t", ("g", "t")))
+    for wanted in ("Mb", "MB"):
+        new = choose("new", wanted, ("MB", "Mb"))
+        assert proposed(memory, new, 0) == SelectOption(2, wanted)
