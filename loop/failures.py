@@ -1,7 +1,7 @@
 """Why a run's episodes failed: read from its attribution.json, else attributed by rules."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,24 @@ _SHOWN = 3
 """Kinds, tasks and sites named in one cell."""
 
 
-def summarize_failures(run: Path, phase: str = "") -> FailureSummary:
-    """Summarize failures by the rules, and by attribution.json for the episodes it covers.
+def choose_phase(phases: Collection[str]) -> str:
+    """Return the phase whose failures say what to fix: evaluation where there is any, else all."""
+    return "evaluate" if "evaluate" in phases else ""
 
-    Covers one phase, or all. Raises `StoreError`.
+
+def name_episodes(phase: str) -> str:
+    """Return what the episodes of a phase are called in sentences."""
+    return {"": "episodes", "evaluate": "evaluation episodes"}.get(phase, f"{phase} episodes")
+
+
+def summarize_failures(run: Path) -> FailureSummary:
+    """Summarize the failures that say what to fix, by the rules and by attribution.json.
+
+    Raises `StoreError`.
     """
     written = read_written(run)
-    return summarize([written.get(one.episode, one) for one in attribute_failures(run, phase)[0]])
+    found, _, phase = attribute_failures(run)
+    return summarize([written.get(one.episode, one) for one in found], name_episodes(phase))
 
 
 def read_written(run: Path) -> dict[str, Attribution]:
@@ -39,16 +50,17 @@ def read_written(run: Path) -> dict[str, Attribution]:
 
 def attribute_failures(
     run: Path, phase: str = "", trusted: str = ""
-) -> tuple[list[Attribution], int]:
-    """Return the cause that the rules give for each failure, and the number of episodes with a
-    verdict.
+) -> tuple[list[Attribution], int, str]:
+    """Return the cause that the rules give for each failure, the number of episodes with a verdict,
+    and the phase they are of.
 
-    Covers one phase, or all; evaluators whose ids start with `trusted` count as ground truth, by
-    default the judge of the run. Raises `StoreError`.
+    Covers one phase, by default that of `choose_phase`; evaluators whose ids start with `trusted`
+    count as ground truth, by default the judge of the run. Raises `StoreError`.
     """
-    where: dict[str, Any] = {"phase": phase} if phase else {}
     found, scored = [], 0
     with Store.open(run) as store:
+        phase = phase or choose_phase({entry.phase for entry in store.entries("finished")})
+        where: dict[str, Any] = {"phase": phase} if phase else {}
         scores, judged = store.scores("any", **where), load_judgements(store)
         trusted = trusted or choose_judge(read_judge_id(store), scores)
         for episode in store.trajectories("finished", **where):
@@ -62,7 +74,7 @@ def attribute_failures(
             if failed:
                 judgement = judged.get(episode.id)
                 found.append(attribute(episode, given, judgement, trusted=trusted))
-    return found, scored
+    return found, scored, phase
 
 
 def read_attributions(path: Path) -> list[Attribution]:

@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     print_summary(summary)
     for sentence in filter(None, (looked, restated)):
         print(sentence)
-    if to_fix := summarize_failures(folder.path, "evaluate").first:
+    if to_fix := summarize_failures(folder.path).first:
         print(to_fix)
     print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
     status = Status.DONE if summary["arms"] else Status.FAILED

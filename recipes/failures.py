@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from evaluators.attribution import Attribution, Cause, FailureSummary, ask_cause, summarize
 from loop.console.output import CommandResult
 from loop.console.screen import build_table, results_console
-from loop.failures import COLUMNS, FILE, attribute_failures, format_rows
+from loop.failures import COLUMNS, FILE, attribute_failures, format_rows, name_episodes
 from loop.policies import ModelChoice
 from webagent.errors import StoreError
 from webagent.files import write_whole
@@ -23,6 +23,8 @@ class Attributed(TypedDict):
 
     episodes: int
     """Episodes with a verdict."""
+    phase: str
+    """Phase they are of; empty for all."""
     summary: dict[str, Any]
     """Causes with their counts, `unknown`, and what to fix `first`."""
     failures: list[dict[str, Any]]
@@ -34,16 +36,18 @@ def explain_failures(run: Path, phase: str, trust: str, choice: ModelChoice) -> 
 
     The model is queried where the rules find no cause, if it is named.
     """
-    found, scored = attribute_failures(run, phase, trust)
+    found, scored, phase = attribute_failures(run, phase, trust)
     if choice.is_named and any(one.cause is Cause.UNKNOWN for one in found):
         found = asyncio.run(_query_unknown(choice.contestant().language_model(), run, found))
+    summary, episodes = summarize(found, name_episodes(phase)), name_episodes(phase)
     result = {
         "episodes": scored,
-        "summary": asdict(summarize(found)),
+        "phase": phase,
+        "summary": asdict(summary),
         "failures": [asdict(one) for one in found],
     }
     path = write_whole(run / FILE, json.dumps(result, indent=1) + "\n")
-    _print(summarize(found), scored, path)
+    _print(summary, f"{scored} {episodes}", path)
     return CommandResult(result)
 
 
@@ -69,13 +73,14 @@ async def _query_cause(model: Model, run: Path, episode: str) -> Attribution:
         return await ask_cause(model, trajectory, given, store.images.get)
 
 
-def _print(summary: FailureSummary, scored: int, path: Path) -> None:
+def _print(summary: FailureSummary, scored: str, path: Path) -> None:
     console = results_console()
     if not summary.failures:
         unjudged = "no episode has a verdict yet: webagent judge gives them"
-        console.print(f"none of {scored} episodes with a verdict failed" if scored else unjudged)
+        is_scored = not scored.startswith("0 ")
+        console.print(f"none of {scored} with a verdict failed" if is_scored else unjudged)
         return
-    title = f"why {summary.failures} of {scored} episodes did not succeed"
+    title = f"why {summary.failures} of {scored} did not succeed"
     console.print(build_table(title, COLUMNS, format_rows(summary), right=("failures",)))
     unknown = f"{summary.unknown} could not be put down to anything"
     console.print(f"• {unknown}; all of them with their evidence: {path}")

@@ -45,8 +45,8 @@ class ReportConfig:
     results: Path = Path("docs/results")
     """With --publish: folder of the published figures."""
     phase: str = ""
-    """With --failures and --pointing: only episodes of this phase, such as `evaluate` or
-    `collect`."""
+    """With --failures and --pointing: only episodes of this phase, such as `collect`. Default with
+    --failures: `evaluate`, if the run has any."""
     model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """Model to query about failures that no rule explains, if one is named."""
 
@@ -99,7 +99,7 @@ def _write(run: Path, config: ReportConfig) -> CommandResult:
         page = write_report(summary, store, run, config.html)
     plots: list[Path] = []
     if config.png is not None:
-        plots = write_plots(summary, summarize_failures(run, "evaluate"), config.png)
+        plots = write_plots(summary, summarize_failures(run), config.png)
     print_summary(summary)
     print(f"\nreport: {page}")
     for plot in plots:

@@ -58,7 +58,7 @@ def write_report(
 def format_page(summary: Summary, store: Store | None = None) -> str:
     """Return the HTML of the report."""
     is_measured = bool(store and summary["arms"])
-    failures = summarize_failures(store.folder, "evaluate") if store and is_measured else None
+    failures = summarize_failures(store.folder) if store and is_measured else None
     steps = max((arm["rounds"][-1]["real_steps"] for arm in summary["arms"]), default=0)
     facts = {
         "tasks": f"{len(summary['tasks']):,}",

@@ -146,8 +146,11 @@ class FailureSummary:
         return sum(row.count for row in self.causes if row.cause is Cause.UNKNOWN)
 
 
-def summarize(attributions: Iterable[Attribution]) -> FailureSummary:
-    """Return counts for each cause with intervals, by task and by site, and what to fix first."""
+def summarize(attributions: Iterable[Attribution], episodes: str = "episodes") -> FailureSummary:
+    """Return counts for each cause with intervals, by task and by site, and what to fix first.
+
+    `episodes` says which ones they are of.
+    """
     failures = list(attributions)
     total = len(failures)
     rows = []
@@ -165,7 +168,7 @@ def summarize(attributions: Iterable[Attribution]) -> FailureSummary:
                 examples=_choose_examples(found),
             )
         )
-    return FailureSummary(total, tuple(rows), _recommend_fix(failures))
+    return FailureSummary(total, tuple(rows), _recommend_fix(failures, episodes))
 
 
 def find_remedy(cause: Cause, kind: str) -> str:
@@ -173,7 +176,7 @@ def find_remedy(cause: Cause, kind: str) -> str:
     return REMEDIES.get((cause, kind), REMEDIES.get((cause, ""), ""))
 
 
-def _recommend_fix(found: Sequence[Attribution]) -> str:
+def _recommend_fix(found: Sequence[Attribution], episodes: str) -> str:
     """Return the cause with most failures that something can be done about, in one sentence."""
     if not found:
         return ""
@@ -188,7 +191,7 @@ def _recommend_fix(found: Sequence[Attribution]) -> str:
     often = f", most often {kind} ({most})" if kind else ""
     named = ", ".join(_choose_examples([one for one in chosen if one.kind == kind]))
     return (
-        f"Fix {cause} first: {len(chosen)} of {len(found)} episodes without success"
+        f"Fix {cause} first: {len(chosen)} of {len(found)} {episodes} without success"
         f" ({len(chosen) / len(found):.0%}, {low:.0%} to {high:.0%}){often};"
         f" {find_remedy(cause, kind)}. See {named}."
     )

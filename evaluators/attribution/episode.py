@@ -59,12 +59,12 @@ def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
     for node in elements:
         name = node.name.strip()
         is_candidate = len(name) > 1 and (not terms or name[0].isupper())
-        exact = rf"(?<![\w]){re.escape(name)}(?![\w])"
-        if name and (_plain(name) in terms or (is_candidate and re.search(exact, goal))):
+        pattern = rf"(?<![\w]){re.escape(name)}(?![\w])"
+        if name and (_plain(name) in terms or (is_candidate and re.search(pattern, goal))):
             named.append(node)
     exact = {_plain(node.name) for node in named if node.name.strip() in quoted}
-    named = [n for n in named if n.name.strip() in quoted or _plain(n.name) not in exact]
-    return tuple(named) or tuple(n for n in elements if n.kind.rpartition(":")[2] in terms)
+    chosen = [n for n in named if n.name.strip() in quoted or _plain(n.name) not in exact]
+    return tuple(chosen) or tuple(n for n in elements if n.kind.rpartition(":")[2] in terms)
 
 
 def is_line_naming(node: Node, names: Iterable[str]) -> bool:

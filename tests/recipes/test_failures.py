@@ -46,7 +46,7 @@ def test_a_run_gets_a_table_a_file_and_a_sentence(
     run = stored(tmp_path, *cases)
     assert cli.main(["report", str(run), "--failures"]) == 0
     out = capsys.readouterr().out
-    assert f"why {len(cases)} of {len(cases) + 1} episodes did not succeed" in out
+    assert f"why {len(cases)} of {len(cases)} evaluation episodes did not" in out
     assert "Fix grounding first" in out
     result = json.loads((run / "attribution.json").read_text())
     assert result["summary"]["failures"] == len(cases) == len(result["failures"])
@@ -60,7 +60,7 @@ def test_the_result_is_printed_as_json_and_a_phase_can_be_chosen(
     assert cli.main(["report", str(run), "--failures", "--json", "--phase", "evaluate"]) == 0
     assert json.loads(capsys.readouterr().out)["episodes"] == 3
     assert cli.main(["report", str(run), "--failures", "--phase", "collect"]) == 0
-    assert "none of 1 episodes with a verdict failed" in capsys.readouterr().out
+    assert "none of 1 collect episodes with a verdict failed" in capsys.readouterr().out
 
 
 def test_the_reports_table_is_escaped_and_knows_what_the_file_says(tmp_path: Path) -> None:

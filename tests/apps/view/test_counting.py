@@ -1,5 +1,7 @@
 """What counts as an episode of the policy is the same for the viewer, attribution and summary."""
 
+import html
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from apps.report.page import format_page
 from apps.view.contents import Archive, Contents, ContentsCache
 from apps.view.episodes import count_outcomes, list_chips, read_filter
 from apps.view.pages import CauseFinder
@@ -14,6 +17,7 @@ from apps.view.runs import standing
 from loop.failures import attribute_failures, summarize_failures
 from loop.folder import read_origin
 from loop.summary import RunMeta, summarize
+from recipes import cli
 from tests.fakes.run import TASKS, episode, measure
 from webagent.records import SET_APART, Provenance, Score
 from webagent.store import Store
@@ -49,7 +53,7 @@ def contents(run: Path) -> Contents:
 def test_one_of_three_failed_whoever_is_asked(
     run: Path, contents: Contents, tmp_path: Path
 ) -> None:
-    found, scored = attribute_failures(run)
+    found, scored, _ = attribute_failures(run)
     assert (len(found), scored) == (1, 3)
     assert summarize_failures(run).failures == 1
     assert len(attribute_failures(run, BASELINE)[0]) == 3, "unless their phase is named"
@@ -63,6 +67,31 @@ def test_one_of_three_failed_whoever_is_asked(
     assert row["rounds"][-1]["success"] == pytest.approx(2 / 3)
     latest = standing(contents)
     assert latest is not None and (latest.success, latest.episodes) == (pytest.approx(2 / 3), 3)
+
+
+def test_what_to_fix_first_is_of_the_evaluation_wherever_it_is_shown(
+    run: Path, view: Callable[[Path], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(run) as store:
+        for index in range(9):
+            measure(store, Provenance(arm="m", phase="collect", index=index), "t", index, False)
+        page = format_page(
+            summarize(store, RunMeta("miniwob@1", TASKS, "", (read_origin(),))), store
+        )
+    first = summarize_failures(run).first.partition(" See ")[0]
+    assert ": 1 of 1 evaluation episodes without success" in first
+    assert first in html.unescape(page)
+    assert cli.main(["report", str(run), "--failures"]) == 0
+    assert " ".join(first.split()) in " ".join(capsys.readouterr().out.split())
+
+    def shown() -> str:
+        with urlopen(f"{view(run.parent)}/run/one") as answer:
+            return html.unescape(answer.read().decode())
+
+    deadline = time.monotonic() + 20
+    while first not in shown():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_the_rate_of_a_list_is_that_of_the_policy_in_it(contents: Contents) -> None:
@@ -120,6 +149,6 @@ def test_who_has_the_last_word_is_the_judge_of_the_run(tmp_path: Path) -> None:
             if few is not None:
                 store.score(whole.id, Score("success", few, "guessed", "guess@1"))
     contents = ContentsCache().contents(Archive(folder.parent).run("one"))
-    found, scored = attribute_failures(folder)
+    found, scored, _ = attribute_failures(folder)
     assert (len(found), scored) == (1, 3)
     assert list(contents.failed) == [found[0].episode]
