@@ -339,7 +339,8 @@ def _address(table: FileEntry, key: str, value: str) -> str:
 AnySite: TypeAlias = Site | RemoteSite
 
 SITES: Registry[str] = Registry(lambda: collect("SITES"))
-"""Id to the module whose function `site` makes it, as benchmarks declare them."""
+"""Id to the module whose function `site` makes it, as benchmarks declare them; in `MODULE:NAME` the
+function is given the name."""
 
 
 def find_site(name: str, files: Sequence[Path] = ()) -> AnySite:
@@ -357,8 +358,9 @@ def find_site(name: str, files: Sequence[Path] = ()) -> AnySite:
         own = "" if close else "; name the file of one of your own with --sites"
         there = ", ".join(close or sorted(known))
         raise UnknownSiteError(f"no site is called {name!r}; there is {there}{own}")
-    make: Callable[[], Site] = import_module(SITES[whole]).site
-    return make()
+    module, _, part = SITES[whole].partition(":")
+    make: Callable[..., Site] = import_module(module).site
+    return make(part) if part else make()
 
 
 def described_sites(files: Sequence[Path] = ()) -> dict[str, TomlSite]:
