@@ -275,6 +275,9 @@ READ: dict[str, tuple[str, ...]] = {
     "a run of WebShop's; tests/benchmarks/webshop judges by its rules": (
         "webagent judge runs/NAME --with rules:reward",
     ),
+    "a checkout of another project; tests/benchmarks/webarena_infinity plays one like it": (
+        "webagent benchmark webarena-infinity --tasks gmail-easy --policy endpoint --model NAME",
+    ),
     "labels that somebody gave in the viewer; tests/apps/view gives some": (
         "webagent judge runs/NAME --against runs/NAME",
     ),
