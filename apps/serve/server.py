@@ -32,6 +32,10 @@ from webagent.errors import WorldError
 
 _GRACE_SECONDS = 2
 _LARGEST_MESSAGE = 1 << 20
+_BY_SOCKET = "open a WebSocket at /ws, as EnvClient of openenv does"
+_API_VERSION = "1.0.0"
+"""Of OpenEnv's HTTP interface, in its production mode: episodes are played over the WebSocket."""
+_ANY_JSON = {"responses": {"200": {"description": "JSON"}}}
 _OPEN = "/health"
 """Answered without a token, for clients that wait for the server to start."""
 
@@ -73,8 +77,17 @@ def make_app(stage: Stage) -> ASGIApp:
         )
 
     async def by_socket(request: Request) -> Response:
-        reason = f"POST {request.url.path} has no session; open a WebSocket at /ws, as EnvClient of"
-        return JSONResponse({"detail": f"{reason} openenv-core does"}, 405)
+        reason = f"POST {request.url.path} has no session; {_BY_SOCKET}"
+        return JSONResponse({"detail": reason}, 405)
+
+    async def mcp(request: Request) -> Response:
+        return JSONResponse(answer_rpc(await request.body()))
+
+    async def openapi(_: Request) -> Response:
+        paths: dict[str, Any] = {path: {"get": _ANY_JSON} for path in answers}
+        paths["/mcp"] = {"post": _ANY_JSON}
+        info = {"title": "webagent", "version": _API_VERSION}
+        return JSONResponse({"openapi": "3.1.0", "info": info, "paths": paths})
 
     async def session(websocket: WebSocket) -> None:
         await _serve_session(stage, websocket)
@@ -88,10 +101,28 @@ def make_app(stage: Stage) -> ASGIApp:
     }
     routes = [
         *(Route(path, answer) for path, answer in answers.items()),
-        *(Route(path, by_socket, methods=["POST"]) for path in ("/reset", "/step", "/mcp")),
+        *(Route(path, by_socket, methods=["POST"]) for path in ("/reset", "/step")),
+        Route("/mcp", mcp, methods=["POST"]),
+        Route("/openapi.json", openapi),
         WebSocketRoute("/ws", session),
     ]
     return ClientFilter(Starlette(routes=routes), stage.config.token())
+
+
+def answer_rpc(body: bytes) -> dict[str, Any]:
+    """Return the JSON-RPC 2.0 answer to an MCP request: the tools, or an error, as a call of one
+    needs an episode."""
+    try:
+        message = json.loads(body)
+    except ValueError:
+        message = None
+    request = message if isinstance(message, dict) else {}
+    answer = {"jsonrpc": "2.0", "id": request.get("id")}
+    if request.get("method") == "tools/list":
+        return answer | {"result": {"tools": list_tools()}}
+    if "method" in request:
+        return answer | {"error": {"code": -32601, "message": f"no such method; {_BY_SOCKET}"}}
+    return answer | {"error": {"code": -32600, "message": "no JSON-RPC request"}}
 
 
 async def _serve_session(stage: Stage, websocket: WebSocket) -> None:

@@ -1,6 +1,6 @@
 """OpenEnv's messages: what clients may send, what they are answered, and which code an error has.
 
-As openenv-core 0.3 defines them; a message is one JSON object over a WebSocket.
+As openenv 0.10 and openenv-core 0.3 define them; a message is one JSON object over a WebSocket.
 """
 
 import json

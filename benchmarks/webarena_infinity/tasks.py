@@ -81,7 +81,6 @@ def _read(application: str, folder: Path) -> Iterator[tuple[Task, tuple[str, ...
                     ),
                 ),
                 site=f"{application}@{VERSION}",
-                template=f"{application}-{kind}",
             )
             parts = (application, kind, difficulty)
             joined = (f"{application}-{each}" for each in (kind, difficulty))

@@ -203,6 +203,28 @@ async def test_strangers_and_pages_are_not_let_in(serve: Serve, tmp_path: Path) 
             assert env.reset()["observation"]["goal"]
 
 
+@pytest.mark.slow
+async def test_what_openenv_validates_is_answered(serve: Serve) -> None:
+    """The criteria of `openenv validate --url` of openenv 0.10, in its production mode."""
+    with serve(tasks=("click-test-2",)) as server:
+        async with httpx2.AsyncClient() as http:
+            described = (await http.get(f"{server.url}/openapi.json")).json()
+            assert described["info"]["version"].startswith("1.")
+            assert not {"/reset", "/step", "/state"} & described["paths"].keys()
+            for path in described["paths"].keys() - {"/mcp"}:
+                assert (await http.get(f"{server.url}{path}")).status_code == 200
+            assert {"action", "observation", "state"} <= (
+                await http.get(f"{server.url}/schema")
+            ).json().keys()
+            empty = (await http.post(f"{server.url}/mcp", json={})).json()
+            assert (empty["jsonrpc"], empty["error"]["code"]) == ("2.0", -32600)
+            listed = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
+            tools = (await http.post(f"{server.url}/mcp", json=listed)).json()
+            assert (tools["id"], "click" in str(tools["result"])) == (7, True)
+            call = (await http.post(f"{server.url}/mcp", json=listed | {"method": "no"})).json()
+            assert "/ws" in call["error"]["message"]
+
+
 def test_a_port_in_use_is_told() -> None:
     with listen("127.0.0.1", 0) as taken, pytest.raises(SetupError, match="is in use"):
         listen("127.0.0.1", taken.getsockname()[1])
