@@ -20,6 +20,8 @@ from webagent.errors import WorldError
 _HOVER_MS = 200
 _MOST_CLICKS = 3
 _MOST_LOOKS = 3
+_MOST_HOLDERS = 5
+"""Menus in menus that are opened by the mouse on the way to an entry."""
 _LONGEST_WAIT_MS = 60_000
 _OPEN_MS = 1000
 """Virtual milliseconds that a list gets to open or to filter itself."""
@@ -335,10 +337,21 @@ async def _ask(tabs: Tabs, function: str, mark: int, *arguments: Any) -> str:
 
 async def _locate(tabs: Tabs, mark: int) -> dict[str, Any]:
     """Return the point of an element that a mouse would hit."""
-    place: dict[str, Any] = await tabs.active.ask_about(mark, "locate")
+    place = await _uncover(tabs, mark)
     if "option" in place:
         return {"error": f"element {mark} is an option of a list; choose it or act on the list"}
     return place
+
+
+async def _uncover(tabs: Tabs, mark: int) -> dict[str, Any]:
+    """Return where an element is, once the mouse is over all that has to bring it up."""
+    for _ in range(_MOST_HOLDERS):
+        place: dict[str, Any] = await tabs.active.ask_about(mark, "locate")
+        if not place.get("isHolder"):
+            return place
+        await pointer.move(tabs.active, (place["x"], place["y"]))
+        await tabs.settle(_HOVER_MS)
+    return {"error": f"element {mark} does not appear when the mouse is over what should show it"}
 
 
 async def _click_on(tabs: Tabs, mark: int, button: Button = "left", count: int = 1) -> str:
@@ -348,7 +361,7 @@ async def _click_on(tabs: Tabs, mark: int, button: Button = "left", count: int =
     the mouse is over something else: a picture is located again until it stays where it is.
     """
     tab = tabs.active
-    place = await tab.ask_about(mark, "locate")
+    place = await _uncover(tabs, mark)
     if "option" in place:
         return await _ask(tabs, "choose", mark, place["option"])
     for _ in range(_MOST_LOOKS):

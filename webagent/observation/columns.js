@@ -13,7 +13,7 @@ function isShort(cell) {
 
 // A coloured dot or bar in a cell that nothing listens for belongs to the text of its row.
 function isDotOfRow(element, style) {
-  if (!isColouredBox(element, style) || style.display === "table-cell" || isInteractive(element, style)) return false;
+  if (!isColouredBox(element, style) || drawsTick(element) || style.display === "table-cell" || isInteractive(element, style)) return false;
   const table = element[own.closest]("table, [role=table], [role=grid], [role=treegrid]");
   if (!table || !element[own.closest]("td, th, [role=cell], [role=gridcell]")) return false;
   for (let node = element; node && node !== flatParent(table); node = flatParent(node)) {

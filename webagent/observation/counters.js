@@ -12,7 +12,7 @@ let NUMBERED = null;
 function numbered(element, part) {
   if (!NUMBERED) {
     NUMBERED = { "::before": new Map(), "::after": new Map() };
-    new Counters().pass(document.documentElement, writtenBy(document));
+    new Counters().pass(document.documentElement, rulesOf(document).written);
   }
   return NUMBERED[part].get(element) || "";
 }
@@ -31,7 +31,7 @@ class Counters {
     const shadow = shadowOf(element);
     const inner = tagOf(element) === "slot" ? slotted(element) : shadow ? shadow.children : element[own.children];
     for (const child of [...inner]) {
-      if (child[own.nodeType] === Node.ELEMENT_NODE) this.pass(child, shadow ? writtenBy(shadow) : written);
+      if (child[own.nodeType] === Node.ELEMENT_NODE) this.pass(child, shadow ? rulesOf(shadow).written : written);
     }
     if (isWritten) this.write(element, "::after");
   }

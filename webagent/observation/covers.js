@@ -69,17 +69,63 @@ function isOpaque(element) {
   return !match || Number(match[1]) >= 0.9;
 }
 
-// The dialog that must be dealt with before anything else: one that the browser keeps in front, or one
-// that says so itself and has every point of the page behind it.
-function modalDialog() {
+// What must be dealt with before anything else, in reading order; nothing where the page is free. A dialog
+// that the browser keeps in front, one that says so itself and has every point of the page behind it, or
+// all that lies on a translucent sheet over the window, if there is something to act on.
+function layersInFront() {
   const native = [...document.querySelectorAll("dialog:modal")].pop();
-  if (native) return native;
-  return [...document.querySelectorAll("[aria-modal=true]")].reverse().find((each) => canBeSeen(each) && shutsOff(each));
+  if (native) return [native];
+  const modal = [...document.querySelectorAll("[aria-modal=true]")].reverse().find((each) => canBeSeen(each) && shutsOff(each));
+  return modal ? [modal] : layersOnSheet();
+}
+
+const SHARES = [0.05, 0.35, 0.65, 0.95]; // of the window's width and height: the points that are looked at
+const FINER_SHARES = [...SHARES, 0.2, 0.5, 0.8];
+const OPPOSITE_CORNERS = [0.05, 0.95]; // a drawer leaves one of them free
+
+function layersOnSheet() {
+  const sheet = OPPOSITE_CORNERS.map(sheetAt).find(Boolean);
+  if (!sheet) return [];
+  const layers = new Set(sheet[own.querySelector](CONTROLS) ? [sheet] : []);
+  for (const x of FINER_SHARES) for (const y of FINER_SHARES) layers.add(layerOf(elementAt(innerWidth * x, innerHeight * y), sheet));
+  layers.delete(null);
+  const isBefore = (one, other) => one[own.compareDocumentPosition](other) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const hasControl = [...layers].some((layer) => layer[own.querySelector](CONTROLS));
+  return hasControl ? [...layers].sort((one, other) => (isBefore(one, other) ? -1 : 1)) : [];
+}
+
+// The translucent sheet at the corner of the window, under nothing but what fills the window as well.
+function sheetAt(share) {
+  const [x, y] = [innerWidth * share, innerHeight * share];
+  const top = elementAt(x, y);
+  if (!top || !isBackdrop(top)) return null;
+  for (const element of document.elementsFromPoint(x, y)) {
+    if (!isBackdrop(element)) return null;
+    if (isTranslucent(element)) return element;
+  }
+  return null;
+}
+
+function isTranslucent(element) {
+  const style = getComputedStyle(element);
+  const [, alpha = "1"] = /rgba\(.*[,/] *([\d.]+)\)/.exec(style.backgroundColor) || [];
+  const opacity = Number(alpha) * Number(style.opacity);
+  return opacity > 0.05 && opacity < 0.95;
+}
+
+// The outermost element around a point in front of a sheet that does not hold the sheet; the sheet itself
+// for what is in it.
+function layerOf(found, sheet) {
+  const around = new Set();
+  for (let node = sheet; node; node = flatParent(node)) around.add(node);
+  let layer = found;
+  while (layer && !around.has(layer) && flatParent(layer) && !around.has(flatParent(layer))) layer = flatParent(layer);
+  return layer && flatParent(layer) === sheet ? sheet : around.has(layer) ? null : layer;
 }
 
 function shutsOff(dialog) {
-  for (const x of [0.05, 0.35, 0.65, 0.95]) {
-    for (const y of [0.05, 0.35, 0.65, 0.95]) {
+  for (const x of SHARES) {
+    for (const y of SHARES) {
       const found = elementAt(innerWidth * x, innerHeight * y);
       if (!found || found === document.body || found === document.documentElement) return false;
       if (!dialog[own.contains](found) && !found[own.contains](dialog) && !isBackdrop(found)) return false;
@@ -95,9 +141,9 @@ function isBackdrop(element) {
 
 const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [tabindex='0']";
 
-function behindDialog(dialog) {
+function behind(layers) {
   const all = document.querySelectorAll(CONTROLS).length;
-  return all - dialog[own.querySelectorAll](CONTROLS).length;
+  return layers.reduce((left, layer) => left - layer[own.querySelectorAll](CONTROLS).length, all);
 }
 
 function elementAt(x, y) {

@@ -324,12 +324,12 @@ function isMarkedSelected(element) {
   return tagOf(element) === "a" && item && tagOf(item) === "li" && hasClass(item, SELECTED);
 }
 
-function statesOf(element, role) {
+function statesOf(element, role, drawn) {
   const states = [];
   const aria = (name) => element[own.getAttribute]("aria-" + name);
   if (role === "checkbox" || role === "radio" || role === "switch") {
     const isMixed = tagOf(element) === "input" ? element.indeterminate : aria("checked") === "mixed";
-    const checked = tagOf(element) === "input" ? element.checked : aria("checked") === "true";
+    const checked = tagOf(element) === "input" ? element.checked : drawn ? drawn.isTicked : aria("checked") === "true";
     states.push(isMixed ? "mixed" : checked ? "checked" : "unchecked");
   }
   const current = aria("current");

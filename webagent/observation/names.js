@@ -220,34 +220,47 @@ function pseudoText(element, part) {
   return isApart ? ` ${text} ` : text;
 }
 
-// Which elements of a document or shadow tree may have text that a style writes, as a selector: to ask
-// every element for its computed `content` would take longer. A sheet of another site cannot be read.
-const WRITTEN = new WeakMap();
+// What the style sheets of a document or shadow tree say of its elements, by selectors: to ask every element
+// for its computed style would take longer. `written` may have text that a style writes, `broughtUp` is
+// there while the mouse is over something. A sheet of another site cannot be read.
+const SHEETS = new WeakMap();
 
-function writtenBy(root) {
-  const selectors = [...root.styleSheets, ...root.adoptedStyleSheets].flatMap((sheet) => {
-    let rules;
-    try {
-      rules = sheet.cssRules;
-    } catch {
-      return ["*"];
-    }
-    const known = WRITTEN.get(sheet);
-    if (known && known.count === rules.length) return known.selectors;
-    const selectors = [...rules].flatMap(selectorsOf);
-    WRITTEN.set(sheet, { count: rules.length, selectors });
-    return selectors;
-  });
-  return selectors.includes("*") ? "*" : ["q", ...selectors].join(", ");
+function rulesOf(root) {
+  const parts = [...(root.styleSheets || []), ...(root.adoptedStyleSheets || [])].map(rulesOfSheet);
+  const written = parts.flatMap((part) => part.written);
+  const broughtUp = parts.flatMap((part) => part.broughtUp);
+  return { written: written.includes("*") ? "*" : ["q", ...written].join(", "), broughtUp };
 }
 
-function selectorsOf(rule) {
-  if (rule.styleSheet) return [writtenBy({ styleSheets: [rule.styleSheet], adoptedStyleSheets: [] })].filter(Boolean);
-  const inner = [...(rule.cssRules || [])].flatMap(selectorsOf);
-  const content = rule.style ? rule.style.content : "";
-  if (!content || /^(none|normal|""|'')$/.test(content)) return inner;
-  const selector = (rule.selectorText || "&").replace(/::?(before|after|marker)\b/g, ":not(_)");
-  return [...inner, isSelector(selector) ? selector : "*"];
+function rulesOfSheet(sheet) {
+  let rules;
+  try {
+    rules = sheet.cssRules;
+  } catch {
+    return { written: ["*"], broughtUp: [] };
+  }
+  const known = SHEETS.get(sheet);
+  if (known && known.count === rules.length) return known;
+  const found = { count: rules.length, written: [], broughtUp: [] };
+  for (const rule of rules) readRule(rule, "", found);
+  SHEETS.set(sheet, found);
+  return found;
+}
+
+function readRule(rule, around, found) {
+  if (rule.styleSheet) {
+    const { written, broughtUp } = rulesOfSheet(rule.styleSheet);
+    found.written.push(...written);
+    return void found.broughtUp.push(...broughtUp);
+  }
+  const selector = (rule.selectorText || "&").replaceAll("&", around ? `:is(${around})` : "&");
+  for (const inner of rule.cssRules || []) readRule(inner, rule.selectorText ? selector : around, found);
+  if (!rule.style) return;
+  found.broughtUp.push(...broughtUpBy(rule, selector));
+  const content = rule.style.content;
+  if (!content || /^(none|normal|""|'')$/.test(content)) return;
+  const plain = selector.replace(/::?(before|after|marker)\b/g, ":not(_)");
+  found.written.push(isSelector(plain) ? plain : "*");
 }
 
 // Not so of a nested rule's, which stands for its parent's by `&`, and of other pseudo-elements.

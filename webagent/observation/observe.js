@@ -52,7 +52,8 @@ class Walk {
     this.items = new Set();
     this.numbers = new Map();
     this.number = "";
-    this.written = writtenBy(document);
+    this.rules = rulesOf(document);
+    this.broughtUp = 0;
     this.isStruck = false;
     this.cell = null;
     this.consumed = new Set();
@@ -74,17 +75,17 @@ class Walk {
   children(element, depth, muted) {
     const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : shownChildren(element);
-    const { written, isStruck: isAround } = this;
+    const { rules, isStruck: isAround } = this;
     this.isStruck = isStruck(getComputedStyle(element), isAround);
     if (shadow) {
-      this.written = writtenBy(shadow);
+      this.rules = rulesOf(shadow);
       SHADOWS.push(shadow);
     }
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
       if (node[own.nodeType] === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node[own.nodeType] === Node.ELEMENT_NODE) this.element(node, depth, muted);
     }
-    [this.written, this.isStruck] = [written, isAround];
+    [this.rules, this.isStruck] = [rules, isAround];
   }
 
   element(element, depth, muted) {
@@ -92,18 +93,18 @@ class Walk {
     if (this.ignore && element[own.matches](this.ignore)) return;
     if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
-    if (style.display === "none") return;
-    if (isCutAway(element, style)) return;
+    if (style.display === "none" || isCutAway(element, style)) return void this.bringUp(element, depth);
     if (element[own.inert] && !this.isInert) return this.inert(element, depth, muted);
     if (tagOf(element) === "br") return this.flush();
     if (style.display === "list-item") this.startItem(element, style);
-    const label = tagOf(element) === "label" && element.control;
+    const label = labelled(element);
     if (label && (hasOwnLine(label) || isDrawnIn(element, label))) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
     if (tagOf(element) === "select" && isSpeck(element) && isDrawnBeside(element)) return;
     const words = standIn(element, style) || (this.isInert && shownValue(element));
     if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
+    if (style.visibility !== "visible" && this.bringUp(element, depth)) return;
     if (isFrame(element)) return shown && !this.isInert && this.frame(element, depth);
     if (shown) this.noteCover(element, style);
     if (this.isInert) return this.block(element, style, depth, muted);
@@ -125,8 +126,26 @@ class Walk {
 
   isOwnLine(element, style) {
     if (this.items.has(element)) return true;
-    if (tagOf(element) === "label" && element.control) return true;
-    return isInteractive(element, style) || isDrawn(element, style);
+    if (labelled(element)) return true;
+    return (isInteractive(element, style) || isDrawn(element, style)) && !drawsTick(element);
+  }
+
+  // What the mouse brings up elsewhere; returns whether something hidden is that.
+  bringUp(element, depth) {
+    const rules = this.rules.broughtUp;
+    const holder = !this.isInert && rules.length && this.broughtUp < MOST_BROUGHT_UP && holderOf(element, rules);
+    if (!holder) return false;
+    const found = hiddenControls(element, (node) => rules.some(({ target }) => node[own.matches](target)));
+    if (found.length) this.flush();
+    for (const control of found) {
+      const [style, role] = [getComputedStyle(control), roleOf(control)];
+      this.rows.push({
+        mark: true, role, name: nameOf(control, style), value: valueOf(control), states: statesOf(control, role),
+        box: boxOf(holder), depth, kind: kindOf(control), element: control, description: "appears on hover",
+      });
+    }
+    this.broughtUp += found.length;
+    return true;
   }
 
   // Icons that were called alike by words of their style are called by what tells them apart.
@@ -203,8 +222,8 @@ class Walk {
   }
 
   // What was left out, said at the end.
-  sayWhatIsMissing(dialog) {
-    if (dialog) this.say(`behind the dialog: ${count(behindDialog(dialog), "element")} that cannot be used now`, dialog);
+  sayWhatIsMissing(layers) {
+    if (layers.length) this.say(`behind the dialog: ${count(behind(layers), "element")} that cannot be used now`, layers[0]);
     if (this.unusable) this.say(`inert: ${count(this.unusable, "element")} that cannot be used now`, document.body);
     if (this.covered) this.say(`behind other content: ${count(this.covered, "element")}`, document.body);
     if (this.unread) this.say(`out of view: ${count(this.unread, "more element")} not read`, document.body);
@@ -229,7 +248,7 @@ class Walk {
     if (style.contentVisibility === "hidden") return;
     if (style.display === "grid" || (isGap && this.grids.has(parent))) this.grids.add(element);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
-    const isWritten = this.written && !muted && element[own.matches](this.written);
+    const isWritten = this.rules.written && !muted && element[own.matches](this.rules.written);
     if (isWritten) this.addGenerated(element, "::before", depth);
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isWritten) this.addGenerated(element, "::after", depth);
@@ -260,6 +279,8 @@ class Walk {
   endCell(cell) {
     const order = sortOrder(cell);
     if (order && !cell[own.querySelector](CONTROLS)) this.text += ` ${order}`;
+    const last = this.rows[this.rows.length - 1];
+    if (last && last.mark && cell[own.contains](last.element)) return;
     const icon = !clean(cell[own.textContent]) && /(^|\|)\s*$/.test(this.text) && cell[own.querySelector]("svg, i, [class*=icon]");
     if (icon && canBeSeen(icon) && pictureName(icon)) this.addWords(pictureName(icon), icon, icon, 0);
   }
@@ -267,7 +288,7 @@ class Walk {
   // An item of a list begins with what is drawn before it, unless it has no text.
   startItem(item, style) {
     const [list, type] = [item[own.parentElement], style.listStyleType];
-    const isWritten = this.written && item[own.matches](this.written);
+    const isWritten = this.rules.written && item[own.matches](this.rules.written);
     if (!list || (PLAIN_MARKERS.test(type) && !isWritten)) return;
     if (!this.numbers.has(list)) this.numbers.set(list, listNumbers(list));
     this.number = markerText(item, type, this.numbers.get(list).get(item), isWritten);
@@ -333,22 +354,28 @@ class Walk {
   }
 
   line(element, style, depth) {
-    const control = tagOf(element) === "label" && element.control;
-    const source = control || element;
+    const control = labelled(element);
+    const tick = control ? null : tickBehind(element);
+    const source = control || tick || element;
     const list = control ? null : this.listOf(element);
-    const role = list && !LIST_ROLES.test(roleOf(element)) ? roleOf(list) : roleOf(source);
-    let name = control ? visibleText(element) : nameOf(element, style);
+    const drawn = source === element && !list && drawnTick(element);
+    const role = drawn ? drawn.role : list && !LIST_ROLES.test(roleOf(element)) ? roleOf(list) : roleOf(source);
+    let name = control ? visibleText(element) : drawn ? labelText(element) || tooltip(element) : nameOf(element, style);
+    if (tick && !clean(element[own.textContent])) name = nameOf(tick, style);
     if (list) name = nameForList(element, list, name);
     if (!name && (list || tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(list || element, role);
+    const rowOf = TICKED_ROLES.test(role) ? rowWords(element) : "";
+    name = name || rowOf;
     name = drawnName(name, element, isStruck(style, this.isStruck));
     this.flush();
     const row = {
       mark: true, role, name, value: list ? shownOfList(element, list) : valueBeside(source, name),
-      states: statesOf(source, role), box: boxOf(element), depth, kind: kindOf(source), element, list,
+      states: statesOf(source, role, drawn), box: boxOf(element), depth, kind: kindOf(source), element, list,
     };
     if (name && !clean(element[own.textContent]) && name === iconWords(element, style)) row.guess = name;
     if (source === this.focused) row.states.push("focused");
-    row.description = clean(`${this.number} ${shortly(shownDescription(source, name, row.value), name)}`);
+    const description = shortly(shownDescription(source, name, row.value), name);
+    row.description = clean(`${this.number} ${description || (rowOf === "all rows" || name.includes(rowOf) ? "" : rowOf)}`);
     this.number = "";
     this.rows.push(row);
     this.inside(row, element, depth);
@@ -463,10 +490,12 @@ class Walk {
 
   followingText(element) {
     let node = element[own.nextSibling];
-    while (node && node[own.nodeType] === Node.TEXT_NODE && !clean(node.data)) node = node[own.nextSibling];
+    while (node && (node[own.nodeType] === Node.COMMENT_NODE || (node[own.nodeType] === Node.TEXT_NODE && !clean(node.data)))) node = node[own.nextSibling];
     if (!node || (node[own.nodeType] === Node.ELEMENT_NODE && !/^(span|label|b|i|em|strong)$/.test(tagOf(node)))) return "";
     const text = clean(node[own.textContent]);
-    if (text && text.length <= 80) this.consumed.add(node);
+    const isApart = isInteractive(node[own.parentElement], getComputedStyle(node[own.parentElement])) ||
+      (node[own.nodeType] === Node.ELEMENT_NODE && isInteractive(node, getComputedStyle(node)));
+    if (text && text.length <= 80 && !isApart) this.consumed.add(node);
     return text.length <= 80 ? text : "";
   }
 }
@@ -590,16 +619,15 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   if (firstMark) nextMark = Math.max(nextMark, firstMark);
   else provisional = provisional || -1;
   const walk = new Walk(ignore);
-  const dialog = modalDialog();
-  if (dialog) walk.element(dialog, 0, false);
-  else if (document.body) walk.element(document.body, 0, false);
+  const layers = layersInFront();
+  for (const layer of layers.length ? layers : [document.body]) if (layer) walk.element(layer, 0, false);
   walk.flush();
   walk.leaveOutLabels();
   walk.leaveOutCovered();
   walk.focusOnce();
   walk.distinguish();
   sayWeekdays(walk.rows);
-  walk.sayWhatIsMissing(dialog);
+  walk.sayWhatIsMissing(layers);
   for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.body, "passed");
   const rows = walk.rows.map((row) => [
     row.mark ? markOf(row.element) : 0,

@@ -202,3 +202,38 @@ async def test_a_list_without_end_shows_its_first_options_and_takes_any(local: L
     seen = await local.step(act.SelectOption(1, "Part 2900"))
     assert (seen.outcome, seen.nodes[0].value) == ("", "Part 2900")
     assert any(node.name == "Part 2900" for node in seen.nodes)
+
+
+SHEET = "position: fixed; inset: 0; z-index: 5; "
+FRONT = "position: fixed; z-index: 6; background: white; "
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+@pytest.mark.parametrize(
+    "layers",
+    [
+        f"""<div style='{SHEET} background: rgba(0, 0, 0, 0.4)'></div>
+        <div style='{FRONT} left: 30%; top: 30%; width: 300px; height: 200px'>{{}}</div>""",
+        f"""<div style='{SHEET} background: black; opacity: 0.4'></div><div style='{SHEET}'>
+        <div style='{FRONT} left: 30%; top: 30%; width: 300px; height: 200px'>{{}}</div></div>""",
+        f"""<div style='{SHEET} background: rgba(0, 0, 0, 0.4)'><div
+        style='margin: 20%; background: white; height: 100px'>{{}}</div></div>""",
+        f"""<div style='{SHEET} background: rgba(0, 0, 0, 0.4)'></div>
+        <aside style='{FRONT} left: 0; top: 0; bottom: 0; width: 300px'>{{}}</aside>""",
+    ],
+)
+async def test_only_what_lies_on_a_translucent_sheet_can_be_used(
+    local: LocalWorld, clock: str, layers: str
+) -> None:
+    close = "<button onclick=\"document.body.style.background = 'white'\">Save</button>"
+    seen = await local.show(PAGE + layers.format(close), clock=clock)
+    assert [node.name for node in seen.nodes if node.mark] == ["Save"]
+    assert seen.nodes[-1].name == "behind the dialog: 2 elements that cannot be used now"
+
+
+async def test_a_menu_that_a_dialog_opens_beside_itself_belongs_to_it(local: LocalWorld) -> None:
+    seen = await local.show(f"""{PAGE}<div style='{SHEET} background: rgba(0, 0, 0, 0.4)'></div>
+        <div style='{FRONT} left: 30%; top: 30%; width: 300px; height: 200px'>
+        <button>Save</button></div><ul role=menu style='{FRONT} left: 60%; top: 60%; margin: 0;
+        width: 200px; height: 200px'><li role=menuitem>Red</ul>""")
+    assert [node.name for node in seen.nodes if node.mark] == ["Save", "Red"]

@@ -8,6 +8,8 @@ function locate(mark, most = 1) {
   if (!element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   if (tagOf(element) === "option") return { option: element.label };
+  const holder = canBeSeen(element) ? null : holderAround(element);
+  if (holder) return { ...placeOver(holder), isHolder: true };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
   const isSeen = isInView(element);
   if (!isSeen) bringToMiddle(element);
@@ -16,8 +18,17 @@ function locate(mark, most = 1) {
     bringToMiddle(element); // out from behind a header, for one, that stays where it is
     ({ points, hit } = reachable(element, most));
   }
+  const cutting = points.length ? null : holderAround(element);
+  if (cutting) return { ...placeOver(cutting), isHolder: true };
   if (points.length) return { ...points[0], ...(most > 1 ? { points } : {}) };
   return { error: hit ? `element ${mark} is covered by ${calling(hit)}` : `element ${mark} is outside the page` };
+}
+
+// Where the mouse has to be for something to come up: on the element itself, best not on a control in it.
+function placeOver(holder) {
+  if (!isInView(holder)) bringToMiddle(holder);
+  const [left, top, width, height] = boxOf(holder);
+  return reachable(holder, 1).points[0] || { x: left + width / 2, y: top + height / 2 };
 }
 
 function bringToMiddle(element) {

@@ -1,6 +1,5 @@
 // Ticks, lists and file fields: how an element is set, and what there is to choose from.
 
-const TICKED_ROLES = /^(checkbox|radio|switch|menuitemcheckbox|menuitemradio)$/;
 const OPTION_ROLES = "[role=option], [role=menuitem], [role=menuitemradio], [role=menuitemcheckbox], [role=treeitem]";
 
 function present(mark) {
@@ -9,7 +8,7 @@ function present(mark) {
 }
 
 function labelledBy(element) {
-  return tagOf(element) === "label" && element.control ? element.control : element;
+  return labelled(element) || tickBehind(element) || element;
 }
 
 function tickOf(mark) {
@@ -17,11 +16,12 @@ function tickOf(mark) {
   if (!element) return { error: `element ${mark} is gone from the page` };
   const box = labelledBy(element);
   const isNative = tagOf(box) === "input" && /^(checkbox|radio)$/.test(box.type);
-  const role = box[own.getAttribute]("role") || "";
+  const drawn = drawnTick(box);
+  const role = drawn ? drawn.role : box[own.getAttribute]("role") || "";
   if (!isNative && !TICKED_ROLES.test(role)) return { error: `element ${mark} cannot be checked or unchecked` };
   if (box[own.matches](":disabled") || box[own.getAttribute]("aria-disabled") === "true") return { error: `element ${mark} is disabled` };
   return {
-    ticked: isNative ? box.checked : box[own.getAttribute]("aria-checked") === "true",
+    ticked: isNative ? box.checked : drawn ? drawn.isTicked : box[own.getAttribute]("aria-checked") === "true",
     isRadio: isNative ? box.type === "radio" : /radio$/.test(role),
   };
 }

@@ -1,0 +1,89 @@
+"""A tick box that a component draws is a tick box, ticked or not, and called by its row."""
+
+import pytest
+
+from tests.local_pages import LocalWorld, mark_of
+from webagent.action import actions as act
+from webagent.records import Node, Observation
+
+pytestmark = pytest.mark.browser
+CLOCKS = pytest.mark.parametrize("clock", ["virtual", "real"])
+
+DRAWN = """<style>.box { width: 20px; height: 20px; background: #ccc; cursor: pointer }
+  input { NOT_SEEN }</style><table><tr><th><th>Item<th>Stock
+  <tr><td>BOX<td>Kayak<td>3<tr><td>BOX<td>Rope<td>12</table>"""
+BESIDE = """<div class=field><input type=checkbox><div class=box
+  onclick="this.previousElementSibling.click()"></div></div>"""
+INSIDE = "<div class=box onclick='this.firstChild.click()'><input type=checkbox></div>"
+NO_FIELD = """<div class="box simple-checkbox" onclick="this.firstChild.className =
+  'icon-checkbox-' + (this.firstChild.className.endsWith('blank') ? 'marked' : 'blank')"
+  ><i class=icon-checkbox-blank></i></div>"""
+
+
+def ticks(page: Observation) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(node.role, node.name, node.states) for node in page.nodes if node.mark]
+
+
+@CLOCKS
+@pytest.mark.parametrize("box", [BESIDE, INSIDE, NO_FIELD])
+@pytest.mark.parametrize("unseen", ["display: none", "visibility: hidden; position: absolute"])
+async def test_a_drawn_box_is_checked_and_unchecked(
+    local: LocalWorld, clock: str, box: str, unseen: str
+) -> None:
+    page = await local.show(DRAWN.replace("NOT_SEEN", unseen).replace("BOX", box), clock=clock)
+    off, on = ("unchecked",), ("checked",)
+    assert ticks(page) == [("checkbox", "Kayak", off), ("checkbox", "Rope", off)]
+    rope = mark_of(page, "Rope")
+    page = await local.step(act.Check(rope))
+    assert ticks(page) == [("checkbox", "Kayak", off), ("checkbox", "Rope", on)]
+    page = await local.step(act.Check(rope))
+    assert page.outcome == f"element {rope} is checked already"
+    page = await local.step(act.Uncheck(rope))
+    assert ticks(page) == [("checkbox", "Kayak", off), ("checkbox", "Rope", off)]
+
+
+async def test_a_transparent_field_and_its_drawing_are_one_element(local: LocalWorld) -> None:
+    page = await local.show("""<style>label, span { display: inline-block; position: relative }
+        input { opacity: 0; position: absolute; inset: 0; margin: 0 }
+        i { display: block; width: 16px; height: 16px; background: blue; cursor: pointer }</style>
+        <span><input type=checkbox aria-label=Accept><i onclick="1"></i></span>""")
+    assert ticks(page) == [("checkbox", "Accept", ("unchecked",))]
+
+
+async def test_a_dot_beside_a_tick_box_stays(local: LocalWorld) -> None:
+    page = await local.show("""<input type=checkbox aria-label=Done>
+        <i style="display: inline-block; width: 9px; height: 9px; background: red"></i>""")
+    assert [node.name for node in page.nodes if node.mark] == ["Done", "red box"]
+
+
+async def test_boxes_that_an_author_calls_alike_are_told_apart_by_their_rows(
+    local: LocalWorld,
+) -> None:
+    row = "<tr><td><input type=checkbox aria-label='Select row'><td>{}<td><button>Edit</button>"
+    head = "<tr><th><input type=checkbox><th>Item<th>"
+    page = await local.show(f"<table>{head}{row.format('Kayak')}{row.format('Rope')}</table>")
+    boxes = [(n.name, n.description) for n in page.nodes if n.role == "checkbox"]
+    assert boxes == [("all rows", ""), ("Select row", "Kayak"), ("Select row", "Rope")]
+
+
+async def test_the_words_after_a_box_stay_a_control_of_their_own(local: LocalWorld) -> None:
+    page = await local.show(
+        "<div><input type=checkbox><!-- v-if --><span onclick=1 tabindex=0>Docs</span></div>"
+    )
+    assert ticks(page) == [("checkbox", "Docs", ("unchecked",)), ("generic", "Docs", ())]
+
+
+async def test_no_icon_of_a_control_is_told_of_a_second_time(local: LocalWorld) -> None:
+    page = await local.show("""<style>i::before { content: "\\e900"; padding: 9px }</style>
+        <table><tr><td>Kayak<td><i class=icon-pencil role=button tabindex=0></i><i class=icon-bin
+        role=button tabindex=0></i></table>""")
+    assert [node.name for node in page.nodes] == ["Kayak", "pencil", "bin"]
+
+
+async def test_a_label_of_what_is_only_read_keeps_its_words(local: LocalWorld) -> None:
+    page = await local.show("""<label>Total: <output>£12.50</output></label><br>
+        <label>Disk <meter value=.7></meter></label><br><label>Rate <my-stars>three</my-stars>
+        </label><script>customElements.define("my-stars", class extends HTMLElement {
+        static formAssociated = true })</script>""")
+    assert [node.name for node in page.nodes] == ["Total: £12.50", "Disk 70%", "Rate three"]
+    assert all(isinstance(node, Node) and not node.mark for node in page.nodes)

@@ -1,0 +1,67 @@
+// Tick boxes that a component draws: the field that keeps the tick out of sight, or only the drawing.
+
+const TICKED_ROLES = /^(checkbox|radio|switch|menuitemcheckbox|menuitemradio)$/;
+const TICKS = "input[type=checkbox], input[type=radio]";
+const DRAWN_TICK = /(?:^|[\s_-])(check-?box|radio)(?=[\s_-]|$)/i;
+const DRAWN_TICKED = /(?:^|[\s_-])(checked|marked)(?=[\s_-]|$)/i;
+// Elements from the drawing outwards, or in it, that are looked at.
+const MOST_AROUND_TICK = 3;
+
+// What a label stands for, where that is to act on and not to read, as an `output` is.
+function labelled(element) {
+  const control = tagOf(element) === "label" && element.control;
+  return control && (isNative(control) || isInteractive(control, getComputedStyle(control))) ? control : null;
+}
+
+// The field that an element to click is drawn for, in it or beside it, and which nobody sees or labels.
+function tickBehind(element) {
+  if (!(element instanceof HTMLElement) || isNative(element) || writtenRole(element)) return null;
+  const isEmpty = !clean(element[own.textContent]);
+  for (let [holder, level] = [element, 0]; holder && level < (isEmpty ? MOST_AROUND_TICK : 1); holder = holder[own.parentElement], level++) {
+    const fields = holder[own.querySelectorAll]("input:not([type=hidden]), select, textarea, button");
+    if (!fields.length) continue;
+    const [field] = fields;
+    return fields.length === 1 && field[own.matches](TICKS) && !hasOwnLine(field) && !labelsFor(field).some(canBeSeen) ? field : null;
+  }
+  return null;
+}
+
+// `checkbox` or `radio`, and whether it is ticked, of an element without words that is drawn and called as one.
+function drawnTick(element) {
+  if (!(element instanceof HTMLElement) || !/^(|button)$/.test(writtenRole(element)) || clean(element[own.textContent])) return null;
+  if (element[own.hasAttribute]("aria-pressed") || (isNative(element) && tagOf(element) !== "button")) return null;
+  const parts = [element, ...element[own.querySelectorAll]("*")].slice(0, MOST_AROUND_TICK);
+  const words = parts.map(classOf).join(" ");
+  const [, kind] = DRAWN_TICK.exec(words) || [];
+  return kind ? { role: /^r/i.test(kind) ? "radio" : "checkbox", isTicked: DRAWN_TICKED.test(words) } : null;
+}
+
+// Whether an element is how a component draws the tick of a transparent field that lies over it.
+function drawsTick(element) {
+  if (!(element instanceof HTMLElement) || isNative(element) || writtenRole(element) || clean(element[own.textContent])) return false;
+  for (let [holder, level] = [element[own.parentElement], 0]; holder && level < MOST_AROUND_TICK; holder = holder[own.parentElement], level++) {
+    const fields = holder[own.querySelectorAll](TICKS);
+    if (fields.length > 1) return false;
+    if (fields.length) return isTransparent(fields[0]) && overlap(fields[0], element);
+  }
+  return false;
+}
+
+function isTransparent(element) {
+  return getComputedStyle(element).opacity === "0";
+}
+
+function overlap(one, other) {
+  const [a, b] = [one[own.getBoundingClientRect](), other[own.getBoundingClientRect]()];
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+// What tells a row of a table from the others: its first cell with words and without a control.
+function rowWords(element) {
+  if (element[own.closest]("th, thead, [role=columnheader]")) return "all rows";
+  const row = element[own.closest]("tr, [role=row]");
+  const cells = row ? [...row[own.children]].filter((cell) => !cell[own.contains](element)) : [];
+  const isPlain = (cell) => !cell[own.querySelector]("button, input, select, textarea, table, [role=button]");
+  const words = cells.filter(isPlain).map(visibleText).find((text) => /\p{L}{2}/u.test(text)) || "";
+  return words.length <= LONGEST_CELL ? words : "";
+}
