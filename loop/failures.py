@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluators.attribution import Attribution, FailureSummary, attribute, has_failed, summarize
 from evaluators.steps import load_judgements
-from loop.folder import choose_judge, read_judge_id
+from loop.notes import choose_judge, read_judge_id
 from webagent.errors import StoreError
 from webagent.records import is_of_policy
 from webagent.store import Store

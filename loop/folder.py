@@ -1,86 +1,31 @@
-"""The run folder: settings, origins, weights, store and notes, readable again after a kill."""
+"""The run folder: settings, origins, weights and store, readable again after a kill."""
 
+import fcntl
 import json
-import platform
+import os
 import shutil
-import subprocess
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from benchmarks.rules import checks_hold
 from loop.flat import flat, hints_of, nested
-from webagent.errors import SetupError, StoreError, UsageError
+from loop.origin import Origin, read_origin
+from webagent.errors import StoreError, UsageError
 from webagent.files import describe_invalid, write_whole
 from webagent.models.weight_notes import write_role
-from webagent.records import Score
 from webagent.store import Store
-
-SOURCE = Path(__file__).resolve().parents[1]
-_AT_ONCE = 1000
-"""Maximum number of unnamed runs that start in the same second."""
-_PACKAGES = {
-    "webagent": "webagent-loop",
-    "torch": "torch",
-    "transformers": "transformers",
-    "playwright": "playwright",
-    "miniwob": "miniwob",
-}
-
-
-class Origin(TypedDict):
-    """The versions with which a run, or a part of it, was made."""
-
-    commit: str
-    """Commit of the source tree; empty outside of one."""
-    modified: bool
-    """Whether files differed from the commit."""
-    versions: dict[str, str]
-    """Package name to version; empty if it is not installed."""
-
-
-def read_origin() -> Origin:
-    """Return the current versions of this program."""
-    head = _git("rev-parse", "HEAD")
-    is_modified = bool(head and _git("status", "--porcelain", "--untracked-files=no"))
-    return Origin(commit=head, modified=is_modified, versions=_versions())
-
-
-@cache
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name, package in _PACKAGES.items():
-        try:
-            found[name] = version(package)
-        except PackageNotFoundError:
-            found[name] = ""
-    from webagent.browser.chromium import find_chromium
-
-    try:
-        found["chromium"] = find_chromium(headless=True).version()
-    except SetupError:
-        found["chromium"] = ""
-    return found
-
-
-def _git(*arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(SOURCE), *arguments], capture_output=True, text=True, timeout=20
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
-
+from webagent.store.database import STORE_FILE
 
 if TYPE_CHECKING:
     from webagent.models.builtin.model import BuiltinModel
+
+SETTINGS, _LOCK = "run.json", "playing.lock"
+_AT_ONCE = 1000
+"""Maximum number of unnamed runs that start in the same second."""
 
 Config = TypeVar("Config")
 
@@ -134,33 +79,72 @@ class RunFolder:
 
     @classmethod
     def create_named(
-        cls, runs: Path, name: str, config: Any, command: Sequence[str]
+        cls,
+        runs: Path,
+        name: str,
+        config: Any,
+        command: Sequence[str],
+        files: Mapping[str, Any] | None = None,
     ) -> "RunFolder":
         """Return a new folder with this name among runs; by default named by command and time.
         Raises `UsageError` for a name that leads outside, `StoreError` as `create`."""
         if not name:
-            return cls.create(_claim_dated(runs, command[1]), config, command)
+            return cls.create(_claim_dated(runs, command[1]), config, command, files)
         if Path(name).name != name or "\\" in name or name.startswith("."):
             raise UsageError(f"--name {name!r} is no name of a folder; give one without slashes")
-        return cls.create(runs / name, config, command)
+        return cls.create(runs / name, config, command, files)
 
     @classmethod
-    def create(cls, path: Path, config: Any, command: Sequence[str]) -> "RunFolder":
-        """Return a new folder with its settings. Raises `StoreError` if it already contains a
-        run."""
-        if (path / "run.json").exists():
+    def create(
+        cls,
+        path: Path,
+        config: Any,
+        command: Sequence[str],
+        files: Mapping[str, Any] | None = None,
+    ) -> "RunFolder":
+        """Return a new folder with its settings, and with these JSON files, by name. The settings
+        are written last, so that a folder left by a kill before can be begun again. Raises
+        `StoreError` if it already contains a run."""
+        if (path / SETTINGS).exists():
             advice = f"resume it with --resume {path}, or " * ("resume" in hints_of(type(config)))
             raise StoreError(f"{path} holds a run already; {advice}choose another --name")
-        Store.open(path, create=True).close()
         folder = cls(path)
+        if not folder._is_unbegun():
+            Store.open(path, create=True).close()
         settings = {
             "version": VERSION,
             "command": list(command),
             "config": flat(config),
             "origins": [read_origin()],
         }
-        folder.write_json("run.json", settings)
+        for name, content in {**(files or {}), SETTINGS: settings}.items():
+            folder.write_json(name, content)
         return folder
+
+    def _is_unbegun(self) -> bool:
+        """Return whether a kill left an empty store here before the settings were written."""
+        if (self.path / SETTINGS).exists() or not (self.path / STORE_FILE).is_file():
+            return False
+        with Store.look(self.path) as store:
+            return not store.ids("any") and not store.states("")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder while this process plays its run; the system gives it free when the
+        process ends, however it does. Raises `StoreError` naming the process that plays it."""
+        with (self.path / _LOCK).open("a+", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                player = file.read().strip() or "that is starting"
+                raise StoreError(
+                    f"{self.path} is being played by process {player}; wait for it or stop it"
+                ) from None
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+            yield
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -180,7 +164,12 @@ class RunFolder:
 
     def settings(self) -> dict[str, Any]:
         """Return the content of `run.json`: version, command, resolved config and origins."""
-        file = self.path / "run.json"
+        file = self.path / SETTINGS
+        if self._is_unbegun():
+            raise StoreError(
+                f"{self.path} was left before its run began, so nothing is lost; begin it again"
+                f" with --name {self.path.name}"
+            )
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -199,32 +188,25 @@ class RunFolder:
         known: list[Origin] = settings["origins"]
         if known[-1] != now:
             known.append(now)
-            self.write_json("run.json", settings)
+            self.write_json(SETTINGS, settings)
         return tuple(known)
-
-    def _check_settings(self, found: Mapping[str, Any], cls: type) -> None:
-        """Raise `StoreError` for settings that this version does not have: what the run did by them
-        cannot be gone on with."""
-        known = hints_of(cls)
-        gone = [name for name in found if name not in known]
-        if gone:
-            named = ", ".join(gone[:3]) + ", …" * (len(gone) > 3)
-            commit = self.settings()["origins"][0]["commit"][:12] or "an unknown commit"
-            raise StoreError(
-                f"{self.path} was begun by another version ({commit}) with settings that are gone"
-                f" ({named}); go on with that version, or begin anew with another --name"
-            )
 
     def config(self, cls: type[Config]) -> Config:
         """Return the settings the run was started with. Raises `StoreError` if they do not fit."""
         from pydantic import TypeAdapter, ValidationError
 
-        found = self.settings().get("config")
-        if isinstance(found, dict):
-            self._check_settings(found, cls)
+        settings = self.settings()
+        found = settings.get("config")
+        given = found if isinstance(found, dict) else {}
+        if gone := [name for name in given if name not in hints_of(cls)]:
+            named = ", ".join(gone[:3]) + ", …" * (len(gone) > 3)
+            commit = settings["origins"][0]["commit"][:12] or "an unknown commit"
+            raise StoreError(
+                f"{self.path} was begun by another version ({commit}) with settings that are gone"
+                f" ({named}); go on with that version, or begin anew with another --name"
+            )
         try:
-            given = nested(cls, found) if isinstance(found, dict) else found
-            return TypeAdapter(cls).validate_python(given)
+            return TypeAdapter(cls).validate_python(nested(cls, given) if given else found)
         except ValidationError as error:
             raise StoreError(
                 f"{self.path}/run.json: {describe_invalid(error)}; the run was made by another"
@@ -269,58 +251,6 @@ class RunFolder:
         from webagent.models.builtin.model import BuiltinModel
 
         return BuiltinModel.load(self.weights(arm, repeat, round, part))
-
-
-TRAINING = "training"
-"""`training:ARM:REPEAT` stores the notes on a training."""
-LEARNING = "learning"
-"""`learning:ARM:REPEAT:ROUND` stores what a round was trained on."""
-PROPOSED = "proposed"
-"""`proposed:ARM:REPEAT:ROUND` stores the proposals before a round; in the folder of this name,
-`ARM-REPEAT/ROUND-PLACE` is the run that proposed them."""
-JUDGE = "benchmark:judge"
-"""Key of the judge's id, if it is not the rules."""
-
-
-def read_judge_id(store: Store) -> str:
-    """Return the id of the judge of this run: by default the rules over evidence."""
-    return str(store.get_state(JUDGE) or checks_hold().id)
-
-
-def choose_judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
-    """Return the start of the id of the judge whose verdicts count: the one the run names, else the
-    one with most verdicts."""
-    given = Counter(
-        score.evaluator for said in scores.values() for score in said if score.name == "success"
-    )
-    if not given or any(evaluator.startswith(named) for evaluator in given):
-        return named
-    return min(given, key=lambda evaluator: (-given[evaluator], evaluator))
-
-
-def find_headline(scores: Sequence[Score], judge: str) -> Score | None:
-    """Return what the judge whose id begins so says of an episode's success."""
-    named = (s for s in scores if s.name == "success" and s.evaluator.startswith(judge))
-    return next(named, None)
-
-
-def read_warnings(store: Store) -> list[str]:
-    """Return the warnings of trainings: a sentence for each arm and repeat."""
-    warnings = []
-    for key, state in store.states(f"{TRAINING}:").items():
-        _, arm, repeat = key.split(":")
-        warnings.append(f"{arm}, repeat {repeat}: {state}")
-    return warnings
-
-
-def read_rounds(store: Store, kind: str) -> dict[tuple[str, int, int], dict[str, Any]]:
-    """Return the notes of each round under a key of this kind, by arm, repeat and round."""
-    found = {}
-    for key, state in store.states(f"{kind}:").items():
-        _, arm, repeat, number = key.split(":")
-        if isinstance(state, dict):
-            found[arm, int(repeat), int(number)] = dict(state)
-    return found
 
 
 def _claim_dated(runs: Path, command: str) -> Path:

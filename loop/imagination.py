@@ -10,7 +10,7 @@ import numpy as np
 from loop.console.progress import count_items
 from loop.learners import ArmState
 from loop.session import Session
-from loop.world_models import WorldChoice, open_world, put_behind, read_success, remember_run
+from loop.world_models import WorldChoice, open_model, put_behind, read_success, remember_run
 from tasks.suite import split_of
 from tasks.task import Json
 from webagent.errors import StoreError
@@ -58,23 +58,23 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         finished += 1
         session.report("imagine", min(finished / len(plan), 1.0), f"{finished} episodes")
 
-    async with open_world(session.config.lookahead, world) as (opened, _):
-        asked = charge(opened, session.ledger)
+    opened = put_behind(world, session.config.lookahead, session.world_model)
+    metered = charge(opened, session.ledger)
 
-        async def predict(situation: Situation) -> Prediction:
-            return (await expect(asked, [situation]))[0]
+    async def predict(situation: Situation) -> Prediction:
+        return (await expect(metered, [situation]))[0]
 
-        async def open_imagined() -> ImaginedWorld:
-            return ImaginedWorld(predict, pages, session.config.imagination.horizon)
+    async def open_imagined() -> ImaginedWorld:
+        return ImaginedWorld(predict, pages)
 
-        episodes = await collect(
-            plan,
-            state.learner.policy("imagine"),
-            open_imagined,
-            concurrency=32,
-            recorder=session.store,
-            on_episode=report_finished,
-        )
+    episodes = await collect(
+        plan,
+        state.learner.policy("imagine"),
+        open_imagined,
+        concurrency=32,
+        recorder=session.store,
+        on_episode=report_finished,
+    )
     state.dreams = [t for t in episodes if _is_believed(t, session.config.imagination.belief)]
 
 
@@ -180,8 +180,8 @@ async def _compare(
     ledger: Ledger,
 ) -> dict[str, list[dict[str, Json]]]:
     """Return the rows of memory, its baselines and the chosen model, by name."""
-    model, models = choice.load_model(), build_models(memory)
-    try:
+    models = build_models(memory)
+    async with open_model(choice) as model:
         world = put_behind(memory, choice, model)
         if isinstance(world, LayeredWorld):
             alone = charge(world.model, ledger)
@@ -190,6 +190,3 @@ async def _compare(
             models |= {choice.name: alone, f"map, then {choice.name}": replace(world, model=alone)}
         with count_items("predictions", len(models) * len(held)) as count:
             return await compare_models(models, memory, held, at_once, count)
-    finally:
-        if model is not None:
-            await model.close()

@@ -7,13 +7,13 @@ propose`, in a folder below the run's.
 
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from loop.folder import PROPOSED, RunFolder
+from loop.folder import RunFolder
 from loop.judging.named import CHECKS
 from loop.learners import ArmState
+from loop.notes import PROPOSED
 from loop.proposers.places import ProposalPlace, list_places
 from loop.proposers.records import ProposalRecord, count_reasons
 from loop.proposers.session import BorrowedParts, ProposalRun
@@ -21,7 +21,6 @@ from loop.proposers.settings import NOBODY, ProposeConfig
 from loop.proposers.site import ProposalSite
 from loop.session import Session
 from loop.settings import ImproveConfig
-from loop.task_split import find_leak
 from tasks.suite import Suite
 from tasks.task import UNTRIED, Json, Refusal, Task
 from webagent.errors import UsageError
@@ -57,7 +56,6 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
     """Propose tasks for each place, and return the results."""
     config, started = session.config, time.monotonic()
     places = session.places
-    held_out = session.held_out
     records: list[ProposalRecord] = []
     unreadable = steps = 0
     for number, place in enumerate([*places][: config.proposing.propose]):
@@ -72,7 +70,7 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
             RunFolder.open(path) if is_begun else RunFolder.create(path, settings, ["webagent"])
         )
         with folder.store() as store:
-            borrowed = _lend(session, state, store, place, login, held_out)
+            borrowed = _lend(session, state, store, place, login)
             run = ProposalRun(settings, folder, store, borrowed)
             await run.work()
         lines = run.lines
@@ -97,26 +95,26 @@ async def _propose(session: Session, state: ArmState, round: int) -> dict[str, J
 
 
 def _lend(
-    session: Session,
-    state: ArmState,
-    store: Store,
-    place: ProposalPlace,
-    login: str,
-    held_out: Sequence[Task],
+    session: Session, state: ArmState, store: Store, place: ProposalPlace, login: str
 ) -> BorrowedParts:
-    """Return what the session lends to the run that proposes for a place."""
+    """Return what the session lends to the run that proposes for a place: its browser and sites,
+    its experience there, its policy and its judge."""
     own = session.config.proposing.proposals_solved_by == "policy"
-    judge = session.judge
+    scope, judge = session.places[place], session.judge
     there = [one for one in state.experience if place.holds(one.task)]
 
     def refuse(task: Task) -> Refusal | None:
         if task.name in session.names:
             return Refusal("novelty", "a task of the run has the same name")
-        leak = find_leak(task, held_out)
+        leak = session.find_leak(task)
         return Refusal("held out", leak) if leak else None
 
+    def keep(picture: bytes) -> str:
+        store.images.add(picture)
+        return session.store.images.add(picture)
+
     return BorrowedParts(
-        _open_place(session, store, place, login),
+        ProposalSite(scope, place.start(scope, login), session.player.worlds(keep)),
         session.ledger,
         [(one, state.succeeded(one)) for one in there if state.success.get(one.id) is not None],
         [session.suite.task(name, 0) for name in session.names],
@@ -124,20 +122,6 @@ def _lend(
         state.learner.policy("collect") if own else None,
         judge.evaluator if judge else None,
     )
-
-
-@asynccontextmanager
-async def _open_place(
-    session: Session, store: Store, place: ProposalPlace, login: str
-) -> AsyncIterator[ProposalSite]:
-    """Yield the place with the session's browser and sites."""
-
-    def keep(picture: bytes) -> str:
-        store.images.add(picture)
-        return session.store.images.add(picture)
-
-    scope = session.places[place]
-    yield ProposalSite(scope, place.start(scope, login), session.player.worlds(keep))
 
 
 def _take_untried(record: ProposalRecord) -> ProposalRecord:

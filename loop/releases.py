@@ -13,7 +13,8 @@ from statistics import fmean
 from typing import Any, TypeAlias, cast
 
 from evaluators.statistics import wilson
-from loop.folder import RunFolder, read_judge_id
+from loop.folder import RunFolder
+from loop.notes import read_judge_id
 from loop.summary import read_summary
 from webagent.errors import StoreError, UsageError
 from webagent.files import write_whole

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 
+from evaluators.evaluator import FunctionEvaluator
 from loop.arms import Arm
 from loop.costs import check_cost_cap, load_prices, open_ledger, read_stop_reason
 from loop.executors.executor import BrowserSetup, open_executor
@@ -18,14 +20,24 @@ from loop.playing import Player
 from loop.proposers.places import ProposalPlace, describe_places
 from loop.proposers.requests import SiteScope
 from loop.settings import ImproveConfig
-from loop.task_split import TaskSplit, join_proposals, list_held_out, load_suite, read_split
+from loop.task_split import (
+    TaskSplit,
+    find_leak,
+    join_proposals,
+    list_held_out,
+    load_suite,
+    read_split,
+)
+from loop.world_models import build_outcome_judge, open_model
 from tasks.suite import Suite
 from tasks.task import Json, Task
 from webagent.errors import WebAgentError
+from webagent.models.model import Model
 from webagent.models.spending import Ledger
 from webagent.records import Provenance
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
+from webagent.training.tracking import Trackers
 
 TrainingProgress = Callable[[float, float], None]
 """Takes the share of a training that is done, and its loss."""
@@ -57,6 +69,14 @@ class Session:
     """Tasks proposed in this arm before its rounds, by name."""
     places: Mapping[ProposalPlace, SiteScope] = field(default_factory=dict)
     """Where tasks are proposed, with what is known of the site; empty without a proposer."""
+    find_leak: Callable[[Task], str] = lambda task: ""
+    """Returns why training on a task would leak one that is evaluated on; empty if it would not."""
+    world_model: Model | None = None
+    """The language model behind the memory of real steps, where the arm uses one."""
+    outcome_judge: FunctionEvaluator | None = None
+    """The judge of imagined outcomes; None for the world model's P(success)."""
+    trackers: Trackers = field(default_factory=Trackers)
+    """Where the rounds' figures are sent; the arm and repeat are one run there."""
 
     @property
     def split(self) -> TaskSplit:
@@ -72,11 +92,6 @@ class Session:
     def suite(self) -> Suite:
         """Return the suite of the tasks."""
         return join_proposals(load_suite(self.config), self.proposed)
-
-    @property
-    def held_out(self) -> list[Task]:
-        """Return every evaluation task of the run, seed by seed."""
-        return list_held_out(self.config, self.split)
 
     @property
     def withheld(self) -> frozenset[str]:
@@ -161,11 +176,16 @@ class CapReached(WebAgentError):
 async def open_session(
     report: ReportProgress, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int
 ) -> AsyncIterator[Session]:
-    """Yield what the arm needs: store, browser, sites, judges and limits.
+    """Yield what the arm needs: store, browser, sites, judges, world model, trackers and limits.
 
     Raises `CapReached` at the end if a cap was reached; everything done until then is stored.
     """
-    with folder.store() as store:
+    tracking = folder.path / "tracking" / f"{arm.name}-{repeat}"
+    tracked = f"{folder.path.name}/{arm.name} {repeat}"
+    with (
+        folder.store() as store,
+        closing(Trackers(config.fit.track, tracking, tracked)) as trackers,
+    ):
         ledger = Ledger()
         if config.is_metered:
             ledger = open_ledger(store, config.run.caps, load_prices())
@@ -182,10 +202,17 @@ async def open_session(
         if config.proposing.proposer != "none" and arm.learns_from == "experience":
             tasks = [suite.task(name, 0) for name in split.learning]
             places = await describe_places(tasks, config.selection.sites)
+        predicts = arm.dreams or arm.acts_by in ("lookahead", "rerank")
         async with (
             open_executor(setup, config.run.executor, config.browsers) as open_worlds,
             open_judges(config, folder, store, ledger) as judges,
+            open_model(config.lookahead) if predicts else nullcontext() as world_model,
         ):
+            outcome_judge = None
+            if predicts:
+                outcome_judge = build_outcome_judge(
+                    config.lookahead, world_model, store.images.get, ledger
+                )
             policy = contestant(config.played, knows=False)
             player = Player(
                 store,
@@ -202,6 +229,10 @@ async def open_session(
                 judge=judges.learning,
                 ledger=ledger,
                 places=places,
+                find_leak=partial(find_leak, held_out=list_held_out(config, split)),
+                world_model=world_model,
+                outcome_judge=outcome_judge,
+                trackers=trackers,
             )
         if config.is_metered and (reason := read_stop_reason(store)):
             raise CapReached(f"stopped before its end: {reason}")

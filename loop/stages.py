@@ -5,32 +5,30 @@ is loaded instead of recomputed.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.oracles import ORACLES, OraclePolicy
-from loop.folder import LEARNING, read_judge_id
 from loop.learners import ArmState, RemembersAtOnce
 from loop.measurement.scoring import HEADLINE
+from loop.notes import LEARNING, read_judge_id
 from loop.playing import play_episodes, score_episodes
 from loop.session import SHARED, Session
-from loop.world_models import open_lookahead
+from loop.world_models import put_behind
 from tasks import curriculum
+from tasks.curriculum import TriedTask
 from tasks.suite import split_of
 from tasks.task import Json, Task
-from tasks.variants import Retry, TriedTask, Variation
 from webagent.errors import SetupError
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget, episode_id, plan_episodes
 from webagent.store import Store, Where
-from webagent.training.tracking import Trackers
 from worldmodel.accuracy import is_held_back
-from worldmodel.lookahead import Gate, Reranked, Vote
+from worldmodel.lookahead import Gate, LookAhead, Reranked, Vote
 from worldmodel.map import read_rules
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import start_key
@@ -152,8 +150,7 @@ def sample_tasks(session: Session, state: ArmState, round: int) -> list[Task]:
         old = attempts.get(key, TriedTask(task, 0, 0))
         attempts[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)
     steps = session.config.steps
-    variation = Variation(session.suite, Retry())
-    variants = variation.propose(list(attempts.values()), steps, rng)
+    variants = curriculum.make_variants(session.suite, list(attempts.values()), steps, rng)
     return curriculum.sample_tasks(session.suite, outcomes, steps, used, variants, rng)
 
 
@@ -292,31 +289,29 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
         for name in session.split.measured
     ]
     plan = plan_episodes(tasks, session.provenance("evaluate", round))
-    async with _open_acting(session, state) as policy:
-        episodes = await play_episodes(session.player, plan, policy, f"measure {round}")
+    policy = _choose_policy(session, state)
+    episodes = await play_episodes(session.player, plan, policy, f"measure {round}")
     await score_episodes(session.player, episodes)
 
 
-@asynccontextmanager
-async def _open_acting(session: Session, state: ArmState) -> AsyncIterator[Policy]:
-    """Yield the policy, alone or with what the arm acts by; the model used for that is released at
-    the end."""
-    plain, choice = state.learner.policy("measure"), session.config.lookahead
-    gate, acts_by = Gate(choice.candidates), session.arm.acts_by
+def _choose_policy(session: Session, state: ArmState) -> Policy:
+    """Return the policy, alone or with what the arm acts by."""
+    plain, acts_by = state.learner.policy("measure"), session.arm.acts_by
+    choice = session.config.lookahead
+    if acts_by == "policy":
+        return plain
     if acts_by == "best_of_k":
         vote = Vote(state.learner.policy("vote"), choice.candidates)
-        yield Reranked(plain, vote, acts_by, gate)
-    elif acts_by in ("rerank", "lookahead"):
-        images, imagines = session.store.images.get, acts_by == "lookahead"
-        async with open_lookahead(choice, images, state.world, imagines=imagines) as ahead:
-            yield ahead(plain, session.ledger) if ahead is not None else plain
-    else:
-        yield plain
+        return Reranked(plain, vote, acts_by, Gate(choice.candidates))
+    world = None
+    if acts_by == "lookahead" and state.world is not None:
+        world = put_behind(state.world, choice, session.world_model)
+    gate, judge = Gate(choice.candidates), session.outcome_judge
+    return LookAhead(world, gate, choice.steps_ahead, judge)(plain, session.ledger)
 
 
 def track_round(session: Session, round: int) -> None:
-    """Send a round's figures to the trackers that were asked for; its arm and repeat are a run
-    there. Raises `SetupError` where one cannot be begun."""
+    """Send a round's figures to the trackers, once."""
     names, store = session.config.fit.track, session.store
     arm, repeat = session.arm.name, session.repeat
     sent = f"tracked:{arm}:{repeat}:{round}"
@@ -337,8 +332,5 @@ def track_round(session: Session, round: int) -> None:
     at["phase"] = "collect"
     figures["real_steps"] = store.count_real_steps(**at)
     figures |= session.read_costs(round)
-    folder = session.folder.path / "tracking" / f"{arm}-{repeat}"
-    trackers = Trackers(names, folder, f"{session.folder.path.name}/{arm} {repeat}")
-    trackers.log({f"round/{name}": value for name, value in figures.items()}, round)
-    trackers.close()
+    session.trackers.log({f"round/{name}": value for name, value in figures.items()}, round)
     store.put_state(sent, list(names))

@@ -1,7 +1,7 @@
 """The split of a run's tasks into training and held-out tasks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -18,7 +18,7 @@ from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
 from webagent.errors import SetupError, StoreError, UsageError
 
-FILE = "split.json"
+SPLIT_FILE = "split.json"
 HELD_OUT = 0.3
 """Share of held-out tasks, if each task is the same for every seed."""
 _DRAW, _WITHHOLDING = 91, 77
@@ -138,17 +138,12 @@ def find_leak(task: Task, held_out: Sequence[Task]) -> str:
     return f"too near to a task that is held out: {refusal.reason}" if refusal else ""
 
 
-def write_split(folder: RunFolder, split: TaskSplit) -> None:
-    """Store the split with the run, which resumes with it even if the files change."""
-    folder.write_json(FILE, asdict(split))
-
-
 def read_split(folder: RunFolder, config: ImproveConfig) -> TaskSplit:
     """Return the split that the run started with; by seed if none is stored.
 
     Raises `StoreError` if the file is unreadable.
     """
-    path = folder.path / FILE
+    path = folder.path / SPLIT_FILE
     return _read(path) if path.is_file() else _by_seed(config)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluators.evaluator import FunctionEvaluator
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
 from loop.policies import ModelChoice
 from tasks.suite import split_of
@@ -190,16 +191,12 @@ def read_success(store: Store) -> dict[str, float | None]:
 
 
 @asynccontextmanager
-async def open_world(
-    choice: WorldChoice, known: "RememberedWorld | None" = None, measured: str = "test"
-) -> "AsyncIterator[tuple[WorldModel, Model | None]]":
-    """Yield the world model and its language model, if any, and release them at the end. `known` is
-    the memory of a run in progress; by default that of `--world-run` is read, without its steps on
-    seeds of the `measured` split. Raises `SetupError`, `ModelError` and `StoreError`."""
+async def open_model(choice: WorldChoice) -> AsyncIterator[Model | None]:
+    """Yield the language model that the settings name, if any, and release it at the end. Raises
+    `SetupError` and `ModelError`."""
     model = choice.load_model()
     try:
-        memory = remember_run(choice.world_run, measured) if known is None else known
-        yield put_behind(memory, choice, model), model
+        yield model
     finally:
         if model is not None:
             await model.close()
@@ -216,19 +213,30 @@ def put_behind(memory: "RememberedWorld", choice: WorldChoice, model: Model | No
     return LayeredWorld(memory, PromptedWorld(model, memory, examples))
 
 
+def build_outcome_judge(
+    choice: WorldChoice,
+    model: Model | None,
+    images: Callable[[str], bytes] | None,
+    ledger: Ledger,
+) -> FunctionEvaluator | None:
+    """Return the judge of imagined outcomes; None for the world model's P(success). What it asks
+    the model is booked in the ledger. Raises `SetupError` and `ModelError`."""
+    if not choice.lookahead_by:
+        return None
+    spec = parse_evaluator(choice.lookahead_by)
+    # A verdict of yes or no cannot order candidates; how likely it is, can.
+    spec = replace(spec, kind="chance") if spec.kind == "reward" else spec
+    metered = MeteredModel(model, ledger, "lookahead") if model is not None else None
+    return EvaluatorBuilder(metered, images).evaluator(spec)
+
+
 @asynccontextmanager
 async def open_lookahead(
-    choice: WorldChoice,
-    images: Callable[[str], bytes] | None,
-    known: "RememberedWorld | None" = None,
-    *,
-    imagines: bool = True,
-    measured: str = "test",
+    choice: WorldChoice, images: Callable[[str], bytes] | None, measured: str = "test"
 ) -> AsyncIterator[WrapPolicy | None]:
     """Yield what adds look-ahead to a policy; None without look-ahead. `images` gives a judge its
-    screenshots; queries of models are booked in the ledger that comes with the policy. `known` and
-    `measured` are as for `open_world`; without `imagines` the evaluator scores stopping after each
-    candidate.
+    screenshots. The memory is that of `--world-run`, without its steps on seeds of the `measured`
+    split; without a world the judge scores stopping after each candidate.
 
     Raises `SetupError`, `ModelError` and `StoreError`.
     """
@@ -237,21 +245,17 @@ async def open_lookahead(
         return
     from worldmodel.lookahead import Gate, LookAhead
 
-    gate = Gate(choice.candidates)
-    async with open_world(choice, known, measured) as (world, model):
-        asks = world if imagines and choice.world != "none" else None
+    async with open_model(choice) as model:
+        world = None
+        if choice.world != "none":
+            world = put_behind(remember_run(choice.world_run, measured), choice, model)
 
-        def put_around(policy: Policy, ledger: Ledger) -> Policy:
-            evaluator = None
-            if choice.lookahead_by:
-                spec = parse_evaluator(choice.lookahead_by)
-                # A verdict of yes or no cannot order candidates; how likely it is, can.
-                spec = replace(spec, kind="chance") if spec.kind == "reward" else spec
-                asked = MeteredModel(model, ledger, "lookahead") if model is not None else None
-                evaluator = EvaluatorBuilder(asked, images).evaluator(spec)
-            return LookAhead(asks, gate, choice.steps_ahead, evaluator)(policy, ledger)
+        def wrap(policy: Policy, ledger: Ledger) -> Policy:
+            judge = build_outcome_judge(choice, model, images, ledger)
+            gate = Gate(choice.candidates)
+            return LookAhead(world, gate, choice.steps_ahead, judge)(policy, ledger)
 
-        yield put_around
+        yield wrap
 
 
 def check_world(choice: WorldChoice, *, remembers: bool = False) -> None:

@@ -9,12 +9,13 @@ from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.executors.executor import format_executor
 from loop.failures import summarize_failures
-from loop.folder import RunFolder, read_judge_id
+from loop.folder import RunFolder
 from loop.measurement.environment import check_environment, check_memory
 from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measurement
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
+from loop.notes import read_judge_id
 from loop.restating import describe_restating
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.world_models import describe_lookahead
@@ -45,7 +46,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     check_memory(config, chosen)
     check_environment(config, chosen)
     folder = RunFolder.begin(config, config.run, ["webagent", "benchmark", *argv])
-    with folder.store() as store:
+    with folder.locked(), folder.store() as store:
         work = _within_caps(config, chosen, store)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
         summary = summarize(store, _meta(config, chosen, folder, store))

@@ -64,7 +64,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     check_memory(config.played, chosen)
     check_environment(config.played, chosen)
     folder = RunFolder.begin(config, config.run, ["webagent", "collect", *argv])
-    with folder.store() as store:
+    with folder.locked(), folder.store() as store:
         ledger = open_ledger(store, config.run.caps, load_prices())
         playing = Measurement(config.played, chosen, store, ledger, config.steps)
         minutes = config.run.caps.max_minutes

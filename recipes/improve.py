@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from apps.report import write_report
@@ -15,7 +15,7 @@ from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
 from loop.costs import note_stop, read_stop_reason, run_within_caps
 from loop.executors.executor import check_workers, format_executor
-from loop.folder import RunFolder, read_judge_id, read_warnings
+from loop.folder import RunFolder
 from loop.imagination import imagine
 from loop.jobs import Job, JobError, ReportProgress, run_jobs
 from loop.judging.named import check_judges
@@ -24,6 +24,7 @@ from loop.learners.choice import check_learner, make_learner
 from loop.measurement.environment import check_environment
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import contestant
+from loop.notes import read_judge_id, read_warnings
 from loop.presets import PRESETS, describe_lacking
 from loop.proposing import check_proposer, propose
 from loop.session import CapReached, Session, check_caps, count_seconds, open_session
@@ -41,13 +42,7 @@ from loop.stages import (
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
 from loop.summary.schema import RunSummary
-from loop.task_split import (
-    check_scored,
-    load_suite,
-    read_split,
-    split_tasks,
-    write_split,
-)
+from loop.task_split import SPLIT_FILE, check_scored, load_suite, read_split, split_tasks
 from loop.world_models import check_world
 from recipes.settings import resolve
 from webagent.browser import find_chromium
@@ -98,9 +93,16 @@ def main(argv: Sequence[str]) -> CommandResult:
     check_workers(config.run.workers)
     if config.run.executor != "ray":
         find_chromium(headless=True)
-    reason = ""
     folder, config = _open(config, argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
+    with folder.locked():
+        return _run(config, folder)
+
+
+def _run(config: ImproveConfig, folder: RunFolder) -> CommandResult:
+    """Run the arms that are not finished, and conclude."""
+    folder.note_origin()
+    reason = ""
     try:
         with show_jobs(folder.path) as show:
             is_alone = config.is_metered or config.has_one_place or config.run.executor == "ray"
@@ -226,7 +228,6 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     if config.run.resume is not None:
         folder = RunFolder.open(config.run.resume)
         begun = folder.begun_by("improve", ImproveConfig)
-        folder.note_origin()
         is_moved = "ray" in (config.run.executor, begun.run.executor)
         run = begun.run.resumed(config.run)
         if not is_moved:
@@ -266,9 +267,8 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     for sentence in describe_lacking(config):
         print(sentence, file=sys.stderr)
     command = ["webagent", "improve", *argv]
-    folder = RunFolder.create_named(config.run.runs, config.run.name, config, command)
-    write_split(folder, split)
-    return folder, config
+    place, files = config.run, {SPLIT_FILE: asdict(split)}
+    return RunFolder.create_named(place.runs, place.name, config, command, files), config
 
 
 def _resume_command(folder: RunFolder, config: ImproveConfig) -> str:

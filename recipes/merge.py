@@ -13,7 +13,7 @@ from loop.costs import join_spending, read_stop_reason
 from loop.folder import RunFolder
 from loop.settings import ImproveConfig
 from loop.summary.schema import FILE as SUMMARY
-from loop.task_split import FILE as SPLIT
+from loop.task_split import SPLIT_FILE as SPLIT
 from recipes.improve import conclude, list_jobs, list_unfinished
 from webagent.errors import StoreError, UsageError
 from webagent.store.database import STORE_FILE

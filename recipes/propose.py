@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         print("\n".join(f"{name:<{width}}  {value}" for name, value in plan.items()))
         return CommandResult({"preview": config.plan()})
     folder = RunFolder.begin(config, config, ["webagent", "propose", *argv])
-    with folder.store() as store:
+    with folder.locked(), folder.store() as store:
         session = ProposalRun(config, folder, store)
         run_until_stopped(session.propose(), "what was made is kept", _resume(folder))
         reason = read_stop_reason(store)

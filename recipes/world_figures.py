@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from loop.costs import format_spending
-from loop.folder import read_origin
 from loop.imagination import measure_run
+from loop.origin import read_origin
 from loop.world_models import WorldChoice, check_world
 from tasks.task import Json
 from webagent.errors import UsageError

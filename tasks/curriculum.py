@@ -1,6 +1,10 @@
-"""The curriculum: tasks that are not mastered, uniformly, by their judged success rate."""
+"""The curriculum: tasks that are not mastered, by their judged success rate, some of them variants
+of tasks that were tried."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +23,21 @@ UNSOLVED, MASTERED = 0.5, 0.2
 gets at most 1 / MASTERED times, and at least MASTERED times, the even one."""
 VARIED = 4
 """Every so many episodes of a task, one is a variant of an earlier one where there is any."""
+PATIENCE = 3
+"""Tries at one seed after which a task that was never solved is not tried there again."""
+SOLVED, ENOUGH = 0.9, 5
+"""Success rate from which a task is made harder, after at least so many tries."""
+EASIER_SHARE, HARDER_SHARE = 0.5, 0.1
+"""Largest shares of the variants that are easier and harder."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedTask:
+    """A task that was tried, and how often it was solved."""
+
+    task: Task
+    tries: int
+    successes: int
 
 
 def estimate_rate(outcomes: Sequence[bool]) -> float:
@@ -72,6 +91,38 @@ def sample_tasks(
             tasks.append(suite.task(name, following[name]))
             following[name] += 1
     return tasks
+
+
+def make_variants(
+    suite: Suite, attempts: Sequence[TriedTask], count: int, rng: np.random.Generator
+) -> list[Task]:
+    """Return at most `count` tasks made from attempts, each naming in `parent` the task it was made
+    from: where the benchmark has such settings, failed ones easier and solved ones harder, on the
+    same seed; then failed ones as they were, in random order."""
+    tries, successes = Counter[str](), Counter[str]()
+    for attempt in attempts:
+        tries[attempt.task.name] += attempt.tries
+        successes[attempt.task.name] += attempt.successes
+    is_solved = {name: n >= ENOUGH and successes[name] >= SOLVED * n for name, n in tries.items()}
+    tried = {(a.task.id, a.task.seed) for a in attempts}
+
+    def change(chosen: list[TriedTask], settings: Callable[[str], Mapping[str, Any]]) -> list[Task]:
+        changed = []
+        for task in (attempt.task for attempt in chosen):
+            if found := settings(task.name):
+                made = suite.make(task.name, task.seed, found)
+                if (made.id, made.seed) not in tried:
+                    changed.append(replace(made, parent=task.id))
+        return changed
+
+    failed = [a for a in attempts if not a.successes]
+    solved = [a for a in attempts if a.successes and is_solved[a.task.name]]
+    made = change(failed, suite.easier)[: int(count * EASIER_SHARE)]
+    made += change(solved, suite.harder)[: int(count * HARDER_SHARE)]
+    again = [a.task for a in failed if a.tries < PATIENCE]
+    order = rng.permutation(len(again))[: count - len(made)]
+    tasks = [again[int(i)] for i in order]
+    return [*made, *(replace(t, parent=t.parent or f"{t.id}:{t.seed}") for t in tasks)]
 
 
 def _spread(shares: NDArray[np.float64], count: int, rng: np.random.Generator) -> list[int]:

@@ -1,4 +1,4 @@
-"""Imagined rollouts: the world model played as a world, from real states, marked and limited."""
+"""Imagined rollouts: the world model played as a world, from real states, and marked."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -37,24 +37,13 @@ class ImaginedWorld:
     """Continues episodes in imagination from real pages, on one page or many.
 
     Implements `webagent.rollout.world.World`. Failure is possible, and the model is never asked for
-    success; an episode has at most `horizon` steps, and ends undecided if an action has
-    an unknown outcome.
+    success; an episode ends undecided if an action has an unknown outcome.
     """
 
-    def __init__(
-        self,
-        predict: Predict,
-        starts: Mapping[str, DreamStart],
-        horizon: int = 5,
-        least: float = 0.0,
-    ):
-        """Store the start states: `starts` maps `start_key` of a task to its state; predictions
-        with a confidence below `least` count as unknown."""
+    def __init__(self, predict: Predict, starts: Mapping[str, DreamStart]):
+        """Store the start states: `starts` maps `start_key` of a task to its state."""
         self._predict = predict
         self._starts = starts
-        self._horizon = horizon
-        self._least = least
-        self._began = 0
         self._confidence = 1.0
         self._steps: tuple[Step, ...] = ()
         self._now: Observation | None = None
@@ -65,20 +54,18 @@ class ImaginedWorld:
         start = self._starts.get(start_key(task))
         if start is None:
             raise WorldError(f"no real page of task {task.id}, seed {task.seed} to dream from")
-        self._steps, self._last, self._began = start.steps, None, len(start.steps)
+        self._steps, self._last = start.steps, None
         self._confidence, self._now = 1.0, start.page
         return self._now
 
     async def step(self, action: Action) -> Observation:
-        """Return the predicted page. Raises `WorldError` past the horizon."""
+        """Return the predicted page. Raises `WorldError` before `reset`."""
         if self._now is None:
             raise WorldError("the dream was not started; call reset first")
-        if len(self._steps) - self._began >= self._horizon:
-            raise WorldError(f"a dream is at most {self._horizon} steps long")
         prediction = await self._predict(Situation(self._now, self._steps, action))
         self._steps = (*self._steps, Step(self._now, Decision(action)))
         self._confidence *= prediction.confidence
-        if prediction.source is Source.UNKNOWN or prediction.confidence < self._least:
+        if prediction.source is Source.UNKNOWN:
             self._last = None
             self._now = replace(self._now, over=True, outcome=NOT_KNOWN)
         else:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from loop.folder import choose_judge, read_judge_id
+from loop.notes import choose_judge, read_judge_id
 from loop.summary.measure import task_name
 from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.records import Score

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.view.contents import Contents, Run
-from loop.folder import Origin, RunFolder
+from loop.folder import RunFolder
+from loop.origin import Origin
 from loop.summary import RunMeta, Summary, read_summary, summarize
 from loop.summary.schema import FILE
 from webagent.errors import StoreError

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from loop.folder import SOURCE
+from loop.origin import SOURCE
 from webagent.errors import SetupError, UsageError
 
 Kind: TypeAlias = Literal["text", "switch", "choice", "words"]

@@ -17,7 +17,7 @@ from apps.view.outcome import answer_of, file_of, format_seconds, outcome_of
 from apps.view.pages import Pages, crumbs_of
 from evaluators.attribution import summarize
 from loop.failures import choose_phase, name_episodes
-from loop.folder import read_warnings
+from loop.notes import read_warnings
 from loop.summary import Summary, format_headline
 from loop.summary.format import (
     SPENT_HEAD,

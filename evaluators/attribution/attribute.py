@@ -22,6 +22,7 @@ from webagent.models.replies import UnusableError, read_form
 from webagent.observation import render
 from webagent.observation import render as render_page
 from webagent.records import Ending, Observation, Score, Trajectory
+from webagent.rollout import INTERRUPTED
 
 _FEW_LINES = 40
 """A page that keeps somebody out, or is an error, has no more; a longer one may speak of one."""
@@ -207,8 +208,9 @@ def has_failed(trajectory: Trajectory, scores: Sequence[Score], trusted: str = "
 
     That is one of the world or the model, or a headline score that says so, contradicts another, or
     could not be made. Where evaluators whose ids begin with `trusted` have scored, no other counts.
+    What was cut short, by a person, a cap or a kill, is nobody's failure.
     """
-    if trajectory.ending is None or trajectory.ending is Ending.STOPPED:
+    if trajectory.ending in (None, Ending.STOPPED) or trajectory.error == INTERRUPTED:
         return False
     if trajectory.ending.is_infrastructure:
         return True

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loop.folder import TRAINING
 from loop.learners.state import ArmState, Purpose
+from loop.notes import TRAINING
 from loop.session import SHARED, Session, TrainingProgress
 from webagent.memory import Memory, MemoryMismatch
 from webagent.models.builtin.model import BuiltinModel

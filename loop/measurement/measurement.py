@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from loop.console.progress import count_episodes
 from loop.costs import format_spending
-from loop.folder import read_judge_id
 from loop.measurement.environment import WorldFactory, open_worlds
 from loop.measurement.scoring import HEADLINE, EpisodeScorer, open_scorer
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
+from loop.notes import read_judge_id
 from loop.student import BUILTIN, note_student
 from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from loop.world_models import open_lookahead
@@ -270,7 +270,7 @@ class Measurement:
                 played.ready(stage.images, metered) as policy,
                 self._open_restating() as restating,
                 open_lookahead(
-                    self.config.player.lookahead, self.store.images.get, measured=self.config.split
+                    self.config.player.lookahead, self.store.images.get, self.config.split
                 ) as ahead,
             ):
                 policy = restating(policy)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from benchmarks.rules import checks_hold
 from evaluators.combine import ask
 from evaluators.evaluator import FunctionEvaluator
-from loop.folder import JUDGE
 from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec, open_judge_model
+from loop.notes import JUDGE
 from loop.policies import NamedPolicy
 from tasks.task import Task
 from webagent.models.spending import Ledger

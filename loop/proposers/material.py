@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks.rules import checks_hold
 from loop.proposers.requests import SiteScope
+from tasks.curriculum import TriedTask
 from tasks.suite import split_of
 from tasks.task import Task
-from tasks.variants import TriedTask
 from webagent.action import format_action
 from webagent.errors import SetupError, WorldError
 from webagent.observation.variants import variant_named

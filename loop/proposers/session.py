@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from webagent.store import Store
 class BorrowedParts:
     """What a run that proposes is lent by the loop it is a part of."""
 
-    site: AbstractAsyncContextManager[ProposalSite]
+    site: ProposalSite
     ledger: Ledger
     judged: Sequence[tuple[Trajectory, bool]]
     """The loop's own episodes, with whether each succeeded."""
@@ -83,8 +83,8 @@ class ProposalRun:
         config, lent = self.config, self.borrowed
         images = self.store.images.add if config.images else None
         async with AsyncExitStack() as ends:
-            place = lent.site if lent else open_site(config, images)
-            site = await ends.enter_async_context(place)
+            opening = nullcontext(lent.site) if lent else open_site(config, images)
+            site = await ends.enter_async_context(opening)
             player = EpisodePlayer(site.open_world, self.store, concurrency=config.concurrency)
             asker = self._open_proposer(ends)
             lines = [line for path in config.known for line in read_records(path)]

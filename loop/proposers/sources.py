@@ -29,8 +29,8 @@ from loop.proposers.requests import (
 )
 from loop.proposers.settings import ProposeConfig
 from loop.proposers.site import ProposalSite
+from tasks.curriculum import TriedTask
 from tasks.task import Task
-from tasks.variants import TriedTask
 from webagent.errors import SetupError
 from webagent.records import Trajectory
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evaluators.statistics import cluster_interval, wilson
 from loop.costs import read_spending, read_stop_reason, read_stored_prices
-from loop.folder import find_headline
+from loop.notes import find_headline
 from loop.summary.schema import (
     BaselineRow,
     CostAmount,

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from evaluators.statistics import Interval
 from loop.console.screen import build_table, results_console
-from loop.folder import Origin
+from loop.origin import Origin
 from loop.summary.learning import format_learning
 from loop.summary.schema import (
     ArmComparison,

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from loop.arms import ARMS
-from loop.folder import LEARNING, PROPOSED, read_rounds
+from loop.notes import LEARNING, PROPOSED, read_rounds
 from loop.summary.schema import LearningRow
 from webagent.store import Store
 

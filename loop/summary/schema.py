@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
-from loop.folder import Origin
+from loop.origin import Origin
 from webagent.errors import StoreError
 from webagent.files import write_whole
 

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from evaluators.statistics import calibration_by_chance, calibration_error
 from loop.costs import RunPrices
-from loop.folder import find_headline
+from loop.notes import find_headline
 from loop.student import STUDENT_STATE
 from loop.summary.schema import StudentRow
 from webagent.policy.past_actions import find_detours

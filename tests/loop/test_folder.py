@@ -1,6 +1,9 @@
 """The run folder: begun once, found again, never overwritten."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,3 +116,37 @@ def test_a_folder_of_runs_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file")
     with pytest.raises(StoreError, match="no folder can be made in"):
         RunFolder.create_named(tmp_path / "runs", "", CONFIG, ["webagent", "run"])
+
+
+def test_a_folder_left_by_a_kill_before_its_settings_is_begun_again(tmp_path: Path) -> None:
+    folder = begun(tmp_path)
+    (folder.path / "run.json").unlink()
+    with pytest.raises(StoreError, match="begin it again with --name run"):
+        RunFolder.open(folder.path)
+    assert begun(tmp_path).config(ImproveConfig) == CONFIG
+
+
+def test_a_store_with_something_in_it_is_not_begun_again(tmp_path: Path) -> None:
+    folder = begun(tmp_path)
+    (folder.path / "run.json").unlink()
+    with folder.store() as store:
+        store.put_state("done", True)
+    with pytest.raises(StoreError, match="already holds a run"):
+        begun(tmp_path)
+
+
+def test_a_run_is_played_by_one_process_until_that_ends(tmp_path: Path) -> None:
+    path = begun(tmp_path).path
+    hold = (
+        "import sys, time; from pathlib import Path; from loop.folder import RunFolder\n"
+        "with RunFolder.open(Path(sys.argv[1])).locked():\n"
+        "    print('locked', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", hold, path], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None and other.stdout.readline() == b"locked\n"
+        said = f"is being played by process {other.pid}"
+        with pytest.raises(StoreError, match=said), RunFolder.open(path).locked():
+            pass
+        other.kill()
+    with RunFolder.open(path).locked():
+        assert (path / "playing.lock").read_text() == str(os.getpid())

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +12,10 @@ import pytest
 
 from loop.arms import ARMS
 from loop.flat import compose
-from loop.folder import RunFolder, read_judge_id, read_warnings
+from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
+from loop.notes import read_judge_id, read_warnings
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
 from loop.stages import demonstrate, practise, track_round
@@ -22,6 +24,7 @@ from tests.fakes.lessons import untrained
 from webagent.records import Ending, Score, Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget
 from webagent.training.fit import FitReport
+from webagent.training.tracking import Trackers
 
 
 @pytest.mark.parametrize(
@@ -165,9 +168,10 @@ def test_a_round_s_figures_are_sent_to_the_tracker_once(tmp_path: Path) -> None:
     config = compose(ImproveConfig, tasks=("click-test-2",), track=("tensorboard",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
-    with folder.store() as store:
+    tracking = folder.path / "tracking" / "self-0"
+    with folder.store() as store, closing(Trackers(("tensorboard",), tracking, "run")) as trackers:
         parts = (config, folder, store, ARMS["self"], 0)
-        session = Session(*parts, lambda stage, done, text: None, nothing)
+        session = Session(*parts, lambda stage, done, text: None, nothing, trackers=trackers)
         judge = read_judge_id(store)
         for index, success in enumerate((1.0, 0.0)):
             played = Trajectory(
@@ -182,7 +186,7 @@ def test_a_round_s_figures_are_sent_to_the_tracker_once(tmp_path: Path) -> None:
         track_round(session, 1)
         track_round(session, 1)  # as a resumed run does
 
-    (events,) = (folder.path / "tracking" / "self-0").glob("**/events*")
+    (events,) = tracking.glob("**/events*")
     read = EventAccumulator(str(events)).Reload()
     figures = {name: [each.value for each in read.Scalars(name)] for name in read.Tags()["scalars"]}
     assert figures["round/success"] == [0.5] and figures["round/loss"] == [0.25]

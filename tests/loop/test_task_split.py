@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from loop.flat import compose, laid_upon
 from loop.folder import RunFolder
 from loop.settings import ImproveConfig
 from loop.task_split import (
+    SPLIT_FILE,
     TaskSplit,
     check_scored,
     find_leak,
@@ -19,7 +20,6 @@ from loop.task_split import (
     load_suite,
     read_split,
     split_tasks,
-    write_split,
 )
 from tasks.task import Task, TaskCheck
 from webagent.errors import SetupError, StoreError, UsageError
@@ -167,7 +167,7 @@ def test_a_run_goes_on_with_the_split_it_began_with(tmp_path: Path) -> None:
     config = fixed(tmp_path, six())
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     split = split_tasks(config)
-    write_split(folder, replace(split, refused={"copy": "too near"}))
+    folder.write_json(SPLIT_FILE, asdict(replace(split, refused={"copy": "too near"})))
     assert read_split(folder, config) == replace(split, refused={"copy": "too near"})
     other = RunFolder.create(tmp_path / "other", config, ["webagent", "improve"])
     (other.path / "split.json").write_text("[]")

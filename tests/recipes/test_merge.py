@@ -1,6 +1,7 @@
 """`webagent report --into`: what a job array made is one run, or it is said why it cannot be."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from loop.folder import RunFolder
 from loop.measurement.scoring import HEADLINE
 from loop.settings import ImproveConfig
 from loop.summary import read_summary
-from loop.task_split import load_suite, split_tasks, write_split
+from loop.task_split import SPLIT_FILE, load_suite, split_tasks
 from recipes import cli
 from recipes.improve import done_key, name_job
 from webagent.models.spending import Spent
@@ -27,7 +28,7 @@ def make_run(runs: Path, repeat: int, success: float, **settings: object) -> Pat
     """A finished run of one episode, with a picture, weights and something spent."""
     config = laid_upon(CONFIG, {"seed": repeat, **settings})
     folder = RunFolder.create(runs / f"repeat-{repeat}", config, ["webagent", "improve"])
-    write_split(folder, split_tasks(config))
+    folder.write_json(SPLIT_FILE, asdict(split_tasks(config)))
     task = load_suite(config).task("click-test", repeat, "test")
     place = Provenance(arm="none", repeat=repeat, phase="evaluate")
     page = Observation("goal", "about:blank", "", ())
@@ -85,7 +86,8 @@ def test_runs_of_other_settings_are_refused(
     task = {**settings, "tasks": settings.get("tasks", CONFIG.selection.tasks)}
     if "tasks" in settings:
         folder = make_run(other, 1, 1)
-        write_split(RunFolder.open(folder), split_tasks(laid_upon(CONFIG, task)))
+        split = split_tasks(laid_upon(CONFIG, task))
+        RunFolder.open(folder).write_json(SPLIT_FILE, asdict(split))
     else:
         folder = make_run(other, 1, 1, **settings)
     assert merge(first, folder) == 3

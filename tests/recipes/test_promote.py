@@ -8,8 +8,10 @@ import pytest
 
 from loop.console.output import Status
 from loop.flat import compose
-from loop.folder import JUDGE, RunFolder, read_origin
+from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig
+from loop.notes import JUDGE
+from loop.origin import read_origin
 from loop.releases import Promotion
 from loop.summary import RunMeta, summarize, write_summary
 from recipes import cli

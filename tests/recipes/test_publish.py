@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loop.folder import read_origin
+from loop.origin import read_origin
 from loop.summary import RunMeta, summarize, write_summary
 from recipes.report import main
 from tests.fakes.run import TASKS, fill

@@ -13,7 +13,7 @@ from apps.report import write_report
 from apps.report.charts import choose_ticks, has_curve, place_rounds
 from apps.report.page import format_page
 from apps.report.templating import make_environment
-from loop.folder import read_origin
+from loop.origin import read_origin
 from loop.summary import (
     RunMeta,
     format_comparison,

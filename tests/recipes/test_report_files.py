@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from playwright.async_api import async_playwright
 
-from loop.folder import read_origin
+from loop.origin import read_origin
 from loop.summary import RunMeta, summarize, write_summary
 from recipes import cli
 from tests.fakes.run import TASKS, fill

@@ -12,7 +12,7 @@ from apps.report.page import format_page
 from evaluators.statistics import Interval, wilson
 from loop.arms import ARMS
 from loop.console.screen import PlainConsole
-from loop.folder import Origin, read_origin
+from loop.origin import Origin, read_origin
 from loop.summary import (
     ArmRow,
     RunMeta,

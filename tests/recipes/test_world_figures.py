@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop.world_models import WorldChoice, open_world, remember_run
+from loop.world_models import remember_run
 from recipes import cli
 from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
 from tests.fakes.orders import ORDERS, look_up
@@ -17,7 +17,6 @@ from webagent.models.model import Message
 from webagent.records import Score
 from webagent.store import Store
 from worldmodel.layers import LayeredWorld
-from worldmodel.recall import RememberedWorld
 
 DEVELOPMENT_SEED, TEST_SEED = 1_000_000, 2_000_000
 
@@ -171,11 +170,9 @@ def test_trained_weights_predict_in_process_and_behind_a_server(
     assert not any("What changed:" in str(body["messages"]) for body in chat_server.requests)
 
 
-async def test_seeds_that_are_played_are_not_remembered(tmp_path: Path) -> None:
-    choice = WorldChoice("map", world_run=keep(tmp_path / "run", 0, DEVELOPMENT_SEED, TEST_SEED))
-    counts = []
+def test_seeds_that_are_played_are_not_remembered(tmp_path: Path) -> None:
+    run, counts = keep(tmp_path / "run", 0, DEVELOPMENT_SEED, TEST_SEED), []
     for split in ("test", "development", "train"):
-        async with open_world(choice, measured=split) as (world, _):
-            assert isinstance(world, RememberedWorld)
-            counts.append(len({case.transition.episode for case in world.cases}))
+        world = remember_run(run, split)
+        counts.append(len({case.transition.episode for case in world.cases}))
     assert counts == [2, 1, 2]

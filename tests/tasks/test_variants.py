@@ -1,12 +1,12 @@
-"""Proposers make new tasks out of old ones and say which."""
+"""Variants of tasks that were tried name the task they were made from."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from tasks.curriculum import PATIENCE, TriedTask, make_variants
 from tasks.suite import Suite
 from tasks.task import Task
-from tasks.variants import Retry, TriedTask, Variation
 
 
 def make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
@@ -28,32 +28,32 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def test_a_failed_task_is_tried_again_on_the_same_seed() -> None:
-    [again] = Retry().propose([failed("plain", 7)], 5, rng())
+    [again] = make_variants(SUITE, [failed("plain", 7)], 5, rng())
     assert (again.id, again.seed, again.parent) == ("fake/plain@1", 7, "fake/plain@1:7")
 
 
 def test_what_was_solved_or_tried_too_often_is_left() -> None:
-    attempts = [failed("plain", 1, tries=3), failed("plain", 2, tries=2, successes=1)]
-    assert Retry(patience=3).propose(attempts, 5, rng()) == []
-    assert len(Retry(patience=4).propose(attempts, 5, rng())) == 1
+    attempts = [failed("plain", 1, tries=PATIENCE), failed("plain", 2, tries=2, successes=1)]
+    assert make_variants(SUITE, attempts, 5, rng()) == []
+    assert len(make_variants(SUITE, [failed("plain", 1, tries=PATIENCE - 1)], 5, rng())) == 1
 
 
 def test_retries_are_drawn_without_repeating_any() -> None:
     attempts = [failed("plain", seed) for seed in range(20)]
-    seeds = [task.seed for task in Retry().propose(attempts, 8, rng())]
+    seeds = [task.seed for task in make_variants(SUITE, attempts, 8, rng())]
     assert len(set(seeds)) == len(seeds) == 8
-    assert seeds == [task.seed for task in Retry().propose(attempts, 8, rng())]
-    assert seeds != [task.seed for task in Retry().propose(attempts, 8, rng(1))]
+    assert seeds == [task.seed for task in make_variants(SUITE, attempts, 8, rng())]
+    assert seeds != [task.seed for task in make_variants(SUITE, attempts, 8, rng(1))]
 
 
 def test_the_first_parent_is_kept_through_the_generations() -> None:
-    [child] = Retry().propose([failed("plain", 7)], 1, rng())
-    [grandchild] = Retry().propose([TriedTask(child, 2, 0)], 1, rng())
+    [child] = make_variants(SUITE, [failed("plain", 7)], 1, rng())
+    [grandchild] = make_variants(SUITE, [TriedTask(child, 2, 0)], 1, rng())
     assert grandchild.parent == child.parent
 
 
 def test_a_failed_task_gets_easier_where_the_benchmark_knows_how() -> None:
-    made = Variation(SUITE, Retry()).propose([failed("hard", 3), failed("plain", 4)], 2, rng())
+    made = make_variants(SUITE, [failed("hard", 3), failed("plain", 4)], 2, rng())
     easier = made[0]
     assert (easier.id, easier.seed, easier.parent) == ("fake/hard@1+easy", 3, "fake/hard@1")
     assert len(made) == 2 and made[1].parent.endswith(("@1:3", "@1:4"))
@@ -61,32 +61,32 @@ def test_a_failed_task_gets_easier_where_the_benchmark_knows_how() -> None:
 
 def test_at_most_half_are_made_easier_and_never_more_than_asked_for() -> None:
     attempts = [failed("hard", seed) for seed in range(10)]
-    made = Variation(SUITE, Retry()).propose(attempts, 6, rng())
+    made = make_variants(SUITE, attempts, 6, rng())
     assert [task.id.endswith("+easy") for task in made] == [True] * 3 + [False] * 3
-    assert Variation(SUITE, Retry()).propose(attempts, 0, rng()) == []
+    assert make_variants(SUITE, attempts, 0, rng()) == []
 
 
 def test_what_once_succeeded_is_not_made_easier() -> None:
     attempts = [failed("hard", 1, tries=4, successes=1)]
-    assert Variation(SUITE, Retry()).propose(attempts, 4, rng()) == []
+    assert make_variants(SUITE, attempts, 4, rng()) == []
 
 
 def test_mastered_tasks_are_made_harder_a_few_at_a_time() -> None:
     attempts = [failed("hard", seed, tries=1, successes=1) for seed in range(30)]
-    made = Variation(SUITE, Retry()).propose(attempts, 20, rng())
+    made = make_variants(SUITE, attempts, 20, rng())
     assert [task.id for task in made] == ["fake/hard@1+long"] * 2
     assert all(task.parent == "fake/hard@1" for task in made)
 
 
 def test_a_task_that_still_fails_or_was_hardly_tried_is_not_made_harder() -> None:
     solved = [failed("hard", seed, successes=1) for seed in range(30)]
-    assert Variation(SUITE, Retry()).propose(solved[:4], 20, rng()) == []
+    assert make_variants(SUITE, solved[:4], 20, rng()) == []
     shaky = [*solved, *(failed("hard", 50 + seed) for seed in range(10))]
-    made = Variation(SUITE, Retry()).propose(shaky, 20, rng())
+    made = make_variants(SUITE, shaky, 20, rng())
     assert {task.id for task in made} == {"fake/hard@1+easy", "fake/hard@1"}
 
 
 def test_a_variant_is_made_once() -> None:
     attempts = [failed("hard", 3), TriedTask(make("hard", 3, {"easy": 1}), 1, 1)]
-    made = Variation(SUITE, Retry()).propose(attempts, 4, rng())
+    made = make_variants(SUITE, attempts, 4, rng())
     assert [task.id for task in made] == ["fake/hard@1"]

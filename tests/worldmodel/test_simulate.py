@@ -1,4 +1,4 @@
-"""Dreams: from real pages, of bounded length, and marked as dreams."""
+"""Dreams: from real pages, and marked as dreams."""
 
 import random
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 from benchmarks.rules import checks_hold
 from tasks.task import Probe, TaskCheck
 from tests.fakes.lessons import task
-from tests.fakes.toy import SUBMIT, TITLE, ToyWorld, toy_episode
+from tests.fakes.toy import SUBMIT, ToyWorld, toy_episode
 from tests.worldmodel.test_map import HOME
 from tests.worldmodel.test_recall import KNOWN, LISTING
 from webagent.action.actions import Click, MouseClick
@@ -28,9 +28,9 @@ async def foresee(situation: Situation) -> Prediction:
     return ToyWorld().predict([situation])[0]
 
 
-def dream(horizon: int = 5) -> ImaginedWorld:
+def dream() -> ImaginedWorld:
     """A dream of the real episode's task."""
-    return ImaginedWorld(foresee, STARTS, horizon)
+    return ImaginedWorld(foresee, STARTS)
 
 
 @pytest.mark.slow
@@ -89,16 +89,6 @@ async def test_what_is_done_in_it_is_remembered() -> None:
     await world.reset(REAL.task)
     await world.step(Click(3))
     assert asked[2].steps == ()
-
-
-@pytest.mark.slow
-async def test_it_is_not_longer_than_its_horizon() -> None:
-    world = dream(horizon=2)
-    await world.reset(REAL.task)
-    for _ in range(2):
-        await world.step(Click(TITLE))
-    with pytest.raises(WorldError, match="at most 2 steps"):
-        await world.step(Click(TITLE))
 
 
 @pytest.mark.slow

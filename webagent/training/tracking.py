@@ -33,7 +33,9 @@ def check_trackers(names: Sequence[str]) -> None:
 class Trackers:
     """The trackers of one run; nothing where none is asked for."""
 
-    def __init__(self, names: Sequence[str], folder: Path, run: str, *, after: int = 0) -> None:
+    def __init__(
+        self, names: Sequence[str] = (), folder: Path = Path(), run: str = "", *, after: int = 0
+    ) -> None:
         """`run` is its name there; a run that goes on does so `after` this step.
 
         Raises `SetupError` when one is not installed or cannot be begun, as without a login.

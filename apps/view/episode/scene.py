@@ -23,7 +23,7 @@ from evaluators.labels import FILE, Label, read_labels
 from evaluators.steps import StepJudgement, load_episode_judgements
 from loop.costs import RunPrices
 from loop.failures import read_written
-from loop.folder import choose_judge, read_judge_id
+from loop.notes import choose_judge, read_judge_id
 from webagent.errors import SetupError, StoreError
 from webagent.observation import render
 from webagent.policy.past_actions import marks_of

@@ -15,7 +15,7 @@ from apps.view.episodes import count_outcomes, list_chips, read_filter
 from apps.view.pages import CauseFinder
 from apps.view.runs import standing
 from loop.failures import attribute_failures, summarize_failures
-from loop.folder import read_origin
+from loop.origin import read_origin
 from loop.summary import RunMeta, summarize
 from recipes import cli
 from tests.fakes.run import TASKS, episode, measure

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict
-from loop.folder import read_judge_id
 from loop.measurement.scoring import HEADLINE, EpisodeScorer
+from loop.notes import read_judge_id
 from tasks.task import TaskCheck
 from tests.fakes.run import episode
 from webagent.errors import ModelError

@@ -14,8 +14,8 @@ from loop.proposers.requests import (
     parse_tasks,
 )
 from loop.proposers.sources import Seed, choose_seeds, from_name, from_pages, from_seeds
+from tasks.curriculum import TriedTask
 from tasks.task import Task, TaskCheck
-from tasks.variants import TriedTask
 from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 
