@@ -40,9 +40,9 @@ REMOVED = ("uniform", "map", "both", "judged", "checked")
 """Arms of version 0.1.0."""
 
 
-def arms_of(asked: Iterable[str]) -> list[str]:
+def arms_of(requested: Iterable[str]) -> list[str]:
     """Return the named arms and those they need, in the order of the table. Raises `SetupError`."""
-    names = set(ARMS) if "all" in asked else set(asked)
+    names = set(ARMS) if "all" in requested else set(requested)
     for name in names:
         if name in REMOVED:
             raise UsageError(

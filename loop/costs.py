@@ -40,12 +40,12 @@ class Caps:
     """Maximum duration in minutes, over all sessions."""
 
     def __str__(self) -> str:
-        told = {
+        caps = {
             "money": self.max_cost,
             "tokens": self.max_tokens_total,
             "minutes": self.max_minutes,
         }
-        given = [f"{value:g} {name}" for name, value in told.items() if value is not None]
+        given = [f"{value:g} {name}" for name, value in caps.items() if value is not None]
         return ", ".join(given) or "no cap"
 
     def raised(self, given: "Caps") -> "Caps":
@@ -182,7 +182,10 @@ async def run_until_closed(
     """
     doing = asyncio.ensure_future(work)
     closing = asyncio.ensure_future(ledger.closed.wait())
-    clock = asyncio.ensure_future(_expire(ledger, seconds))
+    clock = None
+    if seconds is not None:
+        loop = asyncio.get_running_loop()
+        clock = loop.call_later(max(seconds, 0.0), ledger.stop, "its time is up")
     try:
         await asyncio.wait({doing, closing}, return_when=asyncio.FIRST_COMPLETED)
         if not doing.done():
@@ -192,15 +195,11 @@ async def run_until_closed(
         if not doing.cancelled():
             doing.result()
     finally:
-        for each in (doing, closing, clock):
+        if clock is not None:
+            clock.cancel()
+        for each in (doing, closing):
             each.cancel()
-        await asyncio.gather(doing, closing, clock, return_exceptions=True)
-
-
-async def _expire(ledger: Ledger, seconds: float | None) -> None:
-    if seconds is not None:
-        await asyncio.sleep(max(seconds, 0.0))
-        ledger.stop("its time is up")
+        await asyncio.gather(doing, closing, return_exceptions=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,21 +207,23 @@ class RunPrices:
     """The prices of one run."""
 
     prices: Prices
-    asked: str
+    requested: str
     """The only model that policies requested, whatever name its server returned; empty for several
     or none."""
 
     @classmethod
     def of(cls, store: Store) -> "RunPrices":
         """As the run's ledger has it."""
-        asked = {entry.model for entry in read_spending(store) if entry.role == "policy"}
-        return cls(read_stored_prices(store) or Prices(), asked.pop() if len(asked) == 1 else "")
+        requested = {entry.model for entry in read_spending(store) if entry.role == "policy"}
+        return cls(
+            read_stored_prices(store) or Prices(), requested.pop() if len(requested) == 1 else ""
+        )
 
     def step(self, decision: Decision) -> tuple[float | None, str | None]:
         """Return money and its currency; None if price or tokens are unknown, or for in-process
         weights."""
         price = self.prices.of(decision.weights) or (
-            self.prices.of(self.asked) if self.asked else None
+            self.prices.of(self.requested) if self.requested else None
         )
         counted = decision.usage.get("input_tokens", 0) + decision.usage.get("output_tokens", 0)
         money = price.money(decision.usage) if price and counted else None

@@ -75,7 +75,14 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         recorder=session.store,
         on_episode=report_finished,
     )
-    state.dreams = [t for t in episodes if _is_believed(t, session.config.imagination.belief)]
+    least = session.config.imagination.belief
+    state.dreams = [
+        t
+        for t in episodes
+        if t.evidence.get("imagined_success")
+        and isinstance(chance := t.evidence.get("success_probability"), float)
+        and chance >= least
+    ]
 
 
 def _measure_belief(session: Session, state: ArmState, world: RememberedWorld, round: int) -> float:
@@ -115,12 +122,6 @@ def _plan_dreams(
     return plan
 
 
-def _is_believed(trajectory: Trajectory, belief: float) -> bool:
-    chance = trajectory.evidence.get("success_probability")
-    said = trajectory.evidence.get("imagined_success")
-    return bool(said) and isinstance(chance, float) and chance >= belief
-
-
 def measure_run(
     run: Path,
     benchmark: str,
@@ -132,8 +133,8 @@ def measure_run(
     """Return the accuracy of memory, its baselines and the chosen model on a run's episodes on
     seeds of a split, after learning from those on training seeds (and, for test seeds, on
     development seeds): what was evaluated, the rows of figures by model, and what the model cost.
-    `most` bounds the measured steps, in whole episodes drawn at random; 0 for all. `at_once`
-    predictions are asked of a model at the same time.
+    `most` bounds the measured steps, in whole episodes sampled at random; 0 for all. `at_once`
+    predictions are requested of a model at the same time.
 
     Raises `StoreError` if the run has no episodes on these seeds, or no others, `SetupError` and
     `ModelError` for the model.
@@ -163,10 +164,10 @@ def measure_run(
         "failed": sum((success[each] or 0.0) < 0.5 for each in episodes),
     }
     ledger = Ledger(prices=default_prices())
-    told = asyncio.run(_compare(memory, held, choice, at_once, ledger))
+    compared = asyncio.run(_compare(memory, held, choice, at_once, ledger))
     rows = [
         {"benchmark": benchmark, "model": name, **row}
-        for name, each in told.items()
+        for name, each in compared.items()
         for row in each
     ]
     return facts, rows, ledger
@@ -185,7 +186,9 @@ async def _compare(
         world = put_behind(memory, choice, model)
         if isinstance(world, LayeredWorld):
             alone = charge(world.model, ledger)
-            if isinstance(alone, PromptedWorld):  # alone and behind memory it is asked the same
+            if isinstance(
+                alone, PromptedWorld
+            ):  # alone and behind memory it gets the same requests
                 alone = alone.asked_once()
             models |= {choice.name: alone, f"map, then {choice.name}": replace(world, model=alone)}
         with count_items("predictions", len(models) * len(held)) as count:

@@ -28,7 +28,7 @@ def choose_judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
     """Return the start of the id of the judge whose verdicts count: the one the run names, else the
     one with most verdicts."""
     given = Counter(
-        score.evaluator for said in scores.values() for score in said if score.name == "success"
+        score.evaluator for each in scores.values() for score in each if score.name == "success"
     )
     if not given or any(evaluator.startswith(named) for evaluator in given):
         return named

@@ -126,11 +126,11 @@ class NamedPolicy:
         elif self.kind == "model":
             yield builtin_policy(Path(self.place), self.temperature, self.random_share)
         else:
-            asked = self.language_model()
-            model = metered(asked)
+            own = self.language_model()
+            model = metered(own)
             try:
-                if isinstance(asked, ServedModel):
-                    await asked.start()
+                if isinstance(own, ServedModel):
+                    await own.start()
                 yield self._policy(model, images)
             finally:
                 await model.close()

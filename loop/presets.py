@@ -89,7 +89,7 @@ _BUILTIN = "policy and world model are the built-in networks: language models do
 LACKING: Mapping[str, tuple[str, ...]] = {
     "webevolver": (
         _BUILTIN,
-        "dreams begin on real pages, and no world model is told to let a task succeed",
+        "dreams begin on real pages, and no world model is prompted to let a task succeed",
     ),
     "pae": ("tasks are proposed from pages that were visited, ten a round unless --propose says",),
     "webrl": (
@@ -98,7 +98,7 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         "steps of earlier rounds are not replayed by their perplexity: that is --replay of webagent"
         " train",
         "no outcome reward model is part of it: name one with --judge reward:FOLDER, else checks"
-        " are gone by",
+        " decide",
     ),
     "dreamgym": (
         _BUILTIN,
@@ -125,7 +125,7 @@ def describe_lacking(config: ImproveConfig) -> list[str]:
     lacking = list(LACKING.get(config.preset, ()))
     if config.preset and config.learner == "endpoint":
         lacking.append(
-            "nobody here can train the weights behind an endpoint: the policy is told examples and"
+            "nobody here can train the weights behind an endpoint: the policy is shown examples and"
             f" rules in place of --objective {config.weights.objective}"
         )
     return [f"preset {config.preset}: {sentence}" for sentence in lacking]

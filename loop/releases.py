@@ -133,15 +133,15 @@ def _read_candidate(run: Path, arm: str, repeat: int) -> _Candidate:
             if entry.task not in families and (episode := store.load(entry.id)):
                 task = episode.task
                 families[entry.task] = next(iter(task.skills), task.name.partition("-")[0])
-            said = [
+            values = [
                 s.value
                 for s in scores.get(entry.id, ())
                 if s.name == "success" and s.evaluator.startswith(judge)
             ]
             place = f"{entry.task} {entry.seed}"
             count[place] += 1
-            if said and said[0] is not None:
-                episodes[f"{place} {count[place]}"] = families[entry.task], said[0]
+            if values and values[0] is not None:
+                episodes[f"{place} {count[place]}"] = families[entry.task], values[0]
     facts = {"benchmark": summary["benchmark"], "split": summary["split"], "judge": judge}
     parts = _find_parts(folder, arm, repeat, rounds[arm])
     return _Candidate(folder, arm, facts, episodes, parts)
@@ -149,8 +149,8 @@ def _read_candidate(run: Path, arm: str, repeat: int) -> _Candidate:
 
 def _find_parts(folder: RunFolder, arm: str, repeat: int, round: int) -> dict[str, Path]:
     """Return what makes the agent: weights and memories. Raises `UsageError` for none."""
-    asked = folder.settings().get("config", {})
-    kind, _, place = str(asked.get("policy", "")).partition(":")
+    settings = folder.settings().get("config", {})
+    kind, _, place = str(settings.get("policy", "")).partition(":")
     known = [each for each in range(round, -1, -1) if folder.has_weights(arm, repeat, each)]
     if known:
         after = folder.weights(arm, repeat, known[0], "policy").parent
@@ -166,11 +166,11 @@ def _find_parts(folder: RunFolder, arm: str, repeat: int, round: int) -> dict[st
             parts["memory"] = Path(place).parent / "memory"
     else:
         parts = {}
-    if asked.get("site_memory"):
-        parts["site-memory"] = Path(asked["site_memory"])
+    if settings.get("site_memory"):
+        parts["site-memory"] = Path(settings["site_memory"])
     if not parts:
         raise UsageError(
-            f"{folder.path} played --policy {asked.get('policy')}, of which there is nothing to"
+            f"{folder.path} played --policy {settings.get('policy')}, of which there is nothing to"
             " release; expected weights of a folder, a memory or --site-memory"
         )
     return parts

@@ -82,9 +82,9 @@ def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
             scores = store.scores()
             for episode in store.trajectories():
                 name = episode.task.name
-                said = [s.value or 0.0 for s in scores.get(episode.id, ()) if s.name == "success"]
+                found = [s.value or 0.0 for s in scores.get(episode.id, ()) if s.name == "success"]
                 is_usable = name in names and split_of(episode.task.seed) == "train"
-                if not is_usable or not said or said[0] < 0.5:
+                if not is_usable or not found or found[0] < 0.5:
                     continue
                 if taken[name] < session.config.demonstrating.demonstrations:
                     here = replace(place, index=taken.total())
@@ -184,8 +184,8 @@ async def practise(
             break
     if plan and not episodes:
         least, given = plan[0].task.max_steps, config.steps
-        told = f"nothing played: {plan[0].task.name} may take {least} steps, --steps is {given}"
-        session.report("collect", 1.0, told)
+        note = f"nothing played: {plan[0].task.name} may take {least} steps, --steps is {given}"
+        session.report("collect", 1.0, note)
     return episodes, truth
 
 
@@ -226,8 +226,8 @@ def record_learning(session: Session, state: ArmState, round: int) -> None:
     dreams = store.entries(arm=arm, repeat=repeat, round=round, phase="imagine")
     silent = ""
     if named and values and not judged:
-        said = store.scores(arm=arm, repeat=repeat, round=round, phase="collect").values()
-        reasons = Counter(s.reason for each in said for s in each if s.evaluator == judge)
+        found = store.scores(arm=arm, repeat=repeat, round=round, phase="collect").values()
+        reasons = Counter(s.reason for each in found for s in each if s.evaluator == judge)
         silent = reasons.most_common(1)[0][0] if reasons else "its model failed"
     noted: dict[str, Json] = {
         "judge": judge,
@@ -321,8 +321,8 @@ def track_round(session: Session, round: int) -> None:
     judge = read_judge_id(store)
     values = [
         score.value
-        for said in store.scores(**at).values()
-        for score in said
+        for found in store.scores(**at).values()
+        for score in found
         if score.name == "success" and score.evaluator.startswith(judge)
     ]
     known = [value for value in values if value is not None]

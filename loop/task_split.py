@@ -52,22 +52,22 @@ class TaskSplit:
     def describe(self) -> list[str]:
         """Return the split in sentences for the summary; empty for a split by seed without
         proposals."""
-        told = []
+        sentences = []
         if self.by != "seed":
             own = len(self.learning) - len(self.proposed)
-            told.append(
+            sentences.append(
                 f"{len(self.measured)} tasks are held out, {own} others learnt on (split by"
                 f" {self.by}): {', '.join(self.measured)}"
             )
         if self.proposed or self.refused:
-            told.append(
+            sentences.append(
                 f"{len(self.proposed)} proposed tasks are practised, {len(self.refused)} refused"
                 f"{_first(self.refused)}"
             )
         if self.left_out:
             count = len(self.left_out)
-            told.append(f"{count} tasks of the benchmark are left out{_first(self.left_out)}")
-        return told
+            sentences.append(f"{count} tasks of the benchmark are left out{_first(self.left_out)}")
+        return sentences
 
 
 def load_suite(config: ImproveConfig) -> Suite:
@@ -207,9 +207,9 @@ def _hold_out(tasks: Mapping[str, Task], share: float) -> tuple[By, tuple[str, .
         groups.setdefault(task.template or f"{name} alone", []).append(name)
     has_templates = len(groups) < len(tasks)
     wanted, held = max(1, round(share * len(tasks))), list[str]()
-    drawn = [list(groups.values())[place] for place in _draw_order(len(groups), 0, _DRAW)]
+    sampled = [list(groups.values())[place] for place in _draw_order(len(groups), 0, _DRAW)]
     # A last group stays to be learnt on, however large the share.
-    for group in drawn[:-1]:
+    for group in sampled[:-1]:
         if len(held) < wanted:
             held += group
     if len(held) < 2:
@@ -240,6 +240,6 @@ def _first(reasons: Mapping[str, str]) -> str:
 
 
 def _draw_order(count: int, *seeds: int) -> list[int]:
-    from numpy.random import default_rng  # not part of the core, where nothing is drawn
+    from numpy.random import default_rng  # not part of the core, where nothing is sampled
 
     return [int(place) for place in default_rng(seeds).permutation(count)]

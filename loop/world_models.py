@@ -82,10 +82,10 @@ class WorldChoice:
     @property
     def paid(self) -> str:
         """Return the server's name of the paid model; empty if there is none."""
-        return self._asked.paid if self.kind == "endpoint" else ""
+        return self._served.paid if self.kind == "endpoint" else ""
 
     @property
-    def _asked(self) -> ModelChoice:
+    def _served(self) -> ModelChoice:
         return ModelChoice.named(self.place if self.kind == "endpoint" else self.world)
 
     @property
@@ -124,7 +124,7 @@ class WorldChoice:
                 raise UsageError("--world local: names no weights; give local:FOLDER")
             check_place(self.place)
             check_role(Path(self.place), [_WORLD], f"--world {self.world}")
-        if self.kind == "endpoint" and not self._asked.contestant().served:
+        if self.kind == "endpoint" and not self._served.contestant().served:
             raise UsageError("--world endpoint asks a server for a model; give endpoint:NAME")
         self._check_sources(remembers)
 
@@ -154,7 +154,7 @@ class WorldChoice:
         """Return the language model to query, if any. Raises `SetupError`."""
         if self.kind == "local":
             return language_model(self.place, [_WORLD])
-        return self._asked.contestant().language_model() if self.kind == "endpoint" else None
+        return self._served.contestant().language_model() if self.kind == "endpoint" else None
 
 
 def remember_run(run: Path | None, measured: str = "test") -> "RememberedWorld":

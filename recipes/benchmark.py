@@ -93,7 +93,7 @@ def _meta(
         "policy": arm_of(config),
         "model": played.served if played.kind == "endpoint" else played.place,
         "judge": f"{config.judging.judge}{judged}",
-        "seeds": chosen.seeds_told(),
+        "seeds": chosen.describe_seeds(),
         "answered from": str(config.har or ""),
     }
     return RunMeta(

@@ -19,18 +19,18 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 VAGUE = {"utils", "util", "helpers", "common", "misc", "manager", "service", "v2"}
 BLANKET = {"Exception", "BaseException"}
 WORDS_OUT = {
-    "told": ("told", 570),
-    "believed": (r"beliefs?|believ(?:e|es|ed|ing)", 116),
-    "dreamt": (r"dream(?:t|ed)", 26),
-    "foreseen": (r"fores(?:ee|ees|een|aw)", 28),
-    "said": ("said", 525),
-    "asked": ("asked", 744),
-    "drawn": ("drawn", 178),
+    "told": ("told", 78),
+    "believed": (r"beliefs?|believ(?:e|es|ed|ing)", 50),
+    "dreamt": (r"dream(?:t|ed)", 5),
+    "foreseen": (r"fores(?:ee|ees|een|aw)", 10),
+    "said": ("said", 176),
+    "asked": ("asked", 340),
+    "drawn": ("drawn", 60),
     "parted": ("parted", 11),
-    "woven": (r"(?:inter)?woven", 4),
-    "sure": ("sure", 110),
-    "in vain": ("in vain", 6),
-    "gone by": ("gone by", 5),
+    "woven": (r"(?:inter)?woven", 3),
+    "sure": ("sure", 78),
+    "in vain": ("in vain", 0),
+    "gone by": ("gone by", 1),
 }
 """Words that are out (docs/glossary.md has what to write instead), with their patterns and the most
 lines of the product on which each may still stand. The numbers only go down."""

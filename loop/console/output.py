@@ -1,4 +1,4 @@
-"""The terminal: what is printed for people or, with `--json`, for programs, and what is asked."""
+"""The terminal: what is printed for people or, with `--json`, for programs; and requests."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ def is_for_program() -> bool:
 
 
 def emit(event: Mapping[str, Any]) -> None:
-    """Tell a program of something at once, as one line of JSON; people are told by `print`.
+    """Print an event for a program at once, as one line of JSON; `print` is for people.
 
     A recipe that emits prints JSON lines, the last of which is its outcome.
     """
@@ -58,11 +58,11 @@ def keep_stdout_for_json() -> Iterator[None]:
             output.write(text)
             output.flush()
 
-        asked, counted = _program.set(tell), _lines.set(Counter())
+        program, counted = _program.set(tell), _lines.set(Counter())
         try:
             yield
         finally:
-            _program.reset(asked)
+            _program.reset(program)
             _lines.reset(counted)
 
 
@@ -165,8 +165,8 @@ class Stopped(Exception):
 
     def __init__(self, number: int, kept: str = "", next: str = "") -> None:
         """`kept` says what is safe, `next` is the command that goes on."""
-        said = f"stopped by {signal.Signals(number).name}"
-        super().__init__(f"{said}; {kept}" if kept else said)
+        message = f"stopped by {signal.Signals(number).name}"
+        super().__init__(f"{message}; {kept}" if kept else message)
         self.next = next
         self.status = 128 + number
         """The exit status that says so."""
@@ -190,12 +190,12 @@ def describe_error(error: Exception, recipe: str) -> Mapping[str, str]:
 
     Messages end with what to do next, behind a semicolon; an error can also carry it by itself.
     """
-    said = str(error)
-    found, _, last = said.rpartition("; ")
+    message = str(error)
+    found, _, last = message.rpartition("; ")
     explicit = str(getattr(error, "next", ""))
     help_of = f"webagent {recipe} --help" if recipe else "webagent --help"
     return {
-        "error": said,
+        "error": message,
         "kind": type(error).__name__,
         "next": explicit or (last if found else help_of),
     }
@@ -209,7 +209,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def run_until_stopped(work: Coroutine[Any, Any, Result], kept: str = "", next: str = "") -> Result:
     """Run it in an event loop of its own; a signal cancels it. Raises `Stopped` after its end.
 
-    `kept` and `next` go into what is said then: what is safe, and the command that goes on.
+    `kept` and `next` go into the message: what is safe, and the command that goes on.
     """
     import asyncio
 

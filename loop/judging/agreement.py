@@ -76,20 +76,20 @@ def describe_costs(
         return []
     seconds = sum(stage.seconds for stage in tally.stages) / tally.episodes
     tokens = sum(stage.tokens for stage in tally.stages) / tally.episodes
-    asked = sum(stage.requests for stage in tally.stages)
+    requests = sum(stage.requests for stage in tally.stages)
     money = tally.money(prices)
-    known = f", {money / tally.episodes:.3g} in money" if asked and money is not None else ""
+    known = f", {money / tally.episodes:.3g} in money" if requests and money is not None else ""
     members = [called[stage.name] for stage in tally.stages]
-    said = [f"{name}: {seconds:.3g} s, {tokens:,.0f} tokens{known} an episode"]
+    sentences = [f"{name}: {seconds:.3g} s, {tokens:,.0f} tokens{known} an episode"]
     if len(tally.stages) > 1:
-        said.append(
+        sentences.append(
             f"{name}: {100 * (tally.reached_last or 0):.1f} % of {tally.episodes} episodes came to"
             f" {members[-1]}"
         )
     for (one, other), (both, same) in sorted(tally.together.items()):
         pair = f"{members[one]} and {members[other]}"
-        said.append(f"{pair} say the same on {same} of the {both} episodes that both decide")
-    return said
+        sentences.append(f"{pair} say the same on {same} of the {both} episodes that both decide")
+    return sentences
 
 
 def describe_bounds(name: str, found: "Agreement") -> str:
@@ -119,13 +119,13 @@ def describe_annotators(found: "Ceiling") -> str:
 
 def describe_comparison(first: str, second: str, found: "EvaluatorComparison") -> str:
     """Two evaluators on the same episodes."""
-    told = ", ".join(
+    differences = ", ".join(
         f"{name.replace('_', ' ')} {format_difference(found.differences[name])}"
         for name in ("precision", "recall", "f1")
     )
     return (
-        f"{first} less {second} on {found.episodes} episodes that both decide: {told}; only the"
-        f" first is right on {found.only_first_right}, only the second on"
+        f"{first} less {second} on {found.episodes} episodes that both decide: {differences};"
+        f" only the first is right on {found.only_first_right}, only the second on"
         f" {found.only_second_right}"
     )
 
@@ -269,12 +269,12 @@ def print_agreement(held: AgreementReport, console: Console, called: Mapping[str
         if len({row[1] for row in rows}) > 1:
             head = ("evaluator", group, *HEAD[1:])
             console.print(build_table(f"by {group}", head, rows))
-    said = [describe_bounds(called[name], found) for name, found in held.figures.items()]
-    said += [
+    sentences = [describe_bounds(called[name], found) for name, found in held.figures.items()]
+    sentences += [
         describe_comparison(called[a], called[b], found) for (a, b), found in held.compared.items()
     ]
-    said.append(describe_annotators(held.people))
-    for sentence in [sentence for sentence in said if sentence]:
+    sentences.append(describe_annotators(held.people))
+    for sentence in [sentence for sentence in sentences if sentence]:
         console.print(f"• {sentence}")
     for name, found in held.figures.items():
         _show_reliability(called[name], found, console)
@@ -293,7 +293,7 @@ def print_costs(
     console: Console,
     called: Mapping[str, str],
 ) -> None:
-    """What each evaluator and each of its members was asked, said and cost, over all sessions."""
+    """What each evaluator and each of its members answered and cost, over all sessions."""
     for name, tally in tallies.items():
         if tally.episodes:
             rows = format_costs(tally, prices, called)
@@ -305,13 +305,13 @@ def print_costs(
 def print_verdicts(
     store: Store,
     entries: Sequence[EpisodeSummary],
-    asked: Iterable[FunctionEvaluator],
+    evaluators: Iterable[FunctionEvaluator],
     console: Console,
     called: Mapping[str, str],
 ) -> None:
     """Print what each evaluator made of these episodes, and why it abstained, over all sessions."""
     scores = store.scores("finished", id=[entry.id for entry in entries]) if entries else {}
-    for each in asked:
+    for each in evaluators:
         given = [
             score
             for episode in scores.values()
@@ -319,13 +319,15 @@ def print_verdicts(
             if (score.name, score.evaluator) == (each.score, each.id)
         ]
         values = [score.value for score in given if score.value is not None]
-        said = f"{called[each.id]}: {len(given):,} of {len(entries):,} episodes asked about"
+        sentence = f"{called[each.id]}: {len(given):,} of {len(entries):,} episodes asked about"
         if values:
-            said += f", {100 * sum(values) / len(values):.1f} % {each.score} of {len(values):,}"
+            sentence += f", {100 * sum(values) / len(values):.1f} % {each.score} of {len(values):,}"
         reasons = Counter(score.reason for score in given if score.value is None)
         if reasons:
-            said += f", abstained on {reasons.total():,}, mostly: {reasons.most_common(1)[0][0]}"
-        console.print(said)
+            sentence += (
+                f", abstained on {reasons.total():,}, mostly: {reasons.most_common(1)[0][0]}"
+            )
+        console.print(sentence)
 
 
 def _show_reliability(name: str, found: "Agreement", console: Console) -> None:

@@ -68,9 +68,9 @@ class LearningJudge:
                 return known[trajectory.id]
             requested += 1
             async with self.places:
-                asked = await ask(self.evaluator, trajectory, seconds=SECONDS)
-            if asked.was_in_vain:
-                failed, reason = failed + 1, asked.score.reason
+                answer = await ask(self.evaluator, trajectory, seconds=SECONDS)
+            if answer.was_in_vain:
+                failed, reason = failed + 1, answer.score.reason
                 self.in_a_row += 1
                 if self.in_a_row >= OUTAGE and not self.ledger.reason:
                     raise ModelError(
@@ -79,8 +79,8 @@ class LearningJudge:
                     )
                 return None
             self.in_a_row = 0
-            self.store.score(trajectory.id, replace(asked.score, name=BELIEVED))
-            return asked.score.value
+            self.store.score(trajectory.id, replace(answer.score, name=BELIEVED))
+            return answer.score.value
 
         try:
             found = list(await asyncio.gather(*map(judge_one, episodes)))
@@ -128,8 +128,8 @@ async def open_judges(
     Raises `SetupError` if it or its weights have changed since.
     """
     specs = [_parse(text) for text in (config.judging.judge, config.evaluation.measured_by)]
-    asked = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
-    async with open_judge_model(asked, ledger) as model:
+    named = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
+    async with open_judge_model(named, ledger) as model:
         making = EvaluatorBuilder(model, store.images.get, SECONDS)
         learning = measuring = None
         if config.evaluation.measured_by not in CHECKS:

@@ -1,4 +1,4 @@
-"""One run being judged: evaluators checked, frozen and asked, and compared with labels."""
+"""One run being judged: evaluators checked, frozen and used, and compared with labels."""
 
 import json
 import shlex
@@ -67,7 +67,7 @@ class JudgingRun:
     config: JudgeConfig
     store: Store
     prices: Prices
-    asked: list[FunctionEvaluator] = field(default_factory=list)
+    evaluators: list[FunctionEvaluator] = field(default_factory=list)
     tallies: dict[str, EvaluatorTally] = field(default_factory=dict)
     standings: list[AdversarialResult] = field(default_factory=list)
     """How the evaluators stood the lies, where they were tried on them."""
@@ -116,7 +116,7 @@ class JudgingRun:
     ) -> None:
         """Ask every evaluator about every episode that it has not scored."""
         evaluators = list({name_evaluator(e): e for e in map(making.evaluator, specs)}.values())
-        self.asked = evaluators
+        self.evaluators = evaluators
         scoring = ScoringRun(self.store, evaluators, making.tallies, ledger, self.config.seconds)
         self.tallies = scoring.tallies
         episodes = [entry.id for entry in self.entries()]
@@ -174,14 +174,14 @@ class JudgingRun:
         members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
         held = (
             []
-            if self.asked or self.config.against is None
+            if self.evaluators or self.config.against is None
             else [*read_values(self.store, self.config.score)]
         )
-        asked = [each.id for each in self.asked]
-        called = assign_letters([*self.tallies, *asked, *held, *members])
+        used = [each.id for each in self.evaluators]
+        called = assign_letters([*self.tallies, *used, *held, *members])
         print_names(called, console)
         print_costs(self.tallies, self.prices, console, called)
-        print_verdicts(self.store, self.entries(), self.asked, console, called)
+        print_verdicts(self.store, self.entries(), self.evaluators, console, called)
         if self.steps is not None:
             report["steps"] = asdict(self.steps)
             print(format_judged_steps(self.steps, shlex.quote(str(self.config.run))))
@@ -204,9 +204,9 @@ class JudgingRun:
             given, self.entries(), ignore_unknown=self.config.ignore_unknown
         )
         values = read_values(self.store, score)
-        names = [each.id for each in self.asked if each.score == score] or list(values)
-        asked = {name: values.get(name, {}) for name in names}
-        held = measure_agreement(placed_labels, asked, self.config.annotators)
+        names = [each.id for each in self.evaluators if each.score == score] or list(values)
+        chosen = {name: values.get(name, {}) for name in names}
+        held = measure_agreement(placed_labels, chosen, self.config.annotators)
         print_agreement(held, console, called)
         return agreement_as_json(held, labels, ignored)
 
@@ -223,12 +223,12 @@ class JudgingRun:
         self, specs: Sequence[EvaluatorSpec], ledger: Ledger
     ) -> AsyncIterator[EvaluatorBuilder]:
         """What evaluators are made with; the model is there only where a judge asks one."""
-        asked = None
+        named = None
         if self.config.steps or any(spec.asks_a_model for spec in specs):
-            asked = self.config.contestant
+            named = self.config.contestant
             check_cost_cap(self.config.caps, self.config.model.paid, self.prices)
         images = self.store.images.get if self.config.images else None
-        async with open_judge_model(asked, ledger) as model:
+        async with open_judge_model(named, ledger) as model:
             kept = read_tallies(self.store)
             yield EvaluatorBuilder(model, images, self.config.seconds, kept=kept)
 
@@ -237,8 +237,8 @@ def _watched(evaluator: FunctionEvaluator, counter: EpisodeCounter) -> FunctionE
     """It, telling how far it is."""
 
     async def judge(trajectory: Trajectory) -> Verdict:
-        said = await evaluator(trajectory)
-        counter.count(trajectory, said.value, is_new=True)
-        return Verdict(said.value, said.reason)
+        verdict = await evaluator(trajectory)
+        counter.count(trajectory, verdict.value, is_new=True)
+        return Verdict(verdict.value, verdict.reason)
 
     return FunctionEvaluator(evaluator.id, evaluator.score, judge)

@@ -17,7 +17,7 @@ from webagent.store import Store
 
 _TALLIES, _FAILED = "judging:tallies", "judging:failed"
 OUTAGE = 12
-"""Failures in a row after which no more is asked: the model is not there."""
+"""Failures in a row after which no further request is made: the model is not there."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class ScoringRun:
     failed: dict[str, set[str]] = field(default_factory=dict)
     """Episodes, by evaluator, on which it abstained as its model failed or its time was up."""
     others: dict[str, Any] = field(default_factory=dict)
-    """Tallies of evaluators that are not asked now, as they were kept."""
+    """Tallies of evaluators that are not used now, as they were kept."""
     in_a_row: Counter[str] = field(default_factory=Counter)
     """Latest failures of each evaluator without a judgement between them."""
 
@@ -105,28 +105,28 @@ class ScoringRun:
         self, each: FunctionEvaluator, trajectory: Trajectory, counter: EpisodeCounter
     ) -> None:
         is_combined = each.id in self.combined
-        asked = await ask(each, trajectory, seconds=None if is_combined else self.seconds)
-        said = asked.score
-        if asked.was_in_vain and self.ledger.reason:
+        answer = await ask(each, trajectory, seconds=None if is_combined else self.seconds)
+        score = answer.score
+        if answer.was_in_vain and self.ledger.reason:
             return
         if not is_combined:
-            self.tallies[name_evaluator(each)].note([name_evaluator(each)], [asked], said.value)
-        self.store.score(trajectory.id, said)
+            self.tallies[name_evaluator(each)].note([name_evaluator(each)], [answer], score.value)
+        self.store.score(trajectory.id, score)
         name = name_evaluator(each)
         before = self.failed.setdefault(name, set())
-        if asked.was_in_vain != (trajectory.id in before):
+        if answer.was_in_vain != (trajectory.id in before):
             before.symmetric_difference_update({trajectory.id})
             rows: Any = {name: sorted(episodes) for name, episodes in self.failed.items()}
             self.store.put_state(_FAILED, rows)
         states = {name: tally.state() for name, tally in self.tallies.items()}
         self.store.put_state(_TALLIES, {**self.others, **states})
-        counter.count(trajectory, said.value, is_new=False)
+        counter.count(trajectory, score.value, is_new=False)
         self.in_a_row[name_evaluator(each)] = (
-            self.in_a_row[name_evaluator(each)] + 1 if asked.was_in_vain else 0
+            self.in_a_row[name_evaluator(each)] + 1 if answer.was_in_vain else 0
         )
         if self.in_a_row[name_evaluator(each)] >= OUTAGE:
             raise ModelError(
-                f"the last {OUTAGE} judgements of {each.id} failed, the latest: {said.reason};"
+                f"the last {OUTAGE} judgements of {each.id} failed, the latest: {score.reason};"
                 " earlier judgements are kept; run the same command again to continue"
             )
 

@@ -38,13 +38,13 @@ _HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
 
 @asynccontextmanager
 async def open_judge_model(
-    asked: "NamedPolicy | None", ledger: Ledger
+    named: "NamedPolicy | None", ledger: Ledger
 ) -> AsyncIterator[Model | None]:
     """Yield the model that judges ask, its requests booked; None where nobody asks one."""
-    if asked is None:
+    if named is None:
         yield None
         return
-    model = CountedModel(MeteredModel(asked.language_model(), ledger, "judge"))
+    model = CountedModel(MeteredModel(named.language_model(), ledger, "judge"))
     try:
         yield model
     finally:
@@ -53,7 +53,7 @@ async def open_judge_model(
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorSpec:
-    """An evaluator as it was asked for, not made yet."""
+    """An evaluator as it was named, not made yet."""
 
     kind: str
     argument: str = ""
@@ -82,7 +82,7 @@ class EvaluatorBuilder:
     """What evaluators are made with."""
 
     model: Model | None = None
-    """Of the judges; there has to be one where a judge is asked for."""
+    """Of the judges; there has to be one where a judge is named."""
     images: Callable[[str], bytes] | None = None
     seconds: float | None = None
     """That a member of a vote or cascade may take."""
@@ -92,16 +92,16 @@ class EvaluatorBuilder:
     """Tallies of earlier sessions, to go on with."""
 
     def evaluator(self, spec: EvaluatorSpec) -> FunctionEvaluator:
-        """It, ready to be asked. Raises `SetupError` or `ModelError` for what cannot be made."""
+        """It, ready to score. Raises `SetupError` or `ModelError` for what cannot be made."""
         parts = [self.evaluator(part) for part in spec.parts]
         match spec.kind:
             case "rules":
                 return checks_hold(spec.argument or "success", Means(images=self.images))
             case "consulted":
-                means = Means(self._asked("consulted rules ask"), self.images)
+                means = Means(self._require_model("consulted rules ask"), self.images)
                 return checks_hold(spec.argument or "success", means)
             case "judge":
-                return build_judge(spec.argument, self._asked("a judge asks"), self.images)
+                return build_judge(spec.argument, self._require_model("a judge asks"), self.images)
             case "reward":
                 return _load_reward(Path(spec.argument)).evaluator()
             case "chance":
@@ -126,7 +126,7 @@ class EvaluatorBuilder:
         name = make(EvaluatorTally()).id
         return make(self.tallies.setdefault(name, self.kept.get(name) or EvaluatorTally()))
 
-    def _asked(self, who: str) -> Model:
+    def _require_model(self, who: str) -> Model:
         if self.model is None:
             raise UsageError(
                 f"{who} a model; name it with --model for an endpoint, or with --policy"
@@ -161,11 +161,11 @@ def _parse(text: str, whole: str) -> tuple[EvaluatorSpec, str]:
     if head is not None and head[1] in _COMBINED:
         return _parse_combined(head[1], head[2], text[head.end() :], whole)
     atom = re.match(r"[^,()]*", text)
-    said = atom[0].strip() if atom else ""
-    kind, _, argument = said.partition(":")
+    name = atom[0].strip() if atom else ""
+    kind, _, argument = name.partition(":")
     if kind not in _ATOMS:
         raise UsageError(
-            f"in {whole!r}: {said!r} is not an evaluator; expected one of {', '.join(FORMS)}"
+            f"in {whole!r}: {name!r} is not an evaluator; expected one of {', '.join(FORMS)}"
         )
     if kind in _LEARNED and not argument:
         raise UsageError(f"in {whole!r}: {kind} names no folder; give it as {kind}:FOLDER")
@@ -252,7 +252,7 @@ def freeze_judge(run: Path, making: EvaluatorBuilder, text: str) -> list[FrozenJ
 
 
 def read_frozen_specs(run: Path) -> list[str]:
-    """How the frozen judges are asked for. Raises `SetupError` when the run has none."""
+    """How the frozen judges are named. Raises `SetupError` when the run has none."""
     found = [judge.spec for judge in read_frozen(run / FILE) if judge.spec]
     if not found:
         raise SetupError(f"{run / FILE} names no judge that webagent judge --freeze has frozen")

@@ -97,9 +97,9 @@ class BuiltinLearner:
         for trajectory in state.experience:
             if not state.succeeded(trajectory) and trajectory.id in state.success:
                 rows.extend(make_avoided_rows(grammar, trajectory, AVOIDANCE))
-        dreamt = [row for t in state.dreams for row in make_policy_rows(grammar, t)]
+        imagined = [row for t in state.dreams for row in make_policy_rows(grammar, t)]
         share = self._session.config.imagination.imagined_share
-        rows.extend(cap_imagined(dreamt, len(rows), share, config.seed))
+        rows.extend(cap_imagined(imagined, len(rows), share, config.seed))
         if not rows:
             return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)
         return fit(self.model.network, rows, config, progress)
@@ -107,24 +107,24 @@ class BuiltinLearner:
     def report_first_training(self, report: FitReport) -> None:
         """Report where the demonstrations were gone over too seldom to learn from them, and what of
         them the network has no way to say."""
-        session, told = self._session, []
+        session, warnings = self._session, []
         if report.tokens and report.passes < FEW_PASSES:
             enough = ENOUGH_PASSES * report.tokens / report.passes
-            told.append(
+            warnings.append(
                 f"the first training went over the demonstrations {report.passes:.1f} times, too"
                 f" seldom to learn much from them; {ENOUGH_PASSES} times are --base-tokens"
                 f" {math.ceil(enough / 100_000) * 100_000}"
             )
         if self.unsaid:
             ops = ", ".join(f"{op} {count}" for op, count in self.unsaid.most_common())
-            told.append(
+            warnings.append(
                 f"the network has no way to say {self.unsaid.total()} demonstrated steps and was"
                 f" not trained on them ({ops})"
                 + ("; memory has them" if session.config.memory == "on" else "")
             )
-        if told:
-            session.store.put_state(f"{TRAINING}:{SHARED}:{session.repeat}", "; ".join(told))
-            session.report("first training", 1.0, "; ".join(told))
+        if warnings:
+            session.store.put_state(f"{TRAINING}:{SHARED}:{session.repeat}", "; ".join(warnings))
+            session.report("first training", 1.0, "; ".join(warnings))
 
     async def _learn_memory(self, state: ArmState, arm: str, round: int) -> None:
         """Remember what the arm may learn from, or load what was remembered before; a memory that
@@ -159,9 +159,9 @@ def train_memory(memory: Memory, state: ArmState, seed: int) -> None:
 
 
 def cap_imagined(
-    dreamt: Sequence[TrainingRow], real: int, share: float, seed: int
+    imagined: Sequence[TrainingRow], real: int, share: float, seed: int
 ) -> list[TrainingRow]:
-    """Return as many imagined rows as make up at most `share` of all rows, drawn at random."""
+    """Return as many imagined rows as make up at most `share` of all rows, sampled at random."""
     most = int(real * share / (1 - share))
-    order = np.random.default_rng(seed).permutation(len(dreamt))[:most]
-    return [dreamt[int(i)] for i in order]
+    order = np.random.default_rng(seed).permutation(len(imagined))[:most]
+    return [imagined[int(i)] for i in order]

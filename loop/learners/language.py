@@ -56,7 +56,7 @@ class LanguageLearner:
             await served.start()
 
     def policy(self, purpose: Purpose) -> Policy:
-        """Return the model asked as it is trained to be; it samples except when it is measured."""
+        """Return the model, prompted as in training; it samples except when it is measured."""
         if self._model is None:
             self._model = self._named.held_weights(self._place)
         temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.config.temperature)
@@ -97,9 +97,9 @@ class LanguageLearner:
                 loop.call_soon_threadsafe(tell, done, loss)
 
             training = RoundTraining(session, self._named, start, arm, round, progress)
-            report, told = await loop.run_in_executor(self._thread, training.run, state)
-            if told:
-                session.report("policy", 1.0, told)
+            report, reason = await loop.run_in_executor(self._thread, training.run, state)
+            if reason:
+                session.report("policy", 1.0, reason)
             if report is not None:
                 session.charge(round, report)
         return resolve_unchanged(folder)

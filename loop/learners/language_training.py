@@ -70,13 +70,13 @@ class RoundTraining:
             one.id: value for one in episodes if (value := state.success.get(one.id)) is not None
         }
         saved: _Trained | _Unchanged
-        report, told = None, ""
+        report, reason = None, ""
         try:
             units = build_units(settings, episodes, scores, encoder.write, encoder.encode)
             if settings.objective == "sft":
                 units = balance_units(units, {one.id: one.task.name for one in episodes})
         except SetupError as error:
-            told = f"round {round} changes nothing: {error}"
+            reason = f"round {round} changes nothing: {error}"
             saved = _Unchanged(self.start, asking)
         else:
             versions = list_versions(session, state.experience, round) if is_own else ()
@@ -86,7 +86,7 @@ class RoundTraining:
             saved = _Trained(trainer, weights, asking)
         session.folder.save(saved, self.arm, session.repeat, round, "policy")
         shutil.rmtree(self._course_folder, ignore_errors=True)
-        return report, told
+        return report, reason
 
     def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
         session, config = self.session, self.session.config
@@ -154,7 +154,7 @@ class _TurnTaker(Trainer):
 
 @dataclass(frozen=True, slots=True)
 class _Trained:
-    """Weights or an adapter with how they are asked."""
+    """Weights or an adapter with how they are prompted."""
 
     trainer: Trainer
     weights: "LoadedWeights"
@@ -181,8 +181,8 @@ class _Unchanged:
 
 
 def _own_episodes(state: ArmState, settings: TrainSettings, round: int) -> list[Trajectory]:
-    """What was done so far and dreamt now, where imitation or single verdicts teach; of this round
-    alone, where episodes are compared."""
+    """What was done so far and imagined now, where imitation or single verdicts teach; of this
+    round alone, where episodes are compared."""
     if not round:
         return []
     if settings.objective in _ON_POLICY:

@@ -144,7 +144,7 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
 
 
 def load_guard(config: BenchmarkConfig, chosen: TaskSelection) -> Guard | None:
-    """The guard asked for, with the benchmark's own pages open. Raises `SetupError`."""
+    """The settings' guard, with the benchmark's own pages open. Raises `SetupError`."""
     if config.selection.guard is None:
         return None
     if config.har is not None:

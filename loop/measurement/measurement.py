@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from webagent.policy.student import Student
 
 Learn: TypeAlias = Callable[[Trajectory, float | None], object]
-"""Told of an episode and its success, None where nobody can say."""
+"""Takes an episode and its success, None where nobody can say."""
 ORACLES = "oracles"
 TRIES = 3
 """Seeds on which an oracle is tried until it has succeeded once."""
@@ -247,8 +247,8 @@ class Measurement:
     @asynccontextmanager
     async def _judge(self) -> AsyncIterator[EpisodeScorer]:
         spec = judge_of(self.config)
-        asked = judging(self.config) if spec.asks_a_model else None
-        async with open_scorer(self.store, spec, asked, self.ledger) as verdicts:
+        named = judging(self.config) if spec.asks_a_model else None
+        async with open_scorer(self.store, spec, named, self.ledger) as verdicts:
             yield verdicts
 
     async def _play_policy(
@@ -295,7 +295,7 @@ class Measurement:
 
     @contextmanager
     def _student(self, is_measured: bool) -> Iterator[tuple["Student | None", Learn]]:
-        """Who goes in front of the policy, and what is told of every episode that was scored.
+        """Who goes in front of the policy, and what gets every episode that was scored.
 
         No verdict of a measured episode reaches a student, and one that was brought along is
         measured as it is.
@@ -345,8 +345,8 @@ class Measurement:
             return []
         known = set(self.store.ids("any"))
         scoring: list[asyncio.Future[None]] = []
-        told = partial(format_spending, self.ledger)
-        with count_episodes(len(plan), cost=told) as counter:
+        cost = partial(format_spending, self.ledger)
+        with count_episodes(len(plan), cost=cost) as counter:
 
             async def score(trajectory: Trajectory) -> None:
                 value = await verdicts.give(trajectory)

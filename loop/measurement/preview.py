@@ -1,4 +1,4 @@
-"""What a measurement would play, need and take, told without spending anything."""
+"""What a measurement would play, need and take, without spending anything."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ def format_preview(facts: Mapping[str, Any]) -> str:
     lines = []
     for name, value in facts.items():
         parts = value if isinstance(value, list) else [value]
-        lines += [f"{name if not place else '':<15} {said}" for place, said in enumerate(parts)]
+        lines += [f"{name if not place else '':<15} {part}" for place, part in enumerate(parts)]
     return "\n".join(lines)
 
 
@@ -38,7 +38,7 @@ def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[st
         "policy": arm_of(config),
         "tasks": len({entry.task.name for entry in plan}),
         "templates": len(templates),
-        "seeds": chosen.seeds_told(),
+        "seeds": chosen.describe_seeds(),
         "episodes": len(plan),
         "steps at most": steps,
     }
@@ -96,10 +96,10 @@ def _preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | 
     counts = Counter(
         entry.provenance.arm for entry in measurement.plan_baselines(chosen, known, seeds)
     )
-    told = measurement.describe_replay(source, known, chosen.names)
+    replay = measurement.describe_replay(source, known, chosen.names)
     counted = ", ".join(f"{count} of {arm}" for arm, count in counts.items())
     to_show = f"; {shown} or a few more in which oracles show what is replayed" * bool(shown)
-    return [f"{sum(counts.values())} episodes: {counted}{to_show}", told]
+    return [f"{sum(counts.values())} episodes: {counted}{to_show}", replay]
 
 
 def _find_missing(config: BenchmarkConfig, chosen: TaskSelection) -> list[str]:

@@ -26,7 +26,7 @@ SECONDS = 600.0
 
 @dataclass(slots=True)
 class EpisodeScorer:
-    """What is said of the episodes of a run."""
+    """The verdicts on the episodes of a run."""
 
     store: Store
     headline: FunctionEvaluator
@@ -53,16 +53,16 @@ class EpisodeScorer:
             return self._spoken[trajectory.id]
         async with self._places:
             limit = SECONDS if self.is_paid else None
-            asked = await ask(self.headline, trajectory, seconds=limit)
-        if asked.was_in_vain and self.ledger.reason:
+            answer = await ask(self.headline, trajectory, seconds=limit)
+        if answer.was_in_vain and self.ledger.reason:
             return None
-        scores = [asked.score]
+        scores = [answer.score]
         if has_checks(trajectory.task, "raw_positive"):
             scores.append(await LENIENT(trajectory))
         if self.headline.id != HEADLINE.id and has_checks(trajectory.task):
             scores.append(await HEADLINE(trajectory))
         self.store.score(trajectory.id, *scores)
-        return asked.score.value
+        return answer.score.value
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from webagent.records import Provenance
 from webagent.rollout import PlannedEpisode, plan_episodes
 
 SEEDS = 10
-"""Of a benchmark whose tasks differ by seed, where nothing else is said."""
+"""Of a benchmark whose tasks differ by seed, where nothing else is given."""
 DEFAULT_GROUP = "twenty"
 
 
@@ -31,7 +31,7 @@ class TaskSelection:
     samples: int
     split: str
     lacking: Mapping[str, str] = field(default_factory=dict)
-    """Tasks that were asked for and cannot be made, as nobody said where their sites are."""
+    """Requested tasks that cannot be made, as the addresses of their sites are not given."""
     phase: str = "evaluate"
     """What the episodes are played for."""
     first_seed: int = 0
@@ -58,7 +58,7 @@ class TaskSelection:
         return cls(*chosen, lacking, first_seed=config.first_seed)
 
     def check(self) -> None:
-        """Whether all that was asked for can be played. Raises `SetupError`."""
+        """Whether all that was requested can be played. Raises `SetupError`."""
         if self.lacking:
             name, reason = next(iter(self.lacking.items()))
             raise SetupError(
@@ -81,7 +81,7 @@ class TaskSelection:
         tasks = [task for task in self.tasks() for _ in range(self.samples)]
         return plan_episodes(tasks, Provenance(arm=arm, phase=self.phase))
 
-    def seeds_told(self) -> str:
+    def describe_seeds(self) -> str:
         """The seeds, or the repeats, in words."""
         if not self.names:
             return "none"

@@ -243,12 +243,12 @@ def judging(config: BenchmarkConfig) -> NamedPolicy:
 
 def arm_of(config: BenchmarkConfig) -> str:
     """Return the name of the policy in tables."""
-    told = ["site memory"] * bool(config.prompting.site_memory) + ["student"] * bool(
+    labels = ["site memory"] * bool(config.prompting.site_memory) + ["student"] * bool(
         config.player.student.student
     )
-    told += config.player.restating.label()
-    told += config.player.lookahead.label()
-    return contestant(config, knows=False).label(*told)
+    labels += config.player.restating.label()
+    labels += config.player.lookahead.label()
+    return contestant(config, knows=False).label(*labels)
 
 
 def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:

@@ -39,7 +39,7 @@ def measure_beliefs(store: Store, judge: str) -> list[BeliefRow]:
 def _belief_row(
     arm: str, number: int, episodes: Sequence[Sequence[Score]], failed: int, judge: str
 ) -> BeliefRow:
-    said = [score for scores in episodes for score in scores if score.name == BELIEVED]
+    verdicts = [score for scores in episodes for score in scores if score.name == BELIEVED]
     pairs = []
     for scores in episodes:
         believed = [s.value for s in scores if s.name == BELIEVED and s.value is not None]
@@ -58,10 +58,10 @@ def _belief_row(
     return BeliefRow(
         arm=arm,
         round=number,
-        judge=said[0].evaluator if said else "",
+        judge=verdicts[0].evaluator if verdicts else "",
         episodes=len(episodes),
-        decided=sum(score.value is not None for score in said),
-        abstained=sum(score.value is None for score in said),
+        decided=sum(score.value is not None for score in verdicts),
+        abstained=sum(score.value is None for score in verdicts),
         failed=failed,
         compared=len(pairs),
         agreement=same / len(pairs) if pairs else None,

@@ -141,7 +141,7 @@ def summarize_spending(store: Store) -> SpentRow | None:
     prices = read_stored_prices(store)
     if prices is None:
         return None
-    asked = [_summarize_model(entry, prices) for entry in read_spending(store)]
+    models = [_summarize_model(entry, prices) for entry in read_spending(store)]
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
     episodes = sum(entry.is_of_policy for entry in store.entries("played"))
@@ -156,12 +156,12 @@ def summarize_spending(store: Store) -> SpentRow | None:
         real = [s for t in store.trajectories() if not t.provenance.imagined for s in t.steps]
         noted["decision_seconds"] = sum(step.decision.seconds for step in real)
         noted["world_seconds"] = sum(step.seconds for step in real)
-    paid = [row for row in asked if row["price"] != "own weights"]
+    paid = [row for row in models if row["price"] != "own weights"]
     known = [row["money"] for row in paid if row["money"] is not None]
     one_currency = len({row["currency"] for row in paid}) == 1
-    is_counted = not any(row["uncounted"] for row in asked)
-    read = sum(row["input_tokens"] for row in asked) if asked else noted.get("input_tokens")
-    written = sum(row["output_tokens"] for row in asked) if asked else noted.get("output_tokens")
+    is_counted = not any(row["uncounted"] for row in models)
+    read = sum(row["input_tokens"] for row in models) if models else noted.get("input_tokens")
+    written = sum(row["output_tokens"] for row in models) if models else noted.get("output_tokens")
     total = CostAmount(
         input_tokens=read if is_counted else None,
         output_tokens=written if is_counted else None,
@@ -169,7 +169,7 @@ def summarize_spending(store: Store) -> SpentRow | None:
         world_seconds=noted.get("world_seconds", 0.0),
         money=sum(known) if paid and one_currency and len(known) == len(paid) else None,
     )
-    currencies = {row["currency"] for row in asked if row["currency"]}
+    currencies = {row["currency"] for row in models if row["currency"]}
     return SpentRow(
         steps=steps,
         episodes=episodes,
@@ -177,7 +177,7 @@ def summarize_spending(store: Store) -> SpentRow | None:
         per_step=_divide(total, steps),
         per_episode=_divide(total, episodes),
         currency=next(iter(currencies)) if len(currencies) == 1 else "",
-        asked=asked,
+        asked=models,
         stopped=read_stop_reason(store),
     )
 

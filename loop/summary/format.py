@@ -117,7 +117,7 @@ def _format_money(money: float | None, row: SpentRow) -> str:
         # Two decimals, or as many more as a small sum needs to differ from 0.
         places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
         return f"{money:,.{places}f} {row['currency']}"
-    is_paid = any(asked["price"] != "own weights" for asked in row["asked"])
+    is_paid = any(spent["price"] != "own weights" for spent in row["asked"])
     return "unknown" if is_paid else "–"
 
 
@@ -168,20 +168,20 @@ def format_belief(row: BeliefRow) -> tuple[str, ...]:
 
 
 def format_models(row: SpentRow) -> list[str]:
-    """Return a sentence for each model that was asked, on what is known of its price."""
-    return [_format_model(asked) for asked in row["asked"]]
+    """Return a sentence for each model that was used, on what is known of its price."""
+    return [_format_model(spent) for spent in row["asked"]]
 
 
-def _format_model(asked: ModelSpending) -> str:
-    sentence = f"{asked['model']} as {asked['role']}: {asked['requests']:,} requests"
-    sentence += f", {asked['failed']:,} calls failed" * bool(asked["failed"])
-    sentence += f", {asked['uncounted']:,} calls without a count of tokens" * bool(
-        asked["uncounted"]
+def _format_model(spent: ModelSpending) -> str:
+    sentence = f"{spent['model']} as {spent['role']}: {spent['requests']:,} requests"
+    sentence += f", {spent['failed']:,} calls failed" * bool(spent["failed"])
+    sentence += f", {spent['uncounted']:,} calls without a count of tokens" * bool(
+        spent["uncounted"]
     )
-    if asked["price"] == "known":
-        source = ", ".join(filter(None, (asked["price_source"], asked["price_date"])))
-        return f"{sentence}, at {asked['currency']} prices" + f" ({source})" * bool(source)
-    return f"{sentence}; {'own weights' if asked['price'] == 'own weights' else 'price unknown'}"
+    if spent["price"] == "known":
+        source = ", ".join(filter(None, (spent["price_source"], spent["price_date"])))
+        return f"{sentence}, at {spent['currency']} prices" + f" ({source})" * bool(source)
+    return f"{sentence}; {'own weights' if spent['price'] == 'own weights' else 'price unknown'}"
 
 
 def format_difference(a: str, b: str, found: Interval) -> str:
@@ -203,7 +203,7 @@ def format_comparison(comparison: ArmComparison) -> str:
 
 
 def format_comparison_here(comparison: ArmComparison) -> str:
-    """Return the same question asked of these very tasks only."""
+    """Return the same for these very tasks only."""
     low, high = format_points(comparison["these_low"]), format_points(comparison["these_high"])
     return f"on these tasks alone {low} to {high}"
 

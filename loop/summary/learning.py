@@ -1,4 +1,4 @@
-"""What each round was learnt from: who proposed, who judged, what was dreamt, what it cost."""
+"""What each round was learnt from: who proposed, who judged, what was imagined, what it cost."""
 
 import re
 from collections import Counter
@@ -91,10 +91,10 @@ def _total(costs: Iterable[Mapping[str, Any]], name: str) -> float | None:
 
 def format_learning(row: LearningRow) -> str:
     """Return a row in words."""
-    told = []
+    sentences = []
     if row["proposer"]:
         refused = ", ".join(f"{count:,} {name}" for name, count in row["refused"].items())
-        told.append(
+        sentences.append(
             f"proposer {row['proposer']}: {row['proposed']:,} tasks proposed, {row['kept']:,} kept,"
             f" refused {refused or 'none'}"
             + f", {row['unreadable']:,} not to be read"
@@ -102,28 +102,28 @@ def format_learning(row: LearningRow) -> str:
         )
     if row["collected"]:
         judge = re.split(r"[@[]", row["judge"])[0]
-        told.append(
+        sentences.append(
             f"{row['collected']:,} episodes played, {row['played']:,} of them on proposed tasks;"
             f" {judge} passed {row['succeeded']:,} and left {row['unjudged']:,} undecided"
         )
         if why := row.get("silent"):
-            told.append(f"{judge} decided no episode, so none of them teaches anything: {why}")
+            sentences.append(f"{judge} decided no episode, so none of them teaches anything: {why}")
         if rules := row.get("violations"):
-            told.append(
+            sentences.append(
                 f"the guard refused actions of the agent in {row.get('violating', 0):,} of them ("
                 f"{', '.join(f'{rule} {count:,}' for rule, count in rules.items())})"
             )
     elif row["arm"] in ARMS and ARMS[row["arm"]].learns_from == "experience":
-        told.append("no episode played, as --steps did not suffice for the first task drawn")
+        sentences.append("no episode played, as --steps did not suffice for the first sampled task")
     if row["dreamt"]:
-        told.append(f"{row['dreamt']:,} episodes dreamt, {row['dreams_kept']:,} believed")
+        sentences.append(f"{row['dreamt']:,} episodes imagined, {row['dreams_kept']:,} kept")
     parts = {
         "demonstrations": row["demonstrations"],
         "successes so far": row["successes"],
         "dreams": row["dreams_kept"],
     }
     named = [f"{count:,} {name}" for name, count in parts.items() if count]
-    told.append(f"learnt from {', '.join(named) or 'nothing'}")
+    sentences.append(f"learnt from {', '.join(named) or 'nothing'}")
     costs = [f"{row['real_steps']:,} real steps"]
     if row["proposing_steps"]:
         costs.append(f"{row['proposing_steps']:,} more to propose")
@@ -132,5 +132,5 @@ def format_learning(row: LearningRow) -> str:
         costs.append(f"{row['model_tokens']:,.0f} tokens of models")
     if row["money"] is not None:
         costs.append(f"{row['money']:.4g} in money")
-    told.append(f"cost: {', '.join(costs)}, {row['seconds']:,.0f} s")
-    return f"{row['arm']}, round {row['round']}: {'; '.join(told)}"
+    sentences.append(f"cost: {', '.join(costs)}, {row['seconds']:,.0f} s")
+    return f"{row['arm']}, round {row['round']}: {'; '.join(sentences)}"

@@ -94,8 +94,8 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["students"] = students
     if (cost := summarize_spending(store)) is not None:
         summary["spent"] = cost
-    if told := [*meta.notes, *_describe_withheld(arms)]:
-        summary["notes"] = told
+    if notes := [*meta.notes, *_describe_withheld(arms)]:
+        summary["notes"] = notes
     if meta.setup:
         last = {arm["name"]: arm["rounds"][-1]["round"] for arm in arms}
         outcomes = {

@@ -38,7 +38,7 @@ class RunMeta:
     withhold: float = 0.0
     """Share of these tasks without demonstrations."""
     setup: Mapping[str, str] = field(default_factory=dict)
-    """What else the figures depend on, as the policy's name; told where there is anything."""
+    """What else the figures depend on, as the policy's name; shown where there is anything."""
     notes: tuple[str, ...] = ()
     """Sentences that belong beside the figures."""
 
@@ -114,7 +114,7 @@ class ArmComparison(TypedDict):
 
 
 class BeliefRow(TypedDict):
-    """A round in which a judge was gone by in place of the checks."""
+    """A round in which a judge decided in place of the checks."""
 
     arm: str
     round: int
@@ -155,7 +155,7 @@ class LearningRow(TypedDict):
     played: int
     """Episodes of the round on tasks that were proposed in it or before."""
     judge: str
-    """The id of whoever told what succeeded."""
+    """The id of the judge of success."""
     collected: int
     """Episodes of the round."""
     succeeded: int
@@ -300,7 +300,7 @@ class SpentRow(TypedDict):
     """None before there is a step."""
     per_episode: CostAmount | None
     currency: str
-    """Empty where no money is told of, or several kinds of it."""
+    """Empty where no price is known, or for several currencies."""
     asked: list[ModelSpending]
     stopped: str
     """Why the run stopped before its end; empty where it did not."""
@@ -350,7 +350,7 @@ class Summary(TypedDict):
 
 
 class RunSummary(Summary):
-    """A summary, and where it and what it is made from lie; what programs are told of a run."""
+    """A summary, and where it and what it is made from lie; what programs get of a run."""
 
     run: str
     """The run folder; `summary.json` in it holds the same figures."""

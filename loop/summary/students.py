@@ -26,8 +26,8 @@ def summarize_students(store: Store, judge: str = "") -> list[StudentRow]:
     phases = ["collect", "evaluate"]
     scores = store.scores(phase=phases)
     verdicts = {
-        episode: headline.value if (headline := find_headline(said, judge)) else None
-        for episode, said in scores.items()
+        episode: headline.value if (headline := find_headline(given, judge)) else None
+        for episode, given in scores.items()
     }
 
     def place(episode: Trajectory) -> tuple[str, str, int]:
@@ -50,12 +50,12 @@ def _summarize(
 ) -> StudentRow:
     decisions = [step.decision for episode in episodes for step in episode.steps]
     acted = [each for each in decisions if each.source == STUDENT]
-    asked = [each for each in decisions if ASKED in each.usage]
-    money = [prices.step(each)[0] for each in asked]
+    requested = [each for each in decisions if ASKED in each.usage]
+    money = [prices.step(each)[0] for each in requested]
     known = [each for each in money if each is not None]
     cost = fmean(known) if known and len(known) == len(money) else None
     counts = ("input_tokens", "output_tokens")
-    tokens = sum(each.usage.get(name, 0) for each in asked for name in counts)
+    tokens = sum(each.usage.get(name, 0) for each in requested for name in counts)
     alone = [e for e in episodes if all(s.decision.source == STUDENT for s in e.steps)]
     rest = [e for e in episodes if e not in alone]
     # What was undone was a mistake of the large model: such steps are not learnt from, either.
@@ -76,11 +76,11 @@ def _summarize(
         round=round,
         steps=len(decisions),
         steps_of_student=len(acted),
-        calls=len(asked),
-        audits=sum(each.usage[SURE] >= 1000 * sure for each in asked),
-        tokens_saved=len(acted) * tokens / max(1, len(asked)),
+        calls=len(requested),
+        audits=sum(each.usage[SURE] >= 1000 * sure for each in requested),
+        tokens_saved=len(acted) * tokens / max(1, len(requested)),
         money_saved=None if cost is None else len(acted) * cost,
-        money_spent=None if cost is None else len(asked) * cost,
+        money_spent=None if cost is None else len(requested) * cost,
         success=_mean(verdicts, episodes),
         episodes_alone=len(alone),
         success_alone=_mean(verdicts, alone),
@@ -107,36 +107,36 @@ def _measure_calibration(
     audited = [pair for pair in pairs if pair[0] >= sure]
     weight = 1 + acted / len(audited) if audited else 1.0
     weights = [weight if pair[0] >= sure else 1.0 for pair in pairs]
-    said = [pair[0] for pair in pairs]
-    return calibration_error(pairs, weights), calibration_by_chance(said, weights)
+    confidences = [pair[0] for pair in pairs]
+    return calibration_error(pairs, weights), calibration_by_chance(confidences, weights)
 
 
 def format_student(row: StudentRow) -> str:
     """Return a row in words."""
     steps, own = row["steps"], row["steps_of_student"]
     where = f"{row['arm']}, round {row['round']}" if row["round"] else row["arm"]
-    told = [
+    sentences = [
         f"{where}: the student took {own:,} of {steps:,} steps ({own / steps:.1%}) and the large"
         f" model was asked {row['calls']:,} times, {row['audits']:,} of them to check on it"
     ]
     if row["tokens_saved"]:
-        told.append(f"about {row['tokens_saved']:,.0f} tokens saved")
+        sentences.append(f"about {row['tokens_saved']:,.0f} tokens saved")
     if row["money_saved"] is not None:
-        told.append(f"{row['money_spent']:.4g} spent and about {row['money_saved']:.4g} saved")
+        sentences.append(f"{row['money_spent']:.4g} spent and about {row['money_saved']:.4g} saved")
     if row["success"] is not None:
         alone = f" of {row['episodes_alone']:,} episodes it did alone"
         rates = {alone: row["success_alone"], " of the others": row["success_others"]}
         parts = [f"{rate:.1%}{of}" for of, rate in rates.items() if rate is not None]
-        told.append(f"success {row['success']:.1%}: {', '.join(parts)}")
+        sentences.append(f"success {row['success']:.1%}: {', '.join(parts)}")
     if not own:
-        told.append(
+        sentences.append(
             f"it was never sure: it has been compared with {row['compared']:,} answers; let it"
             " learn from more episodes"
         )
     elif row["calibration_error"] is not None:
-        told.append(
+        sentences.append(
             f"calibration error {row['calibration_error']:.3f} on {row['compared']:,} answers"
         )
         if (by_chance := row.get("calibration_by_chance")) is not None:
-            told.append(f"{by_chance:.3f} of it by chance, if its confidence were right")
-    return "; ".join(told)
+            sentences.append(f"{by_chance:.3f} of it by chance, if its confidence were right")
+    return "; ".join(sentences)

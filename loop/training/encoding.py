@@ -39,7 +39,7 @@ class RunImages:
         return self._folders[-1].get(reference)
 
     def add(self, image: bytes) -> str:
-        """Keep a picture that was drawn for a prompt, in the last run's folder."""
+        """Keep a picture that was made for a prompt, in the last run's folder."""
         return self._folders[-1].add(image)
 
 
@@ -101,8 +101,8 @@ class PromptEncoder:
         """Messages without images, and a reply, ended as the model ends one; however long, since
         the trainer drops and counts what the model cannot read."""
         prompt = self._weights.reader.encode(messages).ids
-        said = self._weights.tokenizer(reply, add_special_tokens=False)["input_ids"]
-        return Encoded(prompt, (*said, self._end))
+        written = self._weights.tokenizer(reply, add_special_tokens=False)["input_ids"]
+        return Encoded(prompt, (*written, self._end))
 
     def encode(self, trajectory: Trajectory, index: int) -> Encoded:
         """A step that no model sampled, as the policy would have been asked and have replied."""

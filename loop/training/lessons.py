@@ -61,7 +61,7 @@ def build_units(
     """The units for the role and the objective.
 
     `write` puts messages and a reply into the model's ids, `encode` a step that no model sampled.
-    `judged` has the judgements of steps that are to be gone by, if any.
+    `judged` has the judgements of steps to follow, if any.
     Raises `SetupError` when the episodes hold nothing that this objective learns from.
     """
     scored = [episode for episode in episodes if episode.id in scores]

@@ -201,7 +201,7 @@ def test_seeds_that_nobody_has_looked_at_begin_where_they_are_told_to() -> None:
         2_000_500,
         2_000_501,
     ]
-    assert TaskSelection.of(config).seeds_told() == "test 2000500 to 2000501"
+    assert TaskSelection.of(config).describe_seeds() == "test 2000500 to 2000501"
 
 
 async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
