@@ -152,11 +152,11 @@ _TABLE = (
     ),
     Command(
         "show",
-        "print an episode: every step, with the model's prompts and replies",
+        "list episodes with verdicts, or print one with its prompts and replies",
         "judging",
         settings="recipes.show:ShowConfig",
         facts="recipes.show:Shown",
-        examples=("webagent show runs/NAME", "webagent show runs/NAME 3f2a --step 2 --raw"),
+        examples=("webagent show runs/NAME --failed", "webagent show runs/NAME 3f2a --step 2 --raw"),
     ),
     Command(
         "memory",

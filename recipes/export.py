@@ -1,12 +1,13 @@
 """`webagent export`: a run's episodes as files that other people's trainers read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apps.export.examples import select
 from apps.export.files import format_result, push, refuse_existing, write
 from apps.export.request import ExportConfig, complete_request
 from loop.console.output import CommandResult
+from loop.folder import choose_judge, read_judge_id
 from recipes.settings import resolve
 from webagent.store import Store, Where
 
@@ -34,10 +35,12 @@ class Exported:
 def main(argv: Sequence[str]) -> CommandResult:
     """Write the export and print what it contains."""
     request = complete_request(resolve(ExportConfig, "export", argv))
-    config = request.config
     refuse_existing(request.out)
     with Store.open(request.run) as store:
-        where: Where = {"arm": config.arms} if config.arms else {}
+        where: Where = {"arm": request.config.arms} if request.config.arms else {}
+        judge = request.config.judge or choose_judge(read_judge_id(store), store.scores("any"))
+        request = replace(request, config=replace(request.config, judge=judge))
+        config = request.config
         selection = select(store, config.judge, where, config.phases, imagined=config.imagined)
         tally, counts = write(request, store, selection)
     print("\n".join(format_result(tally, counts, selection.left_out)))

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +13,32 @@ from webagent.action import format_action
 from webagent.agent.asking import Asking
 from webagent.errors import ActionError, SetupError, StoreError
 from webagent.models import CannedModel, Message
+from webagent.models.prompt import break_control_tokens
 from webagent.policy.reply import read_reply
 from webagent.records import SET_APART, Decision, Score, Step, Trajectory
 from webagent.store import EpisodeSummary, ImageFolder, Store, Where
 
-LEARNT_FROM = ("", "demonstrate", "collect", "imagine")
-"""Phases that are meant for training; an episode outside of any plan has none."""
+_PRACTICE, _SINGLE = "practice", "single"
+LEARNT_FROM = (_SINGLE, "demonstrate", "collect", "imagine", _PRACTICE)
+"""Phases that are meant for training."""
+_LOCAL_FOLDER = re.compile(r"file:///[^\s\"'<>|]*/")
+
+
+def name_phase(phase: str, seed: int) -> str:
+    """Return what an episode was played for: `practice` for an evaluation on a training seed,
+    `single` for an episode outside of any plan."""
+    if phase != "evaluate":
+        return phase or _SINGLE
+    try:
+        return _PRACTICE if split_of(seed) == "train" else phase
+    except ValueError:  # a seed of no split
+        return phase
+
+
+def write_text(text: str) -> str:
+    """Return text that any trainer may read: without control tokens that a page spelled, folders of
+    this machine, and what UTF-8 cannot write."""
+    return _LOCAL_FOLDER.sub("file:///", break_control_tokens(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +79,12 @@ class Selection:
 def select(
     store: Store, judge: str, where: Where, phases: Sequence[str], *, imagined: bool
 ) -> Selection:
-    """Return the played episodes of these phases; no phase means all.
-
-    With the phases that are meant for training come measurements on training seeds, too: it is
-    the split of its seed that says whether an episode is for training.
+    """Return the played episodes of these phases; no phase means all that are of the policy.
 
     Infrastructure failures and episodes under way say nothing about the agent and are never taken.
     Raises `SetupError` when others judged the run, but this judge did not.
     """
-    scores = store.scores("played", **where)
+    scores = store.scores("any", **where)
     judges = {s.evaluator for given in scores.values() for s in given if s.name == "success"}
     if judges and not any(name.startswith(judge) for name in judges):
         raise SetupError(
@@ -76,33 +94,23 @@ def select(
     left_out: Counter[str] = Counter()
     real, imagined_episodes = [], []
     for entry in store.entries("any", **where):
-        if not {"phase", "id"} & where.keys() and entry.phase in SET_APART:
-            continue
+        phase = name_phase(entry.phase, entry.seed)
         given = scores.get(entry.id, ())
         values = (s.value for s in given if s.name == "success" and s.evaluator.startswith(judge))
         chosen = ExportedEpisode(entry, given, next(values, None))
         if entry.ending is None:
-            left_out["under way"] += 1
+            left_out["episodes under way"] += 1
         elif entry.ending.is_infrastructure:
-            left_out["failed for a reason outside the agent"] += 1
-        elif phases and not _is_chosen(entry, phases):
-            left_out[f"of phase {entry.phase}"] += 1
+            left_out["episodes that failed for a reason outside the agent"] += 1
+        elif not {phase, entry.phase or phase} & {*phases} and (phases or phase in SET_APART):
+            left_out[f"episodes of phase {phase}"] += 1
         elif not chosen.imagined:
             real.append(chosen)
         elif imagined:
             imagined_episodes.append(chosen)
         else:
-            left_out["imagined"] += 1
+            left_out["imagined episodes"] += 1
     return Selection(tuple(real), tuple(imagined_episodes), left_out)
-
-
-def _is_chosen(entry: EpisodeSummary, phases: Sequence[str]) -> bool:
-    if entry.phase in phases or entry.phase != "evaluate" or tuple(phases) != LEARNT_FROM:
-        return entry.phase in phases
-    try:
-        return split_of(entry.seed) == "train"
-    except ValueError:  # a seed of no split
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +164,8 @@ class PromptRebuilder:
                 replace(message, images=tuple(next(stored) for _ in message.images))
                 for message in messages
             )
-        return StoredTurn(position, step, messages, reply_of(step.decision), is_own)
+        messages = tuple(replace(each, text=write_text(each.text)) for each in messages)
+        return StoredTurn(position, step, messages, write_text(reply_of(step.decision)), is_own)
 
 
 def reply_of(decision: Decision) -> str:
@@ -343,7 +352,7 @@ def _example(trajectory: Trajectory, turn: StoredTurn) -> Example:
         "position": turn.position,
         "task": trajectory.task.id,
         "seed": trajectory.task.seed,
-        "phase": place.phase,
+        "phase": name_phase(place.phase, trajectory.task.seed),
         "source": decision.source,
         "weights": decision.weights,
         "prompt": "as shown" if turn.is_as_shown else "rebuilt",

@@ -116,6 +116,11 @@ class ExportCounts:
         for name, size in sizes.items():
             self._spreads.setdefault(name, _Spread()).add(size)
 
+    def largest_share(self) -> str:
+        """Return the task with most rows, and its share of them."""
+        name, counts = max(self._tasks.items(), key=lambda item: item[1]["rows"])
+        return f"{counts['rows'] / self.rows:.0%}, {name}"
+
     def write(self, folder: Path, info: dict[str, Any]) -> None:
         """Write `meta/info.json`, `meta/stats.json` and `meta/tasks.jsonl`."""
         meta = folder / "meta"
@@ -162,13 +167,11 @@ def write(
         else:
             _write_examples(request, request.consumer, source, selection, draft, tally)
         if not tally.rows:
-            reasons = [
-                f"{count:,} episodes {reason}" for reason, count in selection.left_out.items()
-            ]
-            reasons += [f"{count:,} {reason}" for reason, count in source.counts.items()]
+            counts = selection.left_out + source.counts
+            reasons = [f"{count:,} {reason}" for reason, count in counts.items()]
             found = f"left out: {', '.join(reasons)}" if reasons else "no episode was chosen"
             hint = ""
-            if selection.left_out["of phase evaluate"]:
+            if selection.left_out["episodes of phase evaluate"]:
                 hint = (
                     "; these measurements are not on training seeds, and no training should see"
                     " them: play with --split train, or add --phases evaluate if that is what you"
@@ -206,6 +209,7 @@ def _finish_card(card: Path, info: dict[str, Any], tally: ExportCounts) -> None:
         "command": shlex.join(info.get("command", ())),
         "commit": origins[0].get("commit", ""),
         "rows": f"{tally.rows:,}, {tally.imagined:,} of them imagined",
+        "largest share of a task": tally.largest_share(),
         "episodes": f"{info['episodes']:,}",
         "arms": _join(info["arms"]),
         "phases": _join(info["phases"]),
@@ -298,9 +302,11 @@ def format_result(
 ) -> Sequence[str]:
     """Return what was written and what was not, in lines."""
     imagined = f", {tally.imagined:,} of them imagined" if tally.imagined else ""
-    lines = [f"rows: {tally.rows:,}{imagined}"]
-    lines += [f"{reason}: {count:,}" for reason, count in sorted(counts.items())]
-    return lines + [f"episodes {reason}: {count:,}" for reason, count in sorted(left_out.items())]
+    lines = [f"rows: {tally.rows:,}{imagined}", f"largest share of a task: {tally.largest_share()}"]
+    for name, count in (*sorted(counts.items()), *sorted(left_out.items())):
+        is_kept = name.startswith("prompts ")
+        lines.append(f"{name if is_kept else f'left out, {name}'}: {count:,}")
+    return lines
 
 
 def push(folder: Path, repository: str, *, is_public: bool) -> str:

@@ -8,13 +8,14 @@ from tyro.conf import Positional
 
 from apps.export.examples import LEARNT_FROM
 from apps.export.trainers import AXOLOTL, LLAMAFACTORY, TRL, VERL, Consumer
-from benchmarks.rules import checks_hold
 from loop.folder import RunFolder
 from webagent.errors import UsageError, unknown_name
 from webagent.observation.variants import variant_named
 
 PLAIN_FORM = "datasets"
 CONSUMERS: dict[str, Consumer] = {each.name: each for each in (TRL, VERL, LLAMAFACTORY, AXOLOTL)}
+_OTHER_NAMES = {"parquet": PLAIN_FORM, "dpo": "preference", "grpo": "rl"}
+"""What formats and kinds of examples are also called."""
 _TO_BE_JUDGED = ("preference", "kto", "rl")
 
 
@@ -25,7 +26,7 @@ class ExportConfig:
     run: Positional[Path | None] = None
     """The run folder."""
     to: str = PLAIN_FORM
-    """Format: `datasets`, `trl`, `verl`, `llamafactory` or `axolotl`."""
+    """Format: `datasets` (plain Parquet), `trl`, `verl`, `llamafactory` or `axolotl`."""
     out: Path | None = None
     """Folder to write; it must not exist yet."""
     push: str = ""
@@ -37,12 +38,13 @@ class ExportConfig:
     """Kind of examples: `episodes` (all steps and episodes, for `datasets`), or for a trainer
     `sft`, `preference`, `kto` or `rl`. Default: `episodes` or `sft`."""
     phases: tuple[str, ...] = ()
-    """Phases of the run to export. Default: all for `episodes`; for a trainer all except
-    evaluations (`evaluate`) on held-out seeds, those of `development` and `test`."""
+    """Phases of the run to export, such as `collect`, `evaluate`, `practice` (evaluations on
+    training seeds) or `single` (no plan). Default: all for `episodes`; for a trainer all except
+    evaluations on held-out seeds, those of `development` and `test`."""
     arms: tuple[str, ...] = ()
     """Arms of the run to export. Default: all."""
     judge: str = ""
-    """First characters of the id of the judge whose `success` counts. Default: the frozen judge."""
+    """First characters of the id of the judge whose `success` counts. Default: the run's."""
     imagined: bool = False
     """Include imagined episodes; they are marked."""
     imagined_share: float = 0.3
@@ -81,18 +83,19 @@ def complete_request(config: ExportConfig) -> ExportRequest:
     """
     if config.run is None or config.out is None:
         raise UsageError("name the run and the folder to write: webagent export RUN --out FOLDER")
-    if config.to != PLAIN_FORM and config.to not in CONSUMERS:
-        raise unknown_name("reader", config.to, [PLAIN_FORM, *CONSUMERS])
+    to = _OTHER_NAMES.get(config.to, config.to)
+    if to != PLAIN_FORM and to not in CONSUMERS:
+        raise unknown_name("format", to, [PLAIN_FORM, *CONSUMERS])
     if not 0 <= config.imagined_share < 1:
         raise UsageError(f"--imagined-share {config.imagined_share:g} must be a share below 1")
-    consumer = CONSUMERS.get(config.to)
+    consumer = CONSUMERS.get(to)
     known = list(consumer.forms) if consumer else ["episodes"]
-    what = config.what or known[0]
+    what = _OTHER_NAMES.get(config.what, config.what) or known[0]
     if what not in known:
         others = [each.name for each in CONSUMERS.values() if what in each.forms]
         others += [PLAIN_FORM] * (what == "episodes")
         hint = f"; {what} can be had for {', '.join(others)}" if others else ""
-        raise UsageError(f"{config.to} is written {', '.join(known)}, not {what!r}{hint}")
+        raise UsageError(f"{to} is written {', '.join(known)}, not {what!r}{hint}")
     if config.imagined and what in _TO_BE_JUDGED:
         raise UsageError(
             f"--imagined is for episodes and sft: no judge saw an imagined episode, so {what} has"
@@ -108,9 +111,8 @@ def complete_request(config: ExportConfig) -> ExportRequest:
     complete = replace(
         config,
         phases=config.phases or (LEARNT_FROM if consumer else ()),
-        judge=config.judge or checks_hold().id,
         observation=variant.name,
         images=config.images and shown and (not consumer or consumer.forms[what].takes_pictures),
     )
     origin = {name: value for name, value in settings.items() if name in ("command", "origins")}
-    return ExportRequest(config.run, config.out, config.to, what, complete, played_as, origin)
+    return ExportRequest(config.run, config.out, to, what, complete, played_as, origin)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from apps.export.examples import ExportedEpisode, StoredTurn, pictures
+from apps.export.examples import ExportedEpisode, StoredTurn, name_phase, pictures
 from loop.costs import RunPrices
 from tasks.task import Json
 from webagent.action import format_action
@@ -107,7 +107,7 @@ def blocks(messages: Iterable[Message]) -> list[Row]:
         {
             "role": message.role,
             "content": [
-                {"type": "text", "text": clean(message.text)},
+                {"type": "text", "text": message.text},
                 *({"type": "image", "text": None} for _ in message.images),
             ],
         }
@@ -117,26 +117,15 @@ def blocks(messages: Iterable[Message]) -> list[Row]:
 
 def plain(messages: Iterable[Message]) -> list[Row]:
     """Return the messages as text alone."""
-    return [{"role": message.role, "content": clean(message.text)} for message in messages]
+    return [{"role": message.role, "content": message.text} for message in messages]
 
 
 def marked(messages: Iterable[Message]) -> list[Row]:
-    """Return the messages as text with `<image>` where a picture goes.
-
-    Such marks that a page wrote itself are broken up, or they would be counted as pictures.
-    """
+    """Return the messages as text with `<image>` where a picture goes."""
     return [
-        {"role": message.role, "content": unmarked(message.text) + "<image>" * len(message.images)}
+        {"role": message.role, "content": message.text + "<image>" * len(message.images)}
         for message in messages
     ]
-
-
-def unmarked(text: str) -> str:
-    """Return the text without the marks that stand for pictures, films and sounds."""
-    text = clean(text)
-    for name in ("image", "video", "audio"):
-        text = text.replace(f"<{name}>", f"< {name}>")
-    return text
 
 
 def _size(value: Any) -> int:
@@ -236,7 +225,7 @@ def step_row(
         "position": position,
         "task": trajectory.task.id,
         "seed": trajectory.task.seed,
-        "phase": trajectory.provenance.phase,
+        "phase": name_phase(trajectory.provenance.phase, trajectory.task.seed),
         "imagined": trajectory.provenance.imagined,
         "messages": blocks(messages),
         "prompt": "as shown" if turn.is_as_shown else "rebuilt",
@@ -284,7 +273,8 @@ def episode_row(
         ],
         "steps": len(trajectory.steps),
         **{name: getattr(place, name) for name in ("world", "imagined", "seeded_from", "run")},
-        **{name: getattr(place, name) for name in ("arm", "repeat", "round", "phase", "index")},
+        **{name: getattr(place, name) for name in ("arm", "repeat", "round", "index")},
+        "phase": name_phase(place.phase, trajectory.task.seed),
         "attempt": entry.attempt,
         "error": clean(trajectory.error),
         "seconds": trajectory.seconds,

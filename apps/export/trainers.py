@@ -23,7 +23,6 @@ from apps.export.table import (
     marked,
     plain,
     struct_of,
-    unmarked,
 )
 from tasks.suite import split_of
 from webagent.models import Message
@@ -104,7 +103,7 @@ _LABEL: Field = (FLAG, lambda example, _: example.label)
 _CONVERSATION: Mapping[str, Field] = {
     "messages": (
         PLAIN,
-        lambda example, _: [*marked(example.messages), assistant(unmarked(example.reply))],
+        lambda example, _: [*marked(example.messages), assistant(example.reply)],
     )
 }
 _BLOCK = {"type": TEXT, "text": TEXT, "base64": TEXT}
@@ -121,7 +120,7 @@ def _axolotl_sft_row(example: Example, is_pictured: bool) -> Row:
     messages = (*example.messages, Message("assistant", example.reply))
     written = []
     for message in messages:
-        content: Any = clean(message.text)
+        content: Any = message.text
         if is_pictured:
             content = [{"type": "text", "text": content, "base64": None}]
             for image in message.images:
@@ -164,8 +163,8 @@ AXOLOTL = Consumer(
         "preference": build_format(
             {
                 "messages": _PROMPT,
-                "chosen": (_REPLY, lambda example, _: assistant(clean(example.reply))),
-                "rejected": (_REPLY, lambda example, _: assistant(clean(example.rejected))),
+                "chosen": (_REPLY, lambda example, _: assistant(example.reply)),
+                "rejected": (_REPLY, lambda example, _: assistant(example.rejected)),
             }
         ),
         # Its strategy takes prompt and reply in one list, and writes them as ChatML.
@@ -173,7 +172,7 @@ AXOLOTL = Consumer(
             {
                 "completion": (
                     PLAIN,
-                    lambda example, _: [*plain(example.messages), assistant(clean(example.reply))],
+                    lambda example, _: [*plain(example.messages), assistant(example.reply)],
                 ),
                 "label": _LABEL,
             },
@@ -220,8 +219,8 @@ LLAMAFACTORY = Consumer(
         "preference": build_format(
             {
                 "messages": (PLAIN, lambda example, _: marked(example.messages)),
-                "chosen": (_REPLY, lambda example, _: assistant(unmarked(example.reply))),
-                "rejected": (_REPLY, lambda example, _: assistant(unmarked(example.rejected))),
+                "chosen": (_REPLY, lambda example, _: assistant(example.reply)),
+                "rejected": (_REPLY, lambda example, _: assistant(example.rejected)),
             }
         ),
         "kto": build_format({**_CONVERSATION, "label": _LABEL}),

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from apps.serve.client import ServedClient
-from webagent.action import ESSENTIAL, GiveUp, describe, format_action
+from webagent.action import ESSENTIAL, Answer, describe, format_action
 from webagent.errors import ActionError, CallError, WorldError
 
 INSTRUCTION = Path(__file__).with_name("instruction.md").read_text(encoding="utf-8")
 """Explains pages and marks to a model; the actions are described elsewhere."""
 
 _LOG = logging.getLogger(__name__)
-_LEAVE = format_action(GiveUp("the model does nothing more"))
+_LEAVE = format_action(Answer())
 _PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 
 
@@ -108,12 +108,13 @@ class TrainerEpisode:
         return "The episode is over."
 
     def verdict(self) -> EpisodeReward:
-        """Return how it ended; one that is under way is given up first. Raises `WorldError` where
+        """Return how it ended; one that is under way is ended first,
+        with an empty answer. Raises `WorldError` where
         it is lost: no number stands for that."""
         if self._verdict is None:
             self.act(_LEAVE)
         if self._verdict is None:
-            self._lost = "it goes on after it was given up"
+            self._lost = "it goes on after it was ended"
             raise WorldError(self._lost)
         return self._verdict
 

@@ -8,6 +8,7 @@ from evaluators.rules.checks import (
     RuleQuestion,
     checks_hold,
     consulting_rule,
+    is_infeasible,
     rule,
     run_each_check,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "RuleQuestion",
     "checks_hold",
     "consulting_rule",
+    "is_infeasible",
     "rule",
     "run_each_check",
 ]

@@ -10,11 +10,11 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from evaluators.rules.wording import describe_value
-from tasks.task import Json, TaskCheck
+from tasks.task import Json, Task, TaskCheck
 from webagent.action import Answer, GiveUp
 from webagent.errors import SetupError, unknown_name
 from webagent.models.model import Model
-from webagent.records import Trajectory
+from webagent.records import Ending, Trajectory
 
 Rule: TypeAlias = Callable[[Json, Json], bool | Verdict]
 """Whether what was found is as expected, or a verdict that says more.
@@ -67,7 +67,8 @@ def checks_hold(score: str = "success", means: Means | None = None) -> FunctionE
     """Return the evaluator that is 1 when every check of that score holds and 0 when one fails.
 
     Checks that give a share are multiplied. It abstains when no check fails but one could not be
-    made: evidence missing, not comparable, or no means to look. Besides `Task.evidence`,
+    made: evidence missing, not comparable, or no means to look. An episode that was given up fails
+    unless the task asks for that. Besides `Task.evidence`,
     `Task.probes` and `Task.records` every episode has `episode.ending`, `episode.answer` (empty
     when none was given), `episode.said` (the same, and `N/A` where the agent gave up),
     `episode.urls` (every page that was seen, in order) and, where the last page was seen,
@@ -77,11 +78,14 @@ def checks_hold(score: str = "success", means: Means | None = None) -> FunctionE
     at_hand = means or Means()
     name = f"checks_hold[{at_hand.model.name}]" if at_hand.model else "checks_hold"
 
-    @evaluator(name, score=score)
+    @evaluator(name, version="2", score=score)
     async def judge(trajectory: Trajectory) -> Verdict:
         checks = [check for check in trajectory.task.checks if check.score == score]
         if not checks:
             return Verdict(None, f"the task has no check for {score!r}; a judge must decide")
+        asks = is_infeasible(trajectory.task) or any(c.evidence == "episode.said" for c in checks)
+        if trajectory.ending is Ending.GAVE_UP and not asks:
+            return Verdict(0.0, "the agent gave up, which is not what the task asks for")
         evidence = {**trajectory.evidence, **_of_episode(trajectory)}
         goal = trajectory.goal or trajectory.task.goal
         verdicts = [await _check(check, evidence, goal, at_hand) for check in checks]
@@ -93,6 +97,15 @@ def checks_hold(score: str = "success", means: Means | None = None) -> FunctionE
         return Verdict(share, "; ".join(verdict.reason for verdict in verdicts))
 
     return judge
+
+
+def is_infeasible(task: Task) -> bool:
+    """Return whether the right thing to do is to give up."""
+    return "infeasible" in task.skills or any(
+        check.rule.endswith("_unachievable")
+        or (check.evidence == "episode.ending" and check.expected == str(Ending.GAVE_UP))
+        for check in task.checks
+    )
 
 
 def run_each_check(trajectory: Trajectory) -> tuple[tuple[TaskCheck, Verdict], ...]:

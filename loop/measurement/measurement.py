@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from evaluators.rules import is_infeasible
 from loop.console.progress import count_episodes
 from loop.costs import format_spending
 from loop.measurement.environment import WorldFactory, open_worlds
@@ -28,7 +29,6 @@ from loop.notes import read_judge_id
 from loop.student import BUILTIN, note_student
 from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from loop.world_models import open_lookahead
-from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
 from webagent.models.spending import Ledger, MeteredModel
 from webagent.policy.policy import (
@@ -38,7 +38,7 @@ from webagent.policy.policy import (
     play_actions,
     replay_recording,
 )
-from webagent.records import STUDENT, Ending, Observation, Provenance, Step, Trajectory
+from webagent.records import STUDENT, Observation, Provenance, Step, Trajectory
 from webagent.rollout import PlannedEpisode, Recorder, collect, plan_episodes
 from webagent.store import Store
 
@@ -75,15 +75,6 @@ def describe_replay(source: str, known: Collection[str], names: Sequence[str]) -
     return (
         f"{REPLAY}: of successes that {source} show; nothing to replay for {len(missing)} of"
         f" {len(names)} tasks ({', '.join(missing[:_SHOWN])}{more})"
-    )
-
-
-def is_infeasible(task: Task) -> bool:
-    """Whether the right thing to do is to give up."""
-    return "infeasible" in task.skills or any(
-        check.rule.endswith("_unachievable")
-        or (check.evidence == "episode.ending" and check.expected == str(Ending.GAVE_UP))
-        for check in task.checks
     )
 
 

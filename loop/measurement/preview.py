@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.rules import CONSULTING_RULES
+from evaluators.rules import is_infeasible
 from loop.folder import RunFolder
 from loop.measurement import measurement
 from loop.measurement.environment import find_missing_logins, find_missing_sites
-from loop.measurement.measurement import is_infeasible
 from loop.measurement.scoring import has_checks
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,15 @@ from loop.folder import RunFolder
 from recipes import cli
 from tests.apps.view.conftest import Settings, serving
 from tests.apps.view.test_bad_input import get
+from tests.evaluators.attribution.cases import all_cases
 from tests.fakes import FakeWorld, fake_task
 from tests.fakes.chat_server import Behave, ChatServer
+from tests.fakes.run import measure
 from webagent.errors import StoreError
 from webagent.exchange import format_exchange
 from webagent.models import Endpoint, EndpointModel, Ledger, MeteredModel
 from webagent.policy.language import LanguagePolicy
-from webagent.records import Ending, Trajectory
+from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import run_episode
 from webagent.store import Store
 
@@ -118,9 +121,29 @@ def test_an_exchange_reads_as_a_conversation() -> None:
     )
 
 
-def test_several_episodes_want_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Store.open(tmp_path, create=True).close()
-    assert cli.main(["show", str(tmp_path)]) == 2
+def test_several_episodes_are_listed_and_failures_have_their_causes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Store.open(tmp_path / "empty", create=True).close()
+    assert cli.main(["show", str(tmp_path / "empty")]) == 2
     assert "0 episodes" in capsys.readouterr().err
     with pytest.raises(StoreError):
         Store.look(tmp_path / "none")
+    with Store.open(tmp_path / "run", create=True) as store:
+        for index in range(30):
+            place = Provenance(arm="m", phase="evaluate", index=index)
+            measure(store, place, "click-button", index, index > 0)
+        [made] = [made for made in all_cases() if made.name == "twin in other letter case"]
+        store.add(replace(made.trajectory, id="twins"))
+        store.score("twins", *made.scores)
+    assert cli.main(["show", str(tmp_path / "run")]) == 0
+    listed = capsys.readouterr().out
+    assert "31 episodes" in listed and "and 11 more" in listed and len(listed.splitlines()) < 30
+    assert cli.main(["show", str(tmp_path / "run"), "--failed", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["episodes"]
+    causes = {row["episode"]: row["cause"] for row in rows}
+    assert len(causes) == 2 and causes["twins"].startswith("grounding, wrong element at step 1")
+    assert cli.main(["show", str(tmp_path / "run"), "twins"]) == 0
+    printed = capsys.readouterr().out
+    assert 'click(1) on button "Yes"' in printed
+    assert "\nfailed: " in printed and "cause: grounding, wrong element" in printed

@@ -67,6 +67,19 @@ def fence(label: str, text: str) -> str:
     return f"<<<{label} {key}\n{text}\n{label} {key}>>>"
 
 
+_CONTROL = re.compile(
+    r"<[|｜][^|｜<>\s]{1,40}[|｜]>|</?s>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<</?SYS>>"
+    r"|<(?:start|end)_of_(?:turn|image)>|<(?:bos|eos|pad|unk|mask|image|image_soft_token|video|audio)>"
+)
+"""Control tokens of common model families, for text whose reader is not known."""
+
+
+def break_control_tokens(text: str, control: re.Pattern[str] = _CONTROL) -> str:
+    """Return the text with a space in each control token, and without what UTF-8 cannot write."""
+    plain = text.encode("utf-8", "replace").decode("utf-8")
+    return control.sub(lambda found: f"{found[0][:1]} {found[0][1:]}", plain)
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from apps.export import CONSUMERS
 from loop.console.output import Status
 from loop.costs import Caps, open_ledger
 from recipes import cli
@@ -27,7 +28,7 @@ from tests.fakes.played import (
 )
 from webagent.models.spending import Price, Prices
 from webagent.policy.reply import read_reply
-from webagent.records import Score, Step, Trajectory
+from webagent.records import Provenance, Score, Step, Trajectory
 from webagent.store import Store
 
 
@@ -157,7 +158,9 @@ def test_a_failure_outside_the_agent_is_in_no_export(run: Path, store: Store) ->
         assert good.id in text
         assert broken.id not in text
         info = json.loads((out / "meta" / "info.json").read_text())
-        assert info["left_out_episodes"] == {"failed for a reason outside the agent": 1}
+        assert info["left_out_episodes"] == {
+            "episodes that failed for a reason outside the agent": 1
+        }
 
 
 def test_only_what_the_frozen_judge_passed_is_imitated(run: Path, store: Store) -> None:
@@ -267,7 +270,7 @@ def test_measurements_are_for_training_on_training_seeds_or_where_asked_for(
     out = export(run, "--to", "trl", out="training")
     assert len(rows(out / "data")) == 3
     left_out = json.loads((out / "meta" / "info.json").read_text())["left_out_episodes"]
-    assert left_out == {"of phase evaluate": 1}
+    assert left_out == {"episodes of phase evaluate": 1}
 
 
 def test_another_policys_steps_are_put_as_a_language_model_would_see_them(
@@ -375,20 +378,55 @@ def test_a_killed_export_leaves_nothing_in_place_and_the_next_one_clears_up(
     assert len(rows(out / "steps")) == 9
 
 
-def test_lone_surrogates_and_marks_of_pictures_on_a_page_do_no_harm(
-    run: Path, store: Store
+TOKENS = (
+    *("<|im_end|>", "<|im_start|>", "<|image_pad|>", "<|eot_id|>", "<|endoftext|>", "</s>", "<s>"),
+    *("[INST]", "[/INST]", "<<SYS>>", "<start_of_turn>", "<end_of_turn>", "<image>", "<video>"),
+)
+
+
+@pytest.mark.parametrize("to", ["datasets", *CONSUMERS])
+def test_what_a_page_spells_reaches_no_trainer_as_a_control_token(
+    run: Path, store: Store, to: str
 ) -> None:
     whole = play(store, 0)
-    page = replace(whole.steps[0].observation, title="a <image> and \ud800")
-    step = replace(whole.steps[0], observation=page)
-    add_like(store, whole, "odd-1", step, *whole.steps[1:])
-    for to in ("verl", "llamafactory"):
-        out = export(run, "--to", to, out=to)
-        folder = next(path.parent for path in out.rglob("*.parquet"))
-        text = str(rows(folder))
-        assert "a < image> and ?" in text
-        assert "<image>" not in text
-    assert "a <image> and ?" in str(rows(export(run, out="plain") / "steps"))
+    title = f"{' '.join(TOKENS)} and \ud800"
+    first, *others = whole.steps
+    page = replace(first.observation, title=title, url="file:///home/jo/pages/shop.html")
+    typed = replace(first.decision, thought=f"It shows {TOKENS[0]}.")
+    add_like(store, whole, "odd-1", replace(first, observation=page, decision=typed), *others)
+    out = export(run, "--to", to)
+    folder = out / "steps" if to == "datasets" else next(out.rglob("*.parquet")).parent
+    found = str([row.get("messages") or row for row in rows(folder)])
+    assert not [token for token in TOKENS if token in found]
+    assert "< image> < video> and ?" in found and "It shows < |im_end|>." in found
+    assert "file:///shop.html" in found and "home/jo" not in found
+
+
+def test_what_was_left_out_and_the_largest_share_are_printed(
+    run: Path, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = play(store, 0)
+    play(store, seed_of("test", 0), phase="evaluate", index=1)
+    play(store, 1, phase="baseline", index=2)
+    for index in (3, 4):
+        play(store, seed_of("train", index), phase="evaluate", index=index)
+    store.add(replace(good, id="single-1", provenance=Provenance()))
+    store.score("single-1", Score("success", 1.0, "", JUDGE))
+    out = export(run, "--to", "trl")
+    printed = capsys.readouterr().out
+    assert "left out, episodes of phase evaluate: 1" in printed
+    assert "left out, episodes of phase baseline: 1" in printed
+    assert "largest share of a task: 100%, fake/" in printed
+    origins = [json.loads(row["origin"]) for row in rows(out / "data")]
+    assert {o["phase"] for o in origins} == {"collect", "practice", "single"}
+    assert len(rows(export(run, "--to", "trl", "--phases", "baseline", out="base") / "data")) == 3
+
+
+def test_formats_and_kinds_go_by_their_other_names(run: Path, store: Store) -> None:
+    play(store, 0)
+    play(store, 0, right=False, index=1)
+    assert len(rows(export(run, "--to", "trl", "--what", "dpo", out="dpo") / "data")) == 1
+    assert rows(export(run, "--to", "parquet", out="plain") / "steps")
 
 
 USAGE, SETUP = Status.USAGE, Status.SETUP
@@ -399,7 +437,7 @@ USAGE, SETUP = Status.USAGE, Status.SETUP
     [
         ("", USAGE, "webagent export RUN --out FOLDER"),
         ("RUN", USAGE, "webagent export RUN --out FOLDER"),
-        ("RUN --out o --to trll", USAGE, "unknown reader 'trll'; did you mean trl"),
+        ("RUN --out o --to trll", USAGE, "unknown format 'trll'; did you mean trl"),
         ("RUN --out o --what sft", USAGE, "datasets is written episodes, not 'sft'"),
         (
             "RUN --out o --to verl --what kto",

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.rules import CONSULTING_RULES, RULES, checks_hold, run_each_check
 from tasks.task import Json, Task, TaskCheck
-from webagent.action.actions import Action, Answer, Click
+from webagent.action.actions import Action, Answer, Click, GiveUp
 from webagent.errors import SetupError
 from webagent.records import Decision, Ending, Observation, Step, Trajectory
 
@@ -98,7 +98,7 @@ async def test_the_two_scores_of_miniwob_are_told_apart():
     assert (strict.name, strict.value) == ("success", 0.0)
     assert (lenient.name, lenient.value) == ("raw_positive", 1.0)
     assert strict.reason == "raw_reward is 0.5, at_least 0.99: fails"
-    assert strict.evaluator == "checks_hold@1"
+    assert strict.evaluator == "checks_hold@2"
 
 
 async def test_missing_evidence_abstains_with_its_name():
@@ -108,7 +108,7 @@ async def test_missing_evidence_abstains_with_its_name():
     assert score.reason == "evidence raw_reward was not captured"
 
 
-@pytest.mark.parametrize("ending", [Ending.STEP_LIMIT, Ending.GAVE_UP, Ending.POLICY_UNREADABLE])
+@pytest.mark.parametrize("ending", [Ending.STEP_LIMIT, Ending.POLICY_UNREADABLE])
 async def test_an_episode_cut_off_is_scored_by_its_evidence(ending):
     score = await checks_hold()(finished(MINIWOB, ending, raw_reward=1.0))
 
@@ -142,6 +142,25 @@ async def test_all_checks_must_hold_and_one_that_fails_decides(values, expected)
     task = Task("t@1", "", checks=(TaskCheck("a", "equals", 1), TaskCheck("b", "equals", 1)))
 
     assert (await checks_hold()(finished(task, **values))).value == expected
+
+
+@pytest.mark.parametrize(
+    ("task", "value"),
+    [
+        (MINIWOB, 0.0),
+        (replace(MINIWOB, skills=("infeasible",)), 1.0),
+        (Task("t@1", "", checks=(TaskCheck("episode.ending", "equals", "gave up"),)), 1.0),
+        (Task("t@1", "", checks=(TaskCheck("episode.said", "equals", "N/A"),)), 1.0),
+        (Task("t@1", "", checks=(TaskCheck("episode.url", "equals", "http://a.test"),)), 0.0),
+    ],
+)
+async def test_giving_up_is_a_success_only_where_the_task_asks_for_it(
+    task: Task, value: float
+) -> None:
+    given_up = Step(Observation("", "http://a.test", "", ()), Decision(GiveUp("too hard")))
+    last = Observation("", "http://a.test", "", ())
+    episode = replace(finished(task, Ending.GAVE_UP, raw_reward=1.0), steps=(given_up,), last=last)
+    assert (await checks_hold()(episode)).value == value
 
 
 async def test_a_task_without_checks_is_left_to_a_judge():

@@ -23,7 +23,7 @@ from webagent.models import Message, Model
 from webagent.records import Provenance, Score, Trajectory
 from webagent.store import Store
 
-JUDGE = "checks_hold@1"
+JUDGE = "checks_hold@2"
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_second_run_says_what_is_known_and_that_nothing_is_left(run, capsys) -
     for is_second in (False, True):
         assert cli.main(asked) == 0
         told = " ".join(capsys.readouterr().out.split())
-        assert "checks_hold@1: 12 of 12 episodes asked about, 50.0 % success of 12" in told
+        assert "checks_hold@2: 12 of 12 episodes asked about, 50.0 % success of 12" in told
         assert ("nothing left to judge: all 12 episodes have their verdicts" in told) is is_second
 
 
@@ -223,7 +223,7 @@ def test_a_judge_behind_an_endpoint_is_counted_and_capped(
     assert cli.main(["judge", str(run), *flags]) == 0
     assert len(chat_server.requests) == 12
     told = capsys.readouterr().out
-    assert "A: cascade(checks_hold@1, judge[m]@1)@1" in told
+    assert "A: cascade(checks_hold@2, judge[m]@1)@1" in told
     assert "0.0 % of 12 episodes came to B" in told
     assert "in money an episode" in told
 
@@ -316,11 +316,11 @@ def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> 
     assert cli.main([*asked, "--freeze"]) == 0
 
     def changed(score: str, means: object) -> FunctionEvaluator:
-        return evaluator("checks_hold", version="2")(lambda trajectory: Verdict(1.0, "kind"))
+        return evaluator("checks_hold", version="3")(lambda trajectory: Verdict(1.0, "kind"))
 
     monkeypatch.setattr(specification, "checks_hold", changed)
     assert cli.main(["judge", str(run), "--verify"]) == 3
-    assert "is not the frozen one: expected 'vote(checks_hold@1" in capsys.readouterr().err
+    assert "is not the frozen one: expected 'vote(checks_hold@2" in capsys.readouterr().err
 
 
 def test_an_interrupted_session_keeps_what_was_judged_and_the_next_goes_on(

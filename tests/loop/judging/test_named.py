@@ -45,7 +45,7 @@ def played(store: Store, count: int) -> list[Trajectory]:
         place = Provenance(arm="self", round=1, phase="collect", index=index)
         made = replace(episode(place, "enter-text", index, True), id=f"e{index}")
         store.add(made)
-        store.score(made.id, Score("success", float(index % 2), "", "checks_hold@1"))
+        store.score(made.id, Score("success", float(index % 2), "", "checks_hold@2"))
         found.append(made)
     return found
 

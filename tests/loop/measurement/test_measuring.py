@@ -100,7 +100,7 @@ def test_a_template_counts_once_however_many_tasks_it_has(
     assert "2 repeats of each task: its tasks are the same whatever the seed" in told
     for name in ("benchmark", "policy", "judge", "judged as", "begun", "commit", "Chromium"):
         assert f"{name}: " in told
-    assert summary["setup"]["judged as"] == "checks_hold@1"
+    assert summary["setup"]["judged as"] == "checks_hold@2"
     page = (folder / "runs" / "a" / "report.html").read_text()
     assert "on average over 2 templates" in page
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.models.local.cache import Keys
 from webagent.models.model import Message, Tokens
+from webagent.models.prompt import break_control_tokens
 
 _KEPT = 8
 """Recent images whose pixels and places are kept."""
@@ -70,15 +71,10 @@ class ChatWriter:
         ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
         return ids
 
-    def harmless(self, text: str) -> str:
-        """Return the text without control tokens, and without what UTF-8 cannot write."""
-        plain = text.encode("utf-8", "replace").decode("utf-8")
-        return self._control.sub(lambda found: f"{found[0][:1]} {found[0][1:]}", plain)
-
     def _render(self, messages: Sequence[Message]) -> str:
         turns = []
         for message in messages:
-            content: str | list[dict[str, str]] = self.harmless(message.text)
+            content: str | list[dict[str, str]] = break_control_tokens(message.text, self._control)
             if self._typed:
                 images = [{"type": "image"}] * len(message.images)
                 content = [{"type": "text", "text": str(content)}, *images]
