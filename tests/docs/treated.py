@@ -83,7 +83,7 @@ PLAYED: dict[str, Play] = {
     ),
     "webagent report RUN --failures": Play(says=("login-user",)),
     "webagent report runs/NAME --failures": Play(says=("login-user",)),
-    "webagent report runs/NAME --failures --phase evaluate --json": Play(says=("{",)),
+    "webagent report runs/NAME --failures --phase collect --json": Play(says=("{",)),
     "webagent report runs/NAME --failures --model qwen --endpoint server.toml": Play(),
     "webagent site list": Play(says=("fossil@1",)),
     "webagent site check fossil": Play(says=("reset",)),
