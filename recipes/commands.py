@@ -156,7 +156,10 @@ _TABLE = (
         "judging",
         settings="recipes.show:ShowConfig",
         facts="recipes.show:Shown",
-        examples=("webagent show runs/NAME --failed", "webagent show runs/NAME 3f2a --step 2 --raw"),
+        examples=(
+            "webagent show runs/NAME --failed",
+            "webagent show runs/NAME 3f2a --step 2 --raw",
+        ),
     ),
     Command(
         "memory",
