@@ -7,7 +7,7 @@ from apps.export.examples import select
 from apps.export.files import format_result, push, refuse_existing, write
 from apps.export.request import ExportConfig, complete_request
 from loop.console.output import CommandResult
-from loop.folder import choose_judge, read_judge_id
+from loop.notes import choose_judge, read_judge_id
 from recipes.settings import resolve
 from webagent.store import Store, Where
 
