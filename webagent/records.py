@@ -53,6 +53,8 @@ class Node:
     """The widget kind behind the role: `input:password`, `span`, `svg:circle`."""
     description: str = ""
     """What is said of it beside its name, such as a hint under a field; only where it is short."""
+    continues: bool = False
+    """Whether it follows the node before it in a row of a table that is read as one line."""
 
 
 @dataclass(frozen=True, slots=True)

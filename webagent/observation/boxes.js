@@ -56,8 +56,19 @@ function isOffCanvas(element) {
   if (getComputedStyle(document.documentElement).direction === "rtl") return false;
   for (let holder = element[own.parentElement]; holder; holder = holder[own.parentElement]) {
     if (holder[own.scrollLeft] || (holder[own.scrollTop] && holder !== document.scrollingElement)) return false;
+    if (startsAtItsEnd(holder)) return false;
   }
   return true;
+}
+
+// Whether scrolling up or to the left leads to more of an element, as in a chat that shows the last words first.
+function startsAtItsEnd(holder) {
+  const style = getComputedStyle(holder);
+  if (style.overflow === "visible" || /clip|hidden/.test(style.overflow)) return false;
+  const isReversed = style.display.includes("flex") && style.flexDirection.endsWith("reverse");
+  const isDeeper = holder[own.scrollHeight] > holder[own.clientHeight], isWider = holder[own.scrollWidth] > holder[own.clientWidth];
+  if (isDeeper && isReversed && style.flexDirection.startsWith("column")) return true;
+  return isWider && (style.direction === "rtl" || isReversed || style.writingMode === "vertical-rl");
 }
 
 // Cut off entirely by something around it, as the slides of a carousel are that are not its turn.

@@ -11,6 +11,20 @@ function isShort(cell) {
   return clean(cell[own.textContent]).length <= LONGEST_CELL && !cell[own.querySelector](`br, ul, ol, table, pre, ${CONTROLS}`);
 }
 
+const LONGEST_ROW = 200;
+
+function isRowOfCells(element, style) {
+  if (element[own.childElementCount] < 2 || (style.display !== "table-row" && writtenRole(element) !== "row")) return false;
+  return !element[own.querySelector]("tr, [role=row]");
+}
+
+// What stands in the cells of a row is read as one line, where that is short and nothing in it is nested.
+function joinRow(rows) {
+  const isPlain = (row) => !row.hole && row.depth === rows[0].depth && row.kind !== "option" && row.kind !== "li";
+  const letters = rows.reduce((sum, row) => sum + row.name.length + row.value.length, 0);
+  if (rows.length > 1 && letters <= LONGEST_ROW && rows.every(isPlain)) for (const row of rows) row.line = rows;
+}
+
 // A coloured dot or bar in a cell that nothing listens for belongs to the text of its row.
 function isDotOfRow(element, style) {
   if (!isColouredBox(element, style) || drawsTick(element) || style.display === "table-cell" || isInteractive(element, style)) return false;
@@ -36,6 +50,12 @@ function columnHeader(field) {
 // The words before the only field of a row are about it; before several they are about the row.
 function sharesRow(field) {
   return field[own.closest]("tr")[own.querySelectorAll]("input:not([type=hidden]), select, textarea").length > 1;
+}
+
+// Whether an element is all that can be acted on in its cell, so that the head of the column names it.
+function onlyInCell(element) {
+  const cell = element[own.closest]("td");
+  return cell && [...cell[own.querySelectorAll](CONTROLS)].every((other) => other === element || element[own.contains](other));
 }
 
 function isHeaderRow(row) {

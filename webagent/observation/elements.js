@@ -216,10 +216,16 @@ function labelText(element) {
 // Words of style libraries that say nothing about the icon are left out.
 const LOOKS = /ui-(corner|state|widget|icon|button)\S*|\bbtn-((outline-)?(primary|secondary|success|danger|warning|info|light|dark)|link|default|xs|sm|lg|block)\b|(?<![\w-])show(?![\w-])/g;
 
+// Words of style sheets and made-up names of classes, which say nothing of what an element is for.
+const OF_STYLE = new RegExp(
+  "^(ui|icon|btn|fa|glyphicon|active|current|selected|[a-z]|mui\\w*|mat|mdi|mdc|css|theme|light|dark|round(ed)?|size|small|" +
+  "medium|large|default|elevated|outlined|flat|plain|tonal|contained|density|comfortable|compact|variant|inherit|" +
+  "root|base|wrapper|responsive|clickable|notranslate|item|image)?$|[a-z]\\d+[a-z]|\\d[a-z]+\\d", "i");
+
 function iconWords(element, style) {
   const authored = `${element[own.id]} ${classOf(element)}`.replace(LOOKS, " ");
   const words = (text) => [...new Set(clean(text.replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
-  const known = words(authored).filter((word) => !/^(ui|icon|btn|fa|glyphicon|active|current|selected)?$/.test(word));
+  const known = words(authored).filter((word) => !OF_STYLE.test(word));
   return (known.length ? known : words(picture(element, style))).slice(0, 5).join(" ");
 }
 
@@ -286,7 +292,13 @@ function likelyName(element, style) {
   if (tag === "canvas") return (PAINTED.get(element) || []).join(", ");
   const text = tag === "img" ? "" : visibleText(element);
   const said = text || clean(element[own.getAttribute]("alt")) || clean(element[own.getAttribute]("title"));
-  return said || imageAlt(element) || innerIcon(element) || ownIcon(element, style) || paint(element, style) || iconWords(element, style);
+  return said || scriptedTooltip(element) || imageAlt(element) || innerIcon(element) || ownIcon(element, style) || paint(element, style) || iconWords(element, style);
+}
+
+// What a script shows as a tooltip.
+function scriptedTooltip(element) {
+  const names = element[own.getAttributeNames]().filter((name) => /^data-([\w-]+-)?(title|tooltip|tip|hint|tippy-content)$/.test(name));
+  return clean(names.map((name) => element[own.getAttribute](name)).find((text) => /\p{L}/u.test(text)));
 }
 
 function imageAlt(element) {

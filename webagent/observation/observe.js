@@ -250,6 +250,7 @@ class Walk {
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     const isWritten = this.rules.written && !muted && element[own.matches](this.rules.written);
     if (isWritten) this.addGenerated(element, "::before", depth);
+    const start = this.rows.length;
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isWritten) this.addGenerated(element, "::after", depth);
     if (style.display === "list-item") this.number = "";
@@ -258,6 +259,7 @@ class Walk {
     if (isCell) this.text += " ";
     this.cell = cell;
     if (!isCell && apart) this.part();
+    if (isRowOfCells(element, style)) joinRow(this.rows.slice(start));
   }
 
   // Between two blocks; those in a short cell of a row do not part the row.
@@ -364,7 +366,10 @@ class Walk {
     if (tick && !clean(element[own.textContent])) name = nameOf(tick, style);
     if (list) name = nameForList(element, list, name);
     if (!name && (list || tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(list || element, role);
-    const rowOf = TICKED_ROLES.test(role) ? rowWords(element) : "";
+    const isGuess = Boolean(name) && !clean(element[own.textContent]) && name === iconWords(element, style);
+    const isVague = isGuess || (!name && /^(button|link)$/.test(role));
+    if (isVague && onlyInCell(element)) name = columnHeader(element) || name;
+    const rowOf = TICKED_ROLES.test(role) || (isVague && !name) ? rowWords(element) : "";
     name = name || rowOf;
     name = drawnName(name, element, isStruck(style, this.isStruck));
     this.flush();
@@ -372,7 +377,7 @@ class Walk {
       mark: true, role, name, value: list ? shownOfList(element, list) : valueBeside(source, name),
       states: statesOf(source, role, drawn), box: boxOf(element), depth, kind: kindOf(source), element, list,
     };
-    if (name && !clean(element[own.textContent]) && name === iconWords(element, style)) row.guess = name;
+    if (isGuess) row.guess = name;
     if (source === this.focused) row.states.push("focused");
     const description = shortly(shownDescription(source, name, row.value), name);
     row.description = clean(`${this.number} ${description || (rowOf === "all rows" || name.includes(rowOf) ? "" : rowOf)}`);
@@ -391,11 +396,13 @@ class Walk {
   inside(row, element, depth) {
     const tag = tagOf(element);
     if (tag === "select") return this.options(element, depth + 1);
-    if (isTextField(element) || /^(input|canvas|audio|video)$/.test(tag)) return;
+    const isEditor = isEditable(element) && element[own.querySelector](IN_EDITORS);
+    if ((isTextField(element) && !isEditor) || /^(input|canvas|audio|video)$/.test(tag)) return;
     const start = this.rows.length;
     this.children(element, depth + 1, false);
     this.flush();
     const inner = this.rows.splice(start);
+    if (isEditor) return void this.rows.push(...inner.filter((other) => other.hole || (other.mark && other.role !== "link")));
     if (isWhole(row, inner)) return this.sayWhatIsLabelledAway(row, inner);
     if (!row.list && isOnlyWrapped(row, inner)) {
       row.name = row.name || inner[0].name;
@@ -426,15 +433,17 @@ class Walk {
     const isSurface = LISTENING.get(row.element) & 2 && labelText(row.element);
     const isForm = inner.filter((other) => FIELD_ROLES.test(other.role)).length > 1;
     const isNamed = name && !isForm && name.length <= LONGEST_NAME && texts.length <= 8;
-    const keeps = row.kind === "svg" || row.list || isSurface || isNamed;
+    const isWidget = WITH_CONTROLS.test(row.role) && (labelText(row.element) || name);
+    const keeps = row.kind === "svg" || row.list || isSurface || isNamed || isWidget;
     if (!keeps) {
       this.rows.pop();
       inner.forEach((other) => (other.depth -= 1));
       this.rows.push(...inner);
       return;
     }
-    if (!row.list) row.name = labelText(row.element) || name || "drawing";
-    this.rows.push(...inner.filter((other) => !texts.includes(other)));
+    const said = isNamed || !isWidget ? texts : texts.slice(0, 1);
+    if (!row.list && tagOf(row.element) !== "label") row.name = labelText(row.element) || (said === texts ? name : said[0].name) || "drawing";
+    this.rows.push(...inner.filter((other) => !said.includes(other)));
   }
 
   // Of a long list the first options and those that are chosen.
@@ -556,13 +565,27 @@ function textNodes(element) {
   return nodes;
 }
 
-// Links, buttons and widgets swallow what only decorates them; real controls inside stay.
+// What can be acted on in an editor by itself.
+const IN_EDITORS = "button, input, select, [role=button], [role=checkbox], [contenteditable=false]";
+// What is pressed as a whole and may hold other controls beside its words.
+const WITH_CONTROLS = /^(button|link|menuitem\w*|option|tab)$/;
+
+// Links, buttons and widgets swallow what only decorates them; real controls inside stay, unless one that is
+// called as the widget is all there is.
 function isWhole(row, inner) {
   const native = /^(button|select|textarea|input)/;
   if (inner.some((other) => other.mark && native.test(other.kind))) return false;
+  const holds = WITH_CONTROLS.test(row.role) || tagOf(row.element) === "label";
+  const controls = holds ? inner.filter(isControlInside) : [];
+  if (controls.length > 1 || (controls.length && lettersOf(controls[0].name) !== lettersOf(row.name))) return false;
   if (row.role === "treeitem" || row.role === "listbox") return false;
   if (row.role === "combobox" && inner.some((other) => other.role === "option")) return false;
   return isNative(row.element) || ACTIVE_ROLES.has(row.role);
+}
+
+function isControlInside({ hole, mark, name, element }) {
+  if (hole || !mark || !name || element[own.closest]("[aria-hidden=true]")) return Boolean(hole);
+  return element[own.hasAttribute]("href") || ACTIVE_ROLES.has(writtenRole(element));
 }
 
 // A widget all of which is one part that listens in its place, as in the shadow tree of its host.
@@ -629,10 +652,11 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   sayWeekdays(walk.rows);
   walk.sayWhatIsMissing(layers);
   for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.body, "passed");
-  const rows = walk.rows.map((row) => [
+  const rows = walk.rows.map((row, index) => [
     row.mark ? markOf(row.element) : 0,
     row.role, row.name, row.value, row.states, row.box, row.depth, row.kind,
-    ...(row.description && row.description !== row.name ? [row.description] : []),
+    row.description === row.name ? "" : row.description || "",
+    Boolean(row.line) && index > 0 && walk.rows[index - 1].line === row.line,
   ]);
   const focus = walk.focused ? MARKS.get(walk.focused) || 0 : 0;
   const page = document.scrollingElement || document.documentElement;

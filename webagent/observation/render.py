@@ -38,8 +38,8 @@ _HEADING_KINDS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "note", "passed"
 _HEADINGS_TOLD = 3
 _LINE_BREAK = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """All that Unicode counts as the end of a line: text of a page must not begin one."""
-_FORGED = re.compile(r"[\s*]*\[\d+\]")
-"""Text of a page that would read as an element, or as one that is new."""
+_FORGED = re.compile(r"(?:^|\|)[\s*]*\[\d+\]")
+"""Text of a page that would read as an element, or as one that is new, also in a row of a table."""
 
 
 def render(
@@ -48,7 +48,8 @@ def render(
     boxes: bool = False,
     before: Observation | None = None,
 ) -> str:
-    """Return the page as a reader sees it: one line a node, `[12] button "Submit"`.
+    """Return the page as a reader sees it: one line a node, `[12] button "Submit"`, and a row of a
+    table on one, `[3] checkbox unchecked | Kayak | [4] button "Edit"`.
 
     Tokens are estimated at 3.5 characters each. Where not all fits, long texts are shortened first;
     then what matters least goes: text out of view, elements out of view, text in view. What is
@@ -66,8 +67,9 @@ def render(
         text = line.lstrip(" ")
         lines.append(f"{line[: len(line) - len(text)]}*{text}" if index in new else line)
     budget = int(max_tokens * _CHARACTERS_PER_TOKEN) - sum(len(line) + 1 for line in heading)
-    if sum(len(line) + 1 for line in lines) <= budget:
-        return "\n".join((*heading, *lines))
+    whole = _with_gaps(lines, observation, set(range(len(lines))))
+    if sum(len(line) + 1 for line in whole) <= budget:
+        return "\n".join((*heading, *whole))
     for index, (line, node) in enumerate(zip(lines, observation.nodes, strict=True)):
         if not node.mark and len(line) > _LONGEST_TEXT:
             cut = len(line) - _LONGEST_TEXT
@@ -91,7 +93,7 @@ def render_node(node: Node, boxes: bool = False) -> str:
     indent = "  " * node.depth
     if not node.mark:
         text = on_one_line(node.name)
-        line = " ".join((f'text "{text}"' if _FORGED.match(text) else text, *node.states))
+        line = " ".join((f'text "{text}"' if _FORGED.search(text) else text, *node.states))
         return indent + line + (_place(node) if boxes and any(node.box) else "")
     words = [f"[{node.mark}]", node.role]
     if node.name:
@@ -161,7 +163,10 @@ def _with_gaps(lines: Sequence[str], observation: Observation, kept: set[int]) -
         if gap:
             written.append(_gap(gap, observation, is_last=False))
             gap = []
-        written.append(line)
+        if observation.nodes[index].continues and index - 1 in kept:
+            written[-1] += f" | {line.lstrip()}"
+        else:
+            written.append(line)
     return [*written, _gap(gap, observation, is_last=True)] if gap else written
 
 

@@ -173,9 +173,9 @@ def read_page_text(
         )
         line = TextLine(
             text=text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…",
-            is_target=any(bare.startswith(f"[{mark}] ") for mark in targets if mark),
+            is_target=any(f"| [{mark}] " in f"| {bare}".replace("| *", "| ") for mark in targets),
             is_quoted=is_part,
-            is_new=text.lstrip(" ").startswith("*"),
+            is_new=text.lstrip(" ").startswith("*") or " | *" in text,
         )
         lines.append(line)
     first = _OPEN if len(lines) > _OPEN + 5 else len(lines)

@@ -48,7 +48,7 @@ async def test_what_a_built_list_shows_is_its_value(browser: Browser) -> None:
         ("<div id=l><span>1</span> <span>2</span></div>", ['[1] generic "1"', '[2] generic "2"']),
         (
             "<div id=l><table><tr><th>Tea<td>3<tr><th>Milk<td>5</table></div>",
-            ['[1] generic "Tea"', '[2] generic "3"', '[3] generic "Milk"', '[4] generic "5"'],
+            ['[1] generic "Tea" | [2] generic "3"', '[3] generic "Milk" | [4] generic "5"'],
         ),
         ("<div id=l><h3>Trip</h3><p>Two days</p></div>", ['[1] generic "Trip Two days"']),
         ("<div id=l style='cursor:pointer'><i>A</i><b>B</b></div>", ['[1] generic "AB"']),

@@ -55,7 +55,7 @@ NAMED = {
         f"<th>Partner<th>Code<tr><td><select {CLIPPED}>{OPTIONS}</select>{box(2, '---')}"
         "<td><input></table>",
         '[1] combobox "State:" value="Iowa" collapsed\nPartner | Code\n'
-        '[2] combobox "Partner" value="---" collapsed\n[3] textbox "Code"',
+        '[2] combobox "Partner" value="---" collapsed | [3] textbox "Code"',
     ),
     "by nothing, rather than by what it shows": (
         f"<p>Pick</p><select {CLIPPED}>{OPTIONS}</select>{box(1, 'Iowa')}",

@@ -99,7 +99,7 @@ READ = {
     "cells in the colour of the page and of their own": (
         """<style>td { background: white; width: 20px } .own { background: teal }</style><table>
         <tr><td>a<td><td>b<tr><td>c<td class=own><td>d</table>""",
-        'a | | b\nc\n[1] generic "teal box"\nd',
+        'a | | b\nc | [1] generic "teal box" | d',
     ),
     "controls that show nothing but an icon": (
         f"""<a href=#><i class="bi bi-trash" style="padding: 9px"></i></a> <button class="btn">
@@ -112,7 +112,7 @@ READ = {
         fa-cog"></div><button class="b btn btn-secondary dropdown-toggle show"></button> <button
         class="b cut icon-close"></button><button class=b></button>""",
         '[1] button "trash"\n[2] link "star"\n[3] link "heart"\n[4] generic "cog"\n'
-        '[5] button "b dropdown toggle"\n[6] button "close"\n[7] button "teal box"',
+        '[5] button "dropdown toggle"\n[6] button "close"\n[7] button "teal box"',
     ),
     "nothing more of an icon in a control that has a name": (
         f"""{ICONS}<a href=#><i class="b fas fa-home"></i> Home</a> <a href=# title=Basket><i
@@ -148,7 +148,7 @@ READ = {
     "how rows are sorted": (
         """<table><tr><th aria-sort=ascending><button>Name</button><th aria-sort=none>Size
         <th aria-sort=descending>Date</table>""",
-        '[1] button "Name" sorted:ascending\nSize | Date sorted:descending',
+        '[1] button "Name" sorted:ascending | Size | Date sorted:descending',
     ),
     "what cannot be pressed or written": (
         """<style>a, button { pointer-events: none }</style><a href=#>Next</a>

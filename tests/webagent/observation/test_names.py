@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.task import Task
+from tests.local_pages import LocalWorld
 from webagent.browser import Browser
 from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.profile import Profile
@@ -181,3 +182,30 @@ async def test_descriptions_come_from_references_and_titles(
     said = json.loads((await tabs.first.ask_for_elements("called"))[0])
     await browser.close_tabs(tabs)
     assert [description for _, _, description in said] == ["At least 8 signs", "Saves it", ""]
+
+
+ICONS = "<style>button, i { min-width: 20px; min-height: 20px; display: inline-block }</style>"
+DRAWING = "<svg width=16 height=16><path d='M0 0h9v9'/></svg>"
+
+
+@pytest.mark.parametrize(
+    "source, name",
+    [
+        (f"<button class='v-btn v-btn--round theme--light v-size--small'>{DRAWING}</button>", ""),
+        (f"<button class='css-1yxmbwk' data-bs-original-title=Print>{DRAWING}</button>", "Print"),
+        (f"<button class='v-icon theme--light' data-tooltip=Archive>{DRAWING}</button>", "Archive"),
+        (f"<button class='delete-row theme--light'>{DRAWING}</button>", "delete row"),
+        (f"<table><tr><th>Name<th>Remove<tr><td>Rope<td><button>{DRAWING}</button>", "Remove"),
+        (f"<table><tr><td>Rope<td><button class=btn-sm>{DRAWING}</button>", "Rope"),
+        (
+            "<div class='v-image v-responsive' onclick=1 style='width: 60px; height: 60px; "
+            "background: url(kayak-blue.png)'></div>",
+            "kayak blue",
+        ),
+    ],
+)
+async def test_an_icon_is_called_by_anything_but_its_style(
+    local: LocalWorld, source: str, name: str
+) -> None:
+    page = await local.show(ICONS + source)
+    assert [node.name for node in page.nodes if node.mark] == [name]

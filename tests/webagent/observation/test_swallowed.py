@@ -1,0 +1,107 @@
+"""Controls inside other controls are listed, and what a page keeps above its start can be used."""
+
+import pytest
+
+from tests.local_pages import LocalWorld, mark_of
+from webagent.action import actions as act
+
+pytestmark = pytest.mark.browser
+CLOCKS = pytest.mark.parametrize("clock", ["virtual", "real"])
+
+
+@CLOCKS
+@pytest.mark.parametrize(
+    "source, outer, inner",
+    [
+        ("<div role=button tabindex=0>Card <a href=#a>Details</a></div>", "Card", "Details"),
+        ("<a href=#a>Post <span role=button tabindex=0>Like</span></a>", "Post", "Like"),
+        (
+            "<div role=tab tabindex=0>Mail <i role=button aria-label=Close>x</i></div>",
+            "Mail",
+            "Close",
+        ),
+        (
+            "<ul role=menubar><li role=menuitem tabindex=0>File<ul role=menu>"
+            "<li role=menuitem>New</ul></ul>",
+            "File",
+            "New",
+        ),
+        ("<div role=option tabindex=0>Anna <b role=button>Remove</b></div>", "Anna", "Remove"),
+        (
+            f"<div role=button tabindex=0>{'Long words ' * 20}<p><a href=#a>More</a></div>",
+            ("Long words " * 20).strip(),
+            "More",
+        ),
+        (
+            "<style>input { display: none }</style><label><input type=checkbox>I take the "
+            "<a href=#a>terms</a></label>",
+            "I take the terms",
+            "terms",
+        ),
+    ],
+)
+async def test_a_control_in_a_control_is_pressed_by_itself(
+    local: LocalWorld, clock: str, source: str, outer: str, inner: str
+) -> None:
+    script = """<script>addEventListener("click", (event) =>
+        document.title = event.target.closest("[role], a, label").textContent.trim())</script>"""
+    page = await local.show(source + script, clock=clock)
+    assert [node.name for node in page.nodes if node.mark] == [outer, inner]
+    page = await local.step(act.Click(mark_of(page, inner)))
+    assert page.title in (inner, "x")
+
+
+async def test_a_frame_in_a_button_is_read(local: LocalWorld) -> None:
+    page = await local.show("""<div role=button tabindex=0>Video
+        <iframe srcdoc="<button>Play</button>"></iframe></div>""")
+    assert [node.name for node in page.nodes] == ["Video", "frame", "Play"]
+
+
+async def test_what_is_called_as_the_widget_around_it_stays_a_part_of_it(
+    local: LocalWorld,
+) -> None:
+    page = await local.show("""<ul role=menu><li role=menuitem tabindex=0><a href=#a>Open</a>
+        </ul><button><span onclick=1>Save</span> <i onclick=2>now</i></button>""")
+    assert [node.name for node in page.nodes] == ["Open", "Save now"]
+
+
+async def test_buttons_and_ticks_in_an_editor_are_listed_and_its_text_is_its_value(
+    local: LocalWorld,
+) -> None:
+    page = await local.show("""<div contenteditable>Hello <span contenteditable=false>@anna
+        <button onclick="this.parentNode.remove()">x</button></span><input type=checkbox
+        aria-label=Done> <a href=#a>link</a></div><div contenteditable>Plain</div>""")
+    assert [node.role for node in page.nodes] == ["textbox", "button", "checkbox", "textbox"]
+    page = await local.step(act.Click(mark_of(page, "x")))
+    assert [node.role for node in page.nodes] == ["textbox", "checkbox", "textbox"]
+
+
+@CLOCKS
+@pytest.mark.parametrize(
+    "style",
+    [
+        "height: 90px; flex-direction: column-reverse; display: flex",
+        "width: 200px; direction: rtl; white-space: nowrap",
+        "width: 200px; flex-direction: row-reverse; display: flex",
+    ],
+)
+async def test_buttons_above_and_left_of_where_a_list_starts_are_pressed(
+    local: LocalWorld, clock: str, style: str
+) -> None:
+    items = "".join(
+        f"<span style='flex: none; min-width: 90px; display: inline-block'><button "
+        f'onclick="document.title = {n}">Reply {n}</button></span>'
+        for n in range(12)
+    )
+    page = await local.show(
+        f"<div style='overflow: auto; position: absolute; left: 0; top: 0; {style}'>{items}</div>",
+        clock=clock,
+    )
+    assert [node.name for node in page.nodes if node.mark] == [f"Reply {n}" for n in range(12)]
+    assert (await local.step(act.Click(mark_of(page, "Reply 11")))).title == "11"
+
+
+async def test_a_menu_that_waits_beside_the_page_stays_out(local: LocalWorld) -> None:
+    page = await local.show("""<div style="position: fixed; left: -300px; width: 200px">
+        <button>Menu</button></div><button>Open</button>""")
+    assert [node.name for node in page.nodes if node.mark] == ["Open"]
