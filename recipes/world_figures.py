@@ -12,7 +12,6 @@ from loop.origin import read_origin
 from loop.world_models import WorldChoice, check_world
 from tasks.task import Json
 from webagent.errors import UsageError
-from worldmodel.honesty import HONESTY, measure_honesty
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,13 @@ def measure(run: Path, file: Path, choice: MeasureChoice, argv: Sequence[str]) -
     ]
     if spent:
         facts["spent"] = f"{world.name}: {'; '.join(spent)}"
-    honesty = measure_honesty()
     earlier = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    file.write_text(json.dumps(_join(earlier, facts, rows, honesty), indent=1), encoding="utf-8")
+    file.write_text(json.dumps(_join(earlier, facts, rows), indent=1), encoding="utf-8")
     print(f"{name}: {facts['transitions']} steps of {facts['episodes']} episodes on {choice.split}")
     print(f"seeds, after {facts['learnt_from']} others")
     for sentence in filter(None, (facts.get("spent"), format_spending(ledger))):
         print(sentence)
     _print_rows(rows)
-    print("\nhonest predictions on made-up sites that do not do what they show")
-    _print_rows(honesty)
     return len(rows)
 
 
@@ -70,19 +66,17 @@ def _join(
     earlier: dict[str, list[dict[str, Json]]],
     facts: dict[str, Json],
     rows: Sequence[dict[str, Json]],
-    honesty: Sequence[dict[str, Json]],
 ) -> dict[str, list[dict[str, Json]]]:
     """Return a file's contents with a measurement in place of the earlier one of its benchmark.
     Rows of models that it did not measure are kept where they are of the same steps."""
     name, models = facts["benchmark"], {row["model"] for row in rows}
     before = [run for run in earlier.get("runs", ()) if run["benchmark"] == name]
     kept = [run for run in before if all(run.get(key) == facts.get(key) for key in _SAME)]
-    runs = [run for run in earlier.get("runs", ()) if run["benchmark"] not in (name, HONESTY)]
+    runs = [run for run in earlier.get("runs", ()) if run["benchmark"] != name]
     others = [
         row
         for row in earlier.get("rows", ())
-        if row["benchmark"] not in (name, HONESTY)
-        or (kept and row["benchmark"] == name and row["model"] not in models)
+        if row["benchmark"] != name or (kept and row["model"] not in models)
     ]
     if kept:
         commands = [str(facts["command"]), *str(kept[0]["command"]).split("; ")]
@@ -90,7 +84,7 @@ def _join(
         spent = [str(run["spent"]) for run in (facts, *kept) if run.get("spent")]
         if spent:
             facts["spent"] = "; ".join(dict.fromkeys(spent))
-    return {"runs": [*runs, facts], "rows": [*others, *rows, *honesty]}
+    return {"runs": [*runs, facts], "rows": [*others, *rows]}
 
 
 def _print_rows(rows: Sequence[dict[str, Json]]) -> None:

@@ -40,8 +40,6 @@ NAMED = {
     "recipes/serve.py": "a hint at a judge",
 }
 """Modules that may name benchmarks, each with what for: nowhere does it decide an action."""
-MADE_UP = {"worldmodel/honesty.py": "a site made up for the measurement of honesty"}
-"""Modules that may hold words as of one benchmark, each with why."""
 ENGLISH = frozenset(
     "alert already badly been correct lacks less shop stand them they twice whose will".split()  # noqa: SIM905
 )
@@ -123,7 +121,6 @@ def test_what_decides_knows_no_word_of_a_single_benchmark(folder: str) -> None:
     found = [
         f"{path}:{line}: {word}"
         for path in modules(folder)
-        if path not in MADE_UP
         for line, text in texts(ROOT / path)
         for word in re.findall(r"[a-z]+", text.lower())
         if word in words_of_one()

@@ -46,9 +46,7 @@ def test_figures_are_rows_and_a_second_run_replaces_them(
     ends = rows["remembered", "ends"]
     assert ends["low"] <= ends["value"] <= ends["high"]
     assert rows["copying", "changed_f1"]["value"] == 0.0
-    said = capsys.readouterr().out
-    assert "remembered" in said and "mislabelled button" in said
-    assert rows["remembered", "all"]["benchmark"] == "honesty"
+    assert "remembered" in capsys.readouterr().out
 
 
 def says_it_is_over(handler: ChatHandler, body: dict[str, Any]) -> None:
@@ -167,7 +165,8 @@ def test_trained_weights_predict_in_process_and_behind_a_server(
     for figure in ("answered", "modelled", "exact", "changed_f1", "page_kind", "ends"):
         assert rows["tiny", figure] == rows["served", figure]
     assert chat_server.requests
-    assert not any("What changed:" in str(body["messages"]) for body in chat_server.requests)
+    shown = ["What changed:" in str(body["messages"]) for body in chat_server.requests]
+    assert any(shown)  # a model at an endpoint is shown examples, as nobody knows if it was trained
 
 
 def test_seeds_that_are_played_are_not_remembered(tmp_path: Path) -> None:
