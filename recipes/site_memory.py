@@ -56,6 +56,8 @@ class Learnt:
     """Episodes with a verdict that are not on evaluation seeds."""
     compared: int
     """Failures that were paired with a success and sent to the model."""
+    unusable: int
+    """Those to which the model's reply was unusable."""
     refused: list[str]
     """Rejected changes, with the reason."""
     files: list[str]
@@ -75,7 +77,11 @@ def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> Comm
         print(f"rejected: {reason}")
     known = read_files(folder) if folder.is_dir() else {}
     known = {site: file for site, file in known.items() if file.entries}
-    print(f"{len(judged)} episodes, {len(learnt)} failures compared with a success")
+    unusable = sum(not induced.is_usable for induced in learnt)
+    print(
+        f"{len(judged)} episodes, {len(learnt) - unusable} failures compared with a success"
+        + f"; {unusable} more got a reply from the model that names no change" * bool(unusable)
+    )
     for site, file in known.items():
         shown = Counter(entry.kind for entry in file.entries if not entry.is_retired)
         retired = sum(entry.is_retired for entry in file.entries)
@@ -85,7 +91,7 @@ def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> Comm
     if not known:
         print(f"nothing was learnt, so {folder} holds no entry")
     files = [str(folder / f"{site}.md") for site in known]
-    return CommandResult(Learnt(len(judged), len(learnt), refused, files))
+    return CommandResult(Learnt(len(judged), len(learnt), unusable, refused, files))
 
 
 async def _learn(

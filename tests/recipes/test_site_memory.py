@@ -58,6 +58,9 @@ def test_no_file_is_announced_where_nothing_was_learnt(learn, capsys) -> None:
     memory = learn("There is nothing to learn here.", "--entries", "rules")
     told = capsys.readouterr().out
     assert "nothing was learnt" in told and ".md" not in told
+    assert (
+        "0 failures compared with a success; 1 more got a reply from the model that names" in told
+    )
     assert not list(memory.glob("*.md"))
 
 

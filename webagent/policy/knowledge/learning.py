@@ -76,6 +76,8 @@ class Induced:
     file: SiteFile
     refused: tuple[str, ...] = ()
     """Changes that were not made, each with the reason."""
+    is_usable: bool = True
+    """Whether the model's reply names changes, or says that there are none."""
     weights: str = ""
     prompt_hash: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
@@ -111,14 +113,17 @@ async def induce_entries(
     reply = completion.replies[0].text.rpartition("</think>")[2]
     refused: list[str] = []
     pages = _collect_page_texts(failed) + _collect_page_texts(succeeded)
-    for change in list(_read_changes(reply))[: settings.changes]:
+    changes = list(_read_changes(reply))
+    for change in changes[: settings.changes]:
         reason = _find_objection(change, file, pages, settings)
         if reason:
             refused.append(f"{change}: {reason}")
         else:
             file = _apply_change(change, file, (failed, succeeded), settings)
     file = file.pruned("rules", settings.most["rules"])
-    return Induced(file, tuple(refused), completion.model, RULES_PROMPT.hash, completion.usage)
+    is_usable = bool(changes) or reply.strip(" .*`\n").upper() == "NONE"
+    origin = (completion.model, RULES_PROMPT.hash, completion.usage)
+    return Induced(file, tuple(refused), is_usable, *origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +193,8 @@ def _apply_change(
 
 
 def add_example(file: SiteFile, episode: Trajectory, settings: InductionSettings) -> SiteFile:
-    """Return the file with an episode that went well among its examples, unless it or enough others
-    of its task are there.
+    """Return the file with an episode that went well among its examples, unless it, one of the same
+    goal and actions, or enough others of its task are there.
 
     Raises `SetupError` for an episode that is not finished.
     """
@@ -204,8 +209,14 @@ def add_example(file: SiteFile, episode: Trajectory, settings: InductionSettings
     lines = ("".join(c if c.isprintable() else " " for c in line).rstrip() for line in transcript)
     goal = shorten(episode.goal or task.goal)
     made = SiteEntry("x", goal, lines=tuple(filter(None, lines)), task=task.id, seed=task.seed)
+    if any(entry.text == goal and _actions_of(entry) == _actions_of(made) for entry in alike):
+        return file
     made = made.changed(learnt=time.strftime("%Y-%m-%d"))
     return file.added(made.learnt_from(episode.id)).pruned("examples", settings.most["examples"])
+
+
+def _actions_of(entry: SiteEntry) -> list[str]:
+    return [line for line in entry.lines if "Action:" in line]
 
 
 def _collect_page_texts(episode: Trajectory) -> tuple[str, ...]:

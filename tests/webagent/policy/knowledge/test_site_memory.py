@@ -76,6 +76,13 @@ def test_pages_count_beside_tasks():
     assert (first(RESULTS), first(HOME)) == (9, 2)
 
 
+def test_the_same_actions_for_the_same_goal_are_kept_once() -> None:
+    again = done("Buy the blue mug.", seed=8)
+    other = done("Buy the blue mug.", seed=9, turns=3)
+    kept = memory_of(MUG, again, other).files["shop.test"].entries
+    assert [entry.seed for entry in kept] == [MUG.task.seed, 9]
+
+
 @pytest.mark.parametrize("task", ["shop/buy@1", "shop/buy@2"])
 def test_an_episode_of_the_very_task_and_seed_is_never_shown(task):
     same = done(TASK.goal, seed=TASK.seed, task=task)
