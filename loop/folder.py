@@ -221,6 +221,10 @@ class RunFolder:
         """Write a file completely or not at all."""
         write_whole(self.path / name, json.dumps(content, indent=1, default=str) + "\n")
 
+    def write_result(self, content: Mapping[str, Any], name: str = "result.json") -> None:
+        """Write what the command came to, with when it ended."""
+        self.write_json(name, {**content, "ended": time.time()})
+
     def weights(self, arm: str, repeat: int, round: int, part: str) -> Path:
         """Return the folder of the weights of `policy`, `world`, `reward` or `judge` after a
         round."""

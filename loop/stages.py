@@ -229,12 +229,12 @@ def record_learning(session: Session, state: ArmState, round: int) -> None:
         found = store.scores(arm=arm, repeat=repeat, round=round, phase="collect").values()
         reasons = Counter(s.reason for each in found for s in each if s.evaluator == judge)
         silent = reasons.most_common(1)[0][0] if reasons else "its model failed"
+    known = {*session.proposed, *session.split.proposed}
     noted: dict[str, Json] = {
         "judge": judge,
         "collected": len(values),
         "played": sum(
-            t.provenance.round == round and t.task.name in session.proposed
-            for t in state.experience
+            t.provenance.round == round and t.task.name in known for t in state.experience
         ),
         "succeeded": sum(judged),
         "unjudged": len(values) - len(judged),

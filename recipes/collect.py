@@ -121,7 +121,7 @@ def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) ->
         print(f"stopped before its end: {found.stopped}. Go on with:\n  {resume}")
     print(f"learn from them: webagent train --runs {shlex.quote(found.run)}")
     if not reason:
-        folder.write_json("result.json", asdict(found))
+        folder.write_result(asdict(found))
     return CommandResult(found, status)
 
 

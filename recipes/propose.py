@@ -57,7 +57,7 @@ def _summarize(session: ProposalRun, folder: RunFolder, stopped: str) -> Propose
         "spent": format_spending(session.ledger),
         "stopped": stopped,
     }
-    folder.write_json("summary.json", summary)
+    folder.write_result(summary, "summary.json")
     print(format_table(rows))
     for reason, count in count_reasons(session.lines):
         print(f"  {count} x {reason}")

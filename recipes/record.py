@@ -115,7 +115,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         print("without a goal it can be replayed, but not used for training")
     kept = Recorded(str(folder.path), made.id, count, made.goal, left)
     if config.into is None:
-        folder.write_json("result.json", asdict(kept))
+        folder.write_result(asdict(kept))
     return CommandResult(kept)
 
 

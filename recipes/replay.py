@@ -85,5 +85,5 @@ def main(argv: Sequence[str]) -> CommandResult:
         *(str(folder.path), good, len(done) - refused, refused),
         [dict(each.content()) for each in done],
     )
-    folder.write_json("result.json", asdict(facts))
+    folder.write_result(asdict(facts))
     return CommandResult(facts, Status.DONE if good == len(done) else Status.FAILED)

@@ -56,7 +56,7 @@ def _conclude(
             display.say(sentence)
     film = _film(config, store, display, result)
     facts = facts_of(result, folder.path, film)
-    folder.write_json("result.json", asdict(facts))
+    folder.write_result(asdict(facts))
     display.end(last_lines(result, config, folder.path), good=status == Status.DONE)
     return CommandResult(facts, status)
 

@@ -1,5 +1,6 @@
 """The runs under a folder, and each run's table of contents: episodes with their verdicts."""
 
+import json
 import os
 import shlex
 import threading
@@ -88,6 +89,14 @@ class Run:
         """Return when it wrote what came of it, in seconds since 1970; 0 where it did not."""
         return max(_changed(self.path / name) for name in ("summary.json", "result.json"))
 
+    def last_time(self) -> float:
+        """Return when it ended, as it wrote itself; else when something was stored last."""
+        if self.is_over():
+            for name in ("summary.json", "result.json"):
+                if found := _read_end(self.path / name, _changed(self.path / name)):
+                    return found
+        return self.changed()
+
     def version(self) -> str:
         """Changes whenever something was stored; empty where there is no store."""
         stamps = []
@@ -107,6 +116,15 @@ def _changed(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except OSError:
+        return 0.0
+
+
+@lru_cache(maxsize=256)
+def _read_end(file: Path, changed: float) -> float:
+    """Return the end that a file written at this time names; 0 where there is none."""
+    try:
+        return float(json.loads(file.read_text(encoding="utf-8"))["ended"]) if changed else 0.0
+    except (OSError, ValueError, TypeError, KeyError):
         return 0.0
 
 

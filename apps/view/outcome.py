@@ -136,7 +136,9 @@ def answer_of(
     facts = {
         "steps": f"{last.steps:,}" if last else "",
         "by a person": f"{result.get('steps_of_person') or ''}",
-        "took": format_seconds(last.seconds) if last and not is_live else "",
+        "took": format_seconds(sum(line.entry.seconds for line in contents.lines))
+        if last and not is_live
+        else "",
         "tokens": f"{result['tokens']:,}" if isinstance(result.get("tokens"), int) else "",
         "cost": format_money(result.get("cost"), result.get("currency")),
     }

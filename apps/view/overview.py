@@ -86,7 +86,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
         "is_closed": run.is_closed(),
         "task": task,
         "frames": frames,
-        "facts": task.facts if task else _facts(contents, is_live=is_live),
+        "facts": task.facts if task else _facts(run, contents, is_live=is_live),
         "figures": figures,
         "summary": None,
         "headline": format_headline(summary) if summary else "",
@@ -112,7 +112,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
     return content
 
 
-def _facts(contents: Contents, *, is_live: bool) -> dict[str, str]:
+def _facts(run: Run, contents: Contents, *, is_live: bool) -> dict[str, str]:
     lines = contents.of_policy
     imagined = sum(line.entry.world == "imagined" for line in contents.lines)
     facts = {
@@ -127,6 +127,8 @@ def _facts(contents: Contents, *, is_live: bool) -> dict[str, str]:
     if lines:
         begun = min(line.entry.started for line in lines)
         ended = max(line.entry.started + line.entry.seconds for line in lines)
+        if run.is_over():  # what came after the last episode, such as training, included
+            ended = max(ended, run.last_time())
         facts["took"] = format_seconds(ended - begun)
     return {name: value for name, value in facts.items() if value not in ("0", "")}
 

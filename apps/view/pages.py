@@ -324,8 +324,8 @@ class Pages:
 
     def state(self, run: Run) -> dict[str, str]:
         """`version`, which changes whenever its pages would, and in words whether it goes on."""
-        seconds = max(0.0, time.time() - run.changed())
         over = run.is_over()
+        seconds = max(0.0, time.time() - run.last_time())
         started = self.launcher.find(run.title) if self.launcher else None
         if started is not None:
             running = started.is_at_work

@@ -103,8 +103,9 @@ def format_learning(row: LearningRow) -> str:
     if row["collected"]:
         judge = re.split(r"[@[]", row["judge"])[0]
         sentences.append(
-            f"{row['collected']:,} episodes played, {row['played']:,} of them on proposed tasks;"
-            f" {judge} passed {row['succeeded']:,} and left {row['unjudged']:,} undecided"
+            f"{row['collected']:,} episodes played"
+            + f", {row['played']:,} of them on proposed tasks" * bool(row["played"] or row["kept"])
+            + f"; {judge} passed {row['succeeded']:,} and left {row['unjudged']:,} undecided"
         )
         if why := row.get("silent"):
             sentences.append(f"{judge} decided no episode, so none of them teaches anything: {why}")

@@ -1,6 +1,7 @@
 """What `summary.json` holds, field by field, and how it gets into a run folder."""
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -347,6 +348,8 @@ class Summary(TypedDict):
     """What the figures depend on; of benchmarks."""
     notes: NotRequired[list[str]]
     """Sentences that belong beside the figures; of benchmarks."""
+    ended: NotRequired[float]
+    """When the summary was written, in seconds since 1970."""
 
 
 class RunSummary(Summary):
@@ -360,7 +363,8 @@ class RunSummary(Summary):
 
 def write_summary(summary: Summary, folder: Path) -> Path:
     """Write `summary.json` whole or not at all. Raises `StoreError`."""
-    return write_whole(folder / FILE, json.dumps(summary, indent=1) + "\n")
+    ended = {**summary, "ended": time.time()}
+    return write_whole(folder / FILE, json.dumps(ended, indent=1) + "\n")
 
 
 def read_summary(folder: Path) -> Summary:

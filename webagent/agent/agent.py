@@ -359,7 +359,7 @@ class Agent:
                 known = Login(self.login, task.start_url, cast(Any, storage), time.time())
                 LoginStore.default().save(known)
             is_booked = held.actor.model is not None or ledger.entries
-            cost = Cost.of(ledger) if is_booked else Cost.of_steps(episode)
+            cost = Cost.of(ledger, episode.ending) if is_booked else Cost.of_steps(episode)
             value, misfit = (structured.value, structured.misfit) if structured else (None, "")
             result = Result(episode, cost, value, misfit, images)
             if between is None and episode.last is not None:

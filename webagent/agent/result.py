@@ -33,6 +33,9 @@ _RAISED: Mapping[Ending, type[WebAgentError]] = {
 }
 
 
+_NO_REPLY = "the model gave no reply"
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What a task took from models."""
@@ -52,21 +55,22 @@ class Cost:
 
     def __str__(self) -> str:
         if not self.requests and not self.tokens:
-            return "no model was asked"
+            return self.unknown if self.unknown == _NO_REPLY else "no model was asked"
         price = f"{self.money:.4g} {self.currency}".rstrip() if self.money is not None else ""
         why = self.unknown.partition(",")[0]
         return f"{self.tokens:,} tokens, {price or f'cost not known ({why})'}"
 
     @classmethod
-    def of(cls, ledger: Ledger) -> "Cost":
-        """Return what a ledger has booked."""
+    def of(cls, ledger: Ledger, ending: Ending | None = None) -> "Cost":
+        """Return what a ledger has booked for an episode of this ending."""
         spent = list(ledger.entries.values())
         money = ledger.money()
         prices = [price for name in ledger.model_names if (price := ledger.prices.of(name))]
-        unknown = "" if money is not None else "no model was asked"
+        is_silent = not any(each.requests for each in spent) and ending is Ending.MODEL_FAILED
+        unknown = _NO_REPLY if is_silent else "" if money is not None else "no model was asked"
         for entry in ledger.entries.values() if money is None else ():
             reason = ledger.prices.why_untold(entry.model)
-            if reason or entry.uncounted:
+            if not is_silent and (reason or entry.uncounted):
                 unknown = reason or "the server does not say how many tokens a request took"
                 break
         return cls(

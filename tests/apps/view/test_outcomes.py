@@ -107,6 +107,21 @@ def test_a_run_whose_judge_abstained_from_everything_is_not_called_finished(
     assert ">no verdict</span>" in get(f"{view(tmp_path / 'runs')}/")
 
 
+def test_a_run_says_when_it_ended_and_how_long_it_took_by_its_own_word(
+    tmp_path: Path, view: View
+) -> None:
+    run = measured_run(tmp_path / "runs", "whole", is_over=True)
+    with Store.open(run) as store:
+        began = min(entry.started for entry in store.entries())
+    ended = {"ended": began + 90}
+    (run / "summary.json").write_text(json.dumps(ended))
+    page = get(f"{view(tmp_path / 'runs')}/run/whole")
+    assert "<dt>took</dt><dd>2 min</dd>" in page
+    (run / "summary.json").write_text(json.dumps({"ended": time.time() - 7200}))
+    archive = Archive(tmp_path / "runs")
+    assert Pages.of(archive).state(archive.run("whole"))["text"] == "finished 2 h ago"
+
+
 def test_the_list_is_searched_and_sorted(runs: Path, view: View) -> None:
     address = view(runs)
     found = get(f"{address}/?q=BUY+answered")

@@ -218,6 +218,8 @@ async def test_every_other_ending_has_an_error_of_its_own(
     chat_server.will(Behave.status(401))
     refused = Agent(Endpoint("m", base_url=chat_server.url), browser=browser)
     assert await ending(refused) == (Ending.MODEL_FAILED, ModelError)
+    chat_server.will(Behave.status(401))
+    assert str((await refused.run("Do it", url=shop)).cost) == "the model gave no reply"
 
 
 async def test_a_task_is_ended_from_outside_while_its_model_thinks(
