@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from tasks.task import Json, Task
 from webagent.action import Action
@@ -255,7 +256,7 @@ class BrowserWorld:
             node = find_rebuilt(int(gone[1]), seen, now)
             if node is None:
                 return reason
-            fields = {
+            fields: dict[str, Any] = {
                 name: node.mark for name in _MARKS if getattr(action, name, 0) == int(gone[1])
             }
             rebuilt.append(
