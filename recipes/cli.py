@@ -13,6 +13,7 @@ from loop.console.output import (
     Stopped,
     conclude,
     facts_as_json,
+    is_for_program,
     keep_stdout_for_json,
 )
 from recipes.commands import COMMANDS, GROUPS, REPLACED
@@ -125,7 +126,12 @@ def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     command = COMMANDS[name]
     words = command.line(arguments)
     if not _asks_for_help(arguments):
-        return command.load()(words)
+        if command.waits or is_for_program():
+            return command.load()(words)
+        from loop.console.pulse import show_life  # the help would wait for its import
+
+        with show_life(f"webagent {name}"):
+            return command.load()(words)
     from recipes.help import format_help  # what the command does would import more
 
     words = [word for word in words if word not in HELP]

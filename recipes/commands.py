@@ -43,6 +43,8 @@ class Command:
     """The dictionary of its presets, if it has any."""
     leads: str = ""
     """The setting that leading words belong to, so that they need no flag."""
+    waits: bool = False
+    """Whether it waits for people or programs, so that silence is no sign of a fault."""
 
     def line(self, words: Sequence[str]) -> list[str]:
         """Return the words typed after the command's name, with the flag for leading words."""
@@ -80,6 +82,7 @@ _TABLE = (
         "agents",
         settings="apps.live.settings:RunConfig",
         facts="apps.live.live:RunResult",
+        waits=True,
         examples=(
             "webagent run 'What does it cost?' --url https://shop.example --model NAME",
             "webagent run 'Buy it' --url https://shop.example --model NAME --headed"
@@ -148,6 +151,7 @@ _TABLE = (
         "judging",
         settings="recipes.view:ViewConfig",
         facts="recipes.view:Served",
+        waits=True,
         examples=("webagent view runs", "webagent view runs/NAME --port 8000 --no-open"),
     ),
     Command(
@@ -221,6 +225,7 @@ _TABLE = (
         "tasks",
         settings="recipes.record:RecordConfig",
         facts=("recipes.record:Recorded", "recipes.imports:Imported"),
+        waits=True,
         examples=(
             "webagent record https://example.org --goal 'Find the contact page'",
             "webagent record --import webvoyager results/examples --into runs/recorded",
@@ -263,6 +268,7 @@ _TABLE = (
         "around",
         settings="recipes.site:SiteConfig",
         facts="recipes.site:SiteFacts",
+        waits=True,
         examples=("webagent site list", "webagent site start fossil --detach"),
     ),
     Command(
@@ -271,6 +277,7 @@ _TABLE = (
         "around",
         settings="recipes.login:LoginConfig",
         facts="recipes.login:LoggedIn",
+        waits=True,
         examples=(
             "webagent login https://example.org/login --site example",
             "webagent login --list",
@@ -282,6 +289,7 @@ _TABLE = (
         "agents",
         settings="apps.mcp.settings:McpConfig",
         facts="recipes.mcp:AssistantServed",
+        waits=True,
         examples=(
             "webagent mcp --allow http://localhost:3000 --store runs/assistant",
             "webagent mcp --http 8931 --guard guard.toml",
@@ -295,6 +303,7 @@ _TABLE = (
         settings="apps.serve.settings:ServeConfig",
         facts="recipes.serve:TasksServed",
         leads="benchmark",
+        waits=True,
         examples=(
             "webagent serve miniwob --tasks click-test-2 login-user",
             "webagent serve own --files tasks.toml --port 8001 --max-sessions 64",

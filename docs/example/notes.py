@@ -9,13 +9,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs
 
-NOTES = ("Water the plants", "Return the library books", "Call the dentist")
-PAGE = """<!doctype html><title>Notes</title><h1>Notes</h1>
-<form method="post" action="/add"><input name="text" aria-label="New note">
-<button>Add</button></form><ul>{items}</ul>"""
-ITEM = """<li>{text} <form method="post" action="/done"><input type="hidden" name="id" value="{id}">
-<button aria-label="Mark as done: {text}">Done</button></form></li>"""
-FINISHED = "<li><s>{text}</s> (done)</li>"
+LISTS = {
+    "Home": ("Water the plants", "Fix the tap", "Feed the rabbit", "Wash the windows"),
+    "Work": ("Call the printer", "Send the invoice", "Plan the workshop", "Read the contract"),
+    "Errands": ("Return the library books", "Call the dentist", "Buy stamps", "Collect the parcel"),
+}
+PAGE = """<!doctype html><title>Notes</title>
+<style>body {{ font: 15px/1.6 sans-serif; margin: 2em auto; max-width: 34em }} form {{ display: inline }}
+li {{ margin: .3em 0 }} h2 {{ font-size: 1em; margin: 1em 0 0 }}</style>
+<h1>Notes</h1><form method="post" action="/add"><input name="text" aria-label="New note">
+<select name="list" aria-label="List">{options}</select> <button>Add</button></form>{lists}"""
+FORM = """<form method="post" action="{action}"><input type="hidden" name="id" value="{id}">
+<button aria-label="{name}: {text}">{label}</button></form>"""
 
 
 @contextmanager
@@ -25,17 +30,29 @@ def connect(state: Path) -> Iterator[sqlite3.Connection]:
         yield database
 
 
+def show(note: int, text: str, done: int) -> str:
+    """One note with its buttons."""
+    text = escape(text)
+    finish = FORM.format(action="/done", id=note, name="Mark as done", text=text, label="Done")
+    delete = FORM.format(action="/delete", id=note, name="Delete", text=text, label="Delete")
+    return f"<li>{f'<s>{text}</s> (done)' if done else f'{text} {finish}'} {delete}</li>"
+
+
 class Pages(BaseHTTPRequestHandler):
-    """One page, and two forms that change it."""
+    """One page, and the forms that change it."""
 
     state: Path
 
     def do_GET(self) -> None:
-        """The list."""
+        """The lists."""
         with connect(self.state) as database:
-            rows = database.execute("SELECT id, text, done FROM note ORDER BY id").fetchall()
-        items = ((FINISHED if done else ITEM).format(id=i, text=escape(t)) for i, t, done in rows)
-        body = PAGE.format(items="".join(items)).encode()
+            rows = database.execute("SELECT list, id, text, done FROM note ORDER BY id").fetchall()
+        lists = "".join(
+            f"<h2>{name}</h2><ul>{''.join(show(*row) for of, *row in rows if of == name)}</ul>"
+            for name in LISTS
+        )
+        options = "".join(f"<option>{name}" for name in LISTS)
+        body = PAGE.format(options=options, lists=lists).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -43,13 +60,16 @@ class Pages(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_POST(self) -> None:
-        """Add a note, or mark one as done."""
+        """Add a note, mark one as done, or delete one."""
         form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         with connect(self.state) as database:
             if self.path == "/add" and "text" in form:
-                database.execute("INSERT INTO note (text, done) VALUES (?, 0)", form["text"])
+                row = (form["list"][0], form["text"][0])
+                database.execute("INSERT INTO note (list, text, done) VALUES (?, ?, 0)", row)
             elif self.path == "/done":
                 database.execute("UPDATE note SET done = 1 WHERE id = ?", form["id"])
+            elif self.path == "/delete":
+                database.execute("DELETE FROM note WHERE id = ?", form["id"])
         self.send_response(303)
         self.send_header("Location", "/")
         self.send_header("Content-Length", "0")
@@ -58,9 +78,12 @@ class Pages(BaseHTTPRequestHandler):
 
 def build(state: Path) -> None:
     """The first state."""
+    rows = [(name, text) for name, texts in LISTS.items() for text in texts]
     with connect(state) as database:
-        database.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT, done INTEGER)")
-        database.executemany("INSERT INTO note (text, done) VALUES (?, 0)", [(n,) for n in NOTES])
+        database.execute(
+            "CREATE TABLE note (id INTEGER PRIMARY KEY, list TEXT, text TEXT, done INTEGER)"
+        )
+        database.executemany("INSERT INTO note (list, text, done) VALUES (?, ?, 0)", rows)
 
 
 def serve(state: Path, port: int) -> None:

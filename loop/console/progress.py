@@ -9,9 +9,17 @@ from textwrap import shorten
 from typing import Self, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column
 
+from loop.console.pulse import current
 from loop.console.screen import progress_console, remove_controls
 from loop.jobs import JobProgress
 from webagent.records import Trajectory
@@ -37,6 +45,7 @@ class ProgressDisplay:
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(20),
+            TimeElapsedColumn(),
             TimeRemainingColumn(),
             TextColumn(
                 "{task.fields[text]}", markup=False, table_column=Column(ratio=1, no_wrap=True)
@@ -54,6 +63,8 @@ class ProgressDisplay:
     def __exit__(self, *failure: object) -> None:
         if self._rows:
             self._bars.stop()
+            if pulse := current():
+                pulse.displays -= 1
 
     @property
     def seconds(self) -> float:
@@ -62,10 +73,16 @@ class ProgressDisplay:
 
     def update(self, name: str, done: float, text: str, *, is_due: bool = False) -> None:
         """Show which share of a row is done; with `is_due` a line is printed at once."""
+        pulse = current()
+        if pulse:
+            pulse.text = f"{name}  {text}".strip()
         if self.seconds < self._patience:
             return
         if self.console.is_interactive:
             text = remove_controls(text)
+            if pulse and not self._rows:
+                pulse.rest()
+                pulse.displays += 1
             if name not in self._rows:
                 self._bars.start()
                 self._rows[name] = self._bars.add_task(remove_controls(name), total=1.0, text=text)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from loop.console.output import is_for_program
+from loop.console.pulse import current
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,6 +33,12 @@ class PlainConsole(Console):
         super().__init__(
             file=file, markup=False, emoji=False, highlight=False, soft_wrap=True, **options
         )
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, in place of what said that the command is still at work."""
+        if pulse := current():
+            pulse.rest()
+        super().print(*objects, **options)
 
     def render_str(self, text: str, **options: Any) -> "Text":
         """Return text with the styles of `options`; everything printed passes here."""
