@@ -25,6 +25,10 @@ class Job:
     arguments: tuple[Any, ...] = ()
 
 
+NEWS = "news"
+"""The stage of what stays on the screen when the job goes on."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobProgress:
     """Progress reported by a job."""

@@ -21,11 +21,13 @@ PRESETS = {
     "demo": compose(
         ImproveConfig,
         preset="demo",
-        rounds=2,
-        steps=600,
-        base_tokens=150_000,
-        round_tokens=100_000,
-        evaluate=15,
+        benchmark="demo",
+        demonstrations=0,
+        rounds=5,
+        steps=110,
+        round_tokens=20_000,
+        evaluate=9,
+        view=True,
     ),
     "webevolver": compose(
         ImproveConfig,

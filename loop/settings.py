@@ -177,6 +177,8 @@ class ImproveConfig:
     """Number of the first repeat."""
     run: OmitArgPrefixes[RunSettings] = field(default_factory=partial(RunSettings, workers=2))
     """Folder of the run, its limits and its browsers."""
+    view: bool = False
+    """Show the run in the viewer while it is in progress, in the default browser on a desktop."""
 
     @property
     def learner(self) -> str:

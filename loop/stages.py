@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.oracles import ORACLES, OraclePolicy
+from loop.jobs import NEWS
 from loop.learners import ArmState, RemembersAtOnce
 from loop.measurement.scoring import HEADLINE
 from loop.notes import LEARNING, read_judge_id
@@ -175,8 +176,12 @@ async def practise(
     for start in range(0, len(plan), size):
         wave = plan[start : start + size]
         played = await play_episodes(session.player, wave, policy, "collect", budget, len(episodes))
+        is_first = not any(map(state.succeeded, state.experience))
         state.experience.extend(played)
         truth += await judge(session, state, played)
+        if is_first and (passed := next(filter(state.succeeded, played), None)):
+            goal = passed.steps[0].observation.goal if passed.steps else passed.task.goal
+            session.report(NEWS, 1.0, f"first success: {passed.task.name}, {goal!r:.80}")
         if isinstance(learner, RemembersAtOnce):
             learner.remember(state, played)
         episodes += played
@@ -291,7 +296,9 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
     plan = plan_episodes(tasks, session.provenance("evaluate", round))
     policy = _choose_policy(session, state)
     episodes = await play_episodes(session.player, plan, policy, f"measure {round}")
-    await score_episodes(session.player, episodes)
+    known = [value for value in await score_episodes(session.player, episodes) if value is not None]
+    solved = f"{sum(known):.0f} of {len(known)} {config.evaluation.split} episodes succeed"
+    session.report(NEWS, 1.0, f"round {round}: {solved}")
 
 
 def _choose_policy(session: Session, state: ArmState) -> Policy:

@@ -6,9 +6,10 @@
 The commands are read from the pages, so that none is forgotten, and run in a home folder that is
 empty. Between them stands what the pages only mention: the episode as text, the README's Python, a
 starter, an export to TRL. The model is a stand-in on this machine that answers at once, so that
-what is timed is ours. Prints a table; writes `newcomer.json` with seconds, exit statuses and what
-was run into `--out`, what was printed into `said.txt`, and into `pictures` the viewer's pages at
-the widths of a phone, a tablet and a desktop.
+what is timed is ours. Prints a table; writes `newcomer.json` with seconds, longest silences, exit
+statuses and what was run into `--out`, what was printed into `said.txt`, and into `pictures` the
+viewer's pages at the widths of a phone, a tablet and a desktop. Fails where a command fails or is
+silent for longer than people wait.
 """
 
 import argparse
@@ -38,6 +39,8 @@ SITE = "http://127.0.0.1:8123/"
 WORDS = {"ADDRESS": str(ROOT), "NAME": "small-1", "FOLDER": "weights"}
 """What stands for the words that a reader fills in."""
 WIDTHS = (390, 820, 1440)
+MOST_SILENCE = 5.0
+"""Seconds after which people think that a command hangs."""
 TINY_WEIGHTS = """
 import sys
 sys.path.insert(0, {root!r})
@@ -67,6 +70,8 @@ class Step:
     command: str
     seconds: float
     status: int
+    silence: float = 0.0
+    """Longest time, in seconds, in which nothing was printed."""
 
 
 class Terminal:
@@ -88,8 +93,28 @@ class Terminal:
             (folder / "docs").symlink_to(ROOT / "docs")
 
     def run(self, line: Sequence[str]) -> Step:
-        """Run a command to its end."""
-        return self._timed(line, lambda held: subprocess.run(line, **held).returncode)
+        """Run a command to its end, and measure how long it printed nothing."""
+        shown = shlex.join(line).replace(str(ROOT), ".")
+        print(shown, file=sys.stderr, flush=True)
+        begun = printed = time.monotonic()
+        silence = 0.0
+        with self.said.open("ab") as said:
+            said.write(f"\n$ {shown}\n".encode())
+            with subprocess.Popen(
+                line,
+                cwd=self.folder,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            ) as process:
+                assert process.stdout is not None
+                while part := os.read(process.stdout.fileno(), 65536):
+                    said.write(part)
+                    silence = max(silence, time.monotonic() - printed)
+                    printed = time.monotonic()
+        silence = round(max(silence, time.monotonic() - printed), 1)
+        name = shown.partition("\n")[0][:120]
+        return Step(name, _since(begun), process.returncode, silence)
 
     def view(self, line: Sequence[str]) -> Iterator[Step]:
         """Start the viewer, wait for its first page, photograph all pages, press Ctrl-C."""
@@ -109,17 +134,6 @@ class Terminal:
             begun = time.monotonic()
             viewer.send_signal(signal.SIGINT)
             yield Step("# Ctrl-C ends the viewer", _since(begun), viewer.wait(30))
-
-    def _timed(self, line: Sequence[str], run: Any) -> Step:
-        shown = shlex.join(line).replace(str(ROOT), ".")
-        print(shown, file=sys.stderr, flush=True)
-        begun = time.monotonic()
-        with self.said.open("a") as said:
-            said.write(f"\n$ {shown}\n")
-            said.flush()
-            held = {"cwd": self.folder, "env": self.environment, "stdout": said, "stderr": said}
-            status = run(held)
-        return Step(shown.partition("\n")[0][:120], _since(begun), status)
 
 
 def _since(begun: float) -> float:
@@ -259,7 +273,7 @@ def _python_of_readme() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 when every step went well."""
+    """0 when every step went well, and none was silent for longer than people wait."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--clone", action="store_true", help="begin with a bare clone and set-up")
     parser.add_argument("--demo", action="store_true", help="run the demo, which takes minutes")
@@ -286,11 +300,11 @@ def _tell(steps: Sequence[Step], out: Path) -> int:
         "seconds": round(sum(step.seconds for step in steps), 1),
     }
     (out / "newcomer.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    print("| command | seconds | status |\n| --- | --- | --- |")
+    print("| command | seconds | longest silence | status |\n| --- | --- | --- | --- |")
     for step in steps:
-        print(f"| {step.command} | {step.seconds} | {step.status} |")
-    print(f"| all | {facts['seconds']} | load {facts['load']} |")
-    return 1 if any(step.status for step in steps) else 0
+        print(f"| {step.command} | {step.seconds} | {step.silence} | {step.status} |")
+    print(f"| all | {facts['seconds']} | | load {facts['load']} |")
+    return 1 if any(step.status or step.silence > MOST_SILENCE for step in steps) else 0
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -40,11 +41,12 @@ from loop.stages import (
     sample_tasks,
     track_round,
 )
-from loop.summary import RunMeta, print_summary, summarize, write_summary
+from loop.summary import RunMeta, format_story, print_summary, summarize, write_summary
 from loop.summary.schema import RunSummary
 from loop.task_split import SPLIT_FILE, check_scored, load_suite, read_split, split_tasks
 from loop.world_models import check_world
 from recipes.settings import resolve
+from recipes.view import show_while
 from webagent.browser import find_chromium
 from webagent.errors import UsageError
 from webagent.training.tracking import check_trackers
@@ -95,7 +97,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         find_chromium(headless=True)
     folder, config = _open(config, argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
-    with folder.locked():
+    with show_while(folder.path) if config.view else nullcontext(), folder.locked():
         return _run(config, folder)
 
 
@@ -150,7 +152,10 @@ def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
-    print(f"\nreport: {page}\nnumbers: {numbers}")
+    if story := format_story(summary):
+        print(f"\n{story}")
+    view = shlex.join(["webagent", "view", str(folder.path)])
+    print(f"\nreport: {page}\nnumbers: {numbers}\nevery page and step: {view}")
     return RunSummary(**summary, run=str(folder.path), report=str(page))
 
 

@@ -2,8 +2,10 @@
 
 import os
 import sys
+import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ from apps.listening import address_of, listen
 from apps.view import LOCAL
 from apps.view.contents import Archive
 from loop.console.output import CommandResult, emit, is_for_program
+from loop.console.pulse import current
 from recipes.settings import resolve
 from webagent.errors import UsageError
 
@@ -70,12 +73,40 @@ def main(argv: Sequence[str]) -> CommandResult:
                 "anyone who can reach this machine can see the runs: there is no password",
                 flush=True,
             )
-        if config.open and _has_desktop():
+        if config.open and has_desktop():
             webbrowser.open(address)
         serve(archive, config.host, listening, launcher)
     for each in launcher.at_work() if launcher else ():
         print(f"{each.name} is still running; end it with: kill -INT {each.process.pid}")
     return CommandResult(served)
+
+
+@contextmanager
+def show_while(run: Path) -> Iterator[None]:
+    """Serve a run while it is in progress, opened in a browser on a desktop; where people look,
+    until Ctrl-C after its end."""
+    from apps.view.server import FIRST_PORT, server_of
+
+    host = LOCAL[0]
+    with listen(host, 0, FIRST_PORT) as listening:
+        address = f"{address_of(host, listening.getsockname()[1])}/"
+        server = server_of(Archive(run))
+        thread = threading.Thread(target=lambda: server.run(sockets=[listening]), daemon=True)
+        thread.start()
+        print(f"watch it at {address}", file=sys.stderr, flush=True)
+        if has_desktop():
+            webbrowser.open(address)
+        try:
+            yield
+            if sys.stdout.isatty() and sys.stdin.isatty() and not is_for_program():
+                if pulse := current():
+                    pulse.displays += 1  # nothing is at work any more
+                print(f"the page at {address} stays until Ctrl-C", flush=True)
+                with suppress(KeyboardInterrupt):
+                    thread.join()
+        finally:
+            server.should_exit = True
+            thread.join(5.0)
 
 
 def _make_launcher(config: ViewConfig) -> "Launcher":
@@ -94,7 +125,7 @@ def _make_launcher(config: ViewConfig) -> "Launcher":
     return Launcher(config.run, startable_commands())
 
 
-def _has_desktop() -> bool:
+def has_desktop() -> bool:
     """Return whether someone at a terminal of this machine would see its windows."""
     if is_for_program() or not sys.stdout.isatty() or "SSH_CONNECTION" in os.environ:
         return False

@@ -28,6 +28,7 @@ NAMED = {
     "loop/measurement/preview.py": "a hint at a judge",
     "loop/measurement/settings.py": "the benchmark that is played if none is named",
     "loop/origin.py": "versions that a run folder records",
+    "loop/presets.py": "the tasks of the demo",
     "loop/proposers/settings.py": "examples in a message",
     "loop/proposing.py": "an example in a message",
     "loop/summary/format.py": "raw rewards, which one benchmark alone has",

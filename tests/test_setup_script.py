@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent
 TOOLS = (
     "bash",
     "cat",
+    "cut",
     "dirname",
     "env",
     "find",
@@ -19,8 +20,11 @@ TOOLS = (
     "mkdir",
     "rm",
     "sed",
-    "tee",
+    "sleep",
+    "tail",
+    "tr",
     "uname",
+    "wc",
 )
 
 
@@ -76,6 +80,17 @@ def test_without_a_recent_python_one_sentence_says_what_to_install(
     assert "Python 3.11 or newer" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (checkout / ".venv").exists()
+
+
+def test_a_step_that_takes_long_says_every_few_seconds_how_far_it_is(
+    checkout: Path, bare_path: Path
+) -> None:
+    slow = bare_path / "python3.11"
+    slow.write_text('#!/bin/sh\ncase "$*" in "-m venv "*) echo unpacking; sleep 6; exit 1; esac\n')
+    slow.chmod(0o755)
+    done = set_up(checkout, bare_path)
+    assert done.returncode == 1
+    assert "setup:   venv 4 s, 0 packages in place  unpacking" in done.stderr.splitlines()
 
 
 def test_every_script_can_be_run() -> None:

@@ -15,7 +15,8 @@ LISTS = {
     "Errands": ("Return the library books", "Call the dentist", "Buy stamps", "Collect the parcel"),
 }
 PAGE = """<!doctype html><title>Notes</title>
-<style>body {{ font: 15px/1.6 sans-serif; margin: 2em auto; max-width: 34em }} form {{ display: inline }}
+<style>body {{ font: 15px/1.6 sans-serif; margin: 2em auto; max-width: 34em }}
+form {{ display: inline }}
 li {{ margin: .3em 0 }} h2 {{ font-size: 1em; margin: 1em 0 0 }}</style>
 <h1>Notes</h1><form method="post" action="/add"><input name="text" aria-label="New note">
 <select name="list" aria-label="List">{options}</select> <button>Add</button></form>{lists}"""

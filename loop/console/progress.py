@@ -21,13 +21,13 @@ from rich.table import Column
 
 from loop.console.pulse import current
 from loop.console.screen import progress_console, remove_controls
-from loop.jobs import JobProgress
+from loop.jobs import NEWS, JobProgress
 from webagent.records import Trajectory
 from webagent.rollout import INTERRUPTED
 
 T = TypeVar("T")
 
-LINE_SECONDS = 5.0
+LINE_SECONDS = 4.0
 """Between two lines on the same thing, so that a log stays readable."""
 PATIENCE_SECONDS = 2.0
 """Counting of items that ends within this time shows nothing."""
@@ -103,6 +103,9 @@ def show_jobs(
         display.console.print(f"run folder: {folder}")
 
         def show(job: JobProgress) -> None:
+            if job.stage == NEWS:
+                display.console.print(f"{display.seconds:6.1f} s  {job.job:<12} {job.note}")
+                return
             is_new = stages.get(job.job) != job.stage
             stages[job.job] = job.stage
             text = f"{job.stage:<16} {job.done:4.0%}  {job.note}"

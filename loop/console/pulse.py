@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-SILENCE_SECONDS = 4.0
+SILENCE_SECONDS = 4.4
 """After which something is shown; five at most, with the time that it takes to be shown."""
 
 
@@ -50,7 +50,7 @@ class Pulse:
                 self._status = Status(text, console=self._console)
                 self._status.start()
             else:
-                self._console.print(Text(f"{seconds:6.1f} s  … {self.text}"))
+                self._console.print(Text(f"       …  {self.text}, {seconds:.0f} s since the start"))
                 self._shown = now
 
 

@@ -1,6 +1,6 @@
 """A run in numbers: success by arm, round and task, with intervals, costs and origin."""
 
-from loop.summary.format import format_comparison, format_headline, print_summary
+from loop.summary.format import format_comparison, format_headline, format_story, print_summary
 from loop.summary.measure import summarize
 from loop.summary.schema import (
     ArmComparison,
@@ -20,6 +20,7 @@ __all__ = [
     "Summary",
     "format_comparison",
     "format_headline",
+    "format_story",
     "print_summary",
     "read_summary",
     "summarize",

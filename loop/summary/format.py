@@ -271,6 +271,8 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         ]
         title = f"{summary['benchmark']}: success on {name_seeds(summary)} seeds"
         console.print(build_table(title, head, rows, bold=2))
+        for line in draw_curve(summary["arms"]):
+            console.print(line)
         head, rows = _list_tasks(summary)
         console.print(build_table("success by task at the last round, %", head, rows, has_sum=True))
     _print_sentences(console, _list_claims(summary))
@@ -296,6 +298,57 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         if spent["stopped"]:
             console.print(f"stopped before its end: {spent['stopped']}")
     console.print(format_headline(summary), style="bold")
+
+
+_MARKS = "●○△◇□▽"
+_ROUND_WIDTH = 8
+"""Characters between two rounds of a curve."""
+
+
+def draw_curve(arms: Sequence[ArmRow]) -> list[str]:
+    """Return success by round as lines of text, a line for ten points; none for a single round."""
+    curves = [arm for arm in reversed(arms) if len(arm["rounds"]) > 1]
+    if not curves:
+        return []
+    rounds = max(row["round"] for arm in curves for row in arm["rounds"])
+    grid = [[" "] * (_ROUND_WIDTH * (rounds + 1)) for _ in range(11)]
+    legend = []
+    for mark, arm in zip(_MARKS, curves, strict=False):
+        legend.append(f"{mark} {arm['name']}")
+        for row in arm["rounds"]:
+            line, place = grid[round(10 * row["success"])], _ROUND_WIDTH * row["round"] + 2
+            while line[place] != " " and place + 1 < len(line):
+                place += 1
+            line[place] = mark
+    lines = [f"{10 * tenth:5} ┤{''.join(grid[tenth]).rstrip()}" for tenth in range(10, -1, -1)]
+    axis = "".join(f"{number:<{_ROUND_WIDTH}}" for number in range(rounds + 1))
+    return [f"success in % by round: {', '.join(legend)}", *lines, f"{'round':>8} {axis}"]
+
+
+def format_story(summary: Summary) -> str:
+    """Return in words for a newcomer what became of the agent by its own practice; empty where
+    nothing was learned from that."""
+    arms = {arm["name"]: arm["rounds"] for arm in summary["arms"]}
+    rows = [row for row in summary.get("learning", ()) if row["arm"] == "self" and row["collected"]]
+    if not rows or len(arms.get("self", ())) < 2:
+        return ""
+
+    def solved(row: RoundSummary) -> str:
+        return f"{round(row['success'] * row['episodes'])} of {row['episodes']}"
+
+    first, last = arms["self"][0], arms["self"][-1]
+    shown = rows[-1]["demonstrations"]
+    began = f"{shown:,} demonstrations" if shown else "no demonstration at all"
+    tries = sum(row["collected"] for row in rows)
+    story = (
+        f"With {began} the agent solved {solved(first)} {name_seeds(summary)} tasks. It then tried"
+        f" {tries:,} others by itself and learned from what succeeded,"
+        f" {rows[0]['succeeded']:,} of {rows[0]['collected']:,} in the first round and"
+        f" {rows[-1]['succeeded']:,} of {rows[-1]['collected']:,} in the last. Now it solves"
+        f" {solved(last)}"
+    )
+    control = arms.get("control")
+    return f"{story}; without that practice, {solved(control[-1])}." if control else f"{story}."
 
 
 def _print_sentences(console: Console, sentences: Iterable[str]) -> None:

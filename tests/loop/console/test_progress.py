@@ -8,7 +8,7 @@ import pytest
 from loop.console import progress
 from loop.console.progress import count_episodes, count_items, show_jobs, track
 from loop.console.screen import PlainConsole
-from loop.jobs import JobProgress
+from loop.jobs import NEWS, JobProgress
 from tests.fakes.run import episode
 from webagent.records import Provenance
 
@@ -40,9 +40,10 @@ def test_what_is_quick_is_done_without_a_word(clock: list[float]) -> None:
 def test_into_a_file_goes_a_line_every_few_seconds_and_one_at_the_end(clock: list[float]) -> None:
     said = lines(1_200, 1 / 64, clock, is_terminal=False)
     assert [line.split("pages")[1].strip() for line in said.splitlines()] == [
-        "320 of 1,200",
-        "640 of 1,200",
-        "960 of 1,200",
+        "256 of 1,200",
+        "512 of 1,200",
+        "768 of 1,200",
+        "1,024 of 1,200",
         "1,200 of 1,200",
     ]
 
@@ -74,8 +75,11 @@ def test_a_job_is_shown_when_it_enters_a_stage_and_when_it_ends_one(clock: list[
     with show_jobs(Path("runs/one"), PlainConsole(file=said, width=80)) as show:
         for done in (0.0, 0.5, 1.0):
             show(JobProgress("self 0", "collect", done, "[note]"))
+        show(JobProgress("self 0", NEWS, 1.0, "round 1: 3 of 4 test episodes succeed"))
         show(JobProgress("self 0", "policy", 0.0, ""))
     first, *stages = said.getvalue().splitlines()
+    news = stages.pop(2)
+    assert news.split(None, 4)[2:] == ["self", "0", "round 1: 3 of 4 test episodes succeed"]
     assert first == "run folder: runs/one"
     assert [line.split()[2:] for line in stages] == [
         ["self", "0", "collect", "0%", "[note]"],

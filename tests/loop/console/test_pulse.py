@@ -29,9 +29,9 @@ def test_silence_is_broken_every_few_seconds_with_what_is_done(clock: list[float
             beating.rest()  # something else was shown
             beating.text = "self 0  policy  50 %"
         beating.beat()
-    assert [[each.strip() for each in line.split("…")] for line in shown.getvalue().splitlines()] == [
-        ["4.0 s", "webagent improve"],
-        ["10.0 s", "self 0  policy  50 %"],
+    assert [line.strip(" …") for line in shown.getvalue().splitlines()] == [
+        "webagent improve, 5 s since the start",
+        "self 0  policy  50 %, 11 s since the start",
     ]
 
 
