@@ -1,4 +1,4 @@
-"""The demo's tasks: what is evaluated is never practised, and the checks know what was asked for."""
+"""The demo's tasks: what is evaluated is never practised; the checks know what was wanted."""
 
 import json
 import runpy
