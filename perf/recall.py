@@ -21,7 +21,7 @@ from typing import Any
 from evaluators.statistics import wilson
 from tasks.suite import split_of
 from webagent.action import Action, format_action
-from webagent.memory import Memory, Proposal, scene_of
+from webagent.memory import Memory, Proposal
 from webagent.memory.explain import explain
 from webagent.memory.memory import same_value
 from webagent.memory.scene import MARKS, arguments
@@ -30,8 +30,8 @@ from webagent.store import Store
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "named": ("name", "part"),
-    "named in the goal": ("goal", "wanted"),
-    "holds a value": ("value", "state", "lists"),
+    "named in the goal": ("wanted",),
+    "holds a value": ("state",),
     "beside a value or label": ("row", "rows", "after", "before"),
     "behind a label of the goal": ("labelled",),
     "after each place of a value": ("each",),
@@ -64,8 +64,7 @@ def main() -> None:
     options = parser.parse_args()
     shown, held_out = _episodes(options.run, options.demonstrations)
     memory = Memory()
-    for episode in shown:
-        memory.remember(episode)
+    memory.remember_all(shown)
     if options.ablate:
         rows = list(_ablate(memory, shown, held_out or shown))
         if options.json:
@@ -107,7 +106,7 @@ def _ablate(
     without it, all else learnt again."""
     cases = memory.index.cases
     for family, heads in {"": (), **FAMILIES}.items():
-        smaller = Memory(episodes=memory.episodes)
+        smaller = Memory(episodes=memory.episodes, reader=memory.reader)
         for case in cases:
             smaller.index.add(case)
         _leave_out(smaller, heads)
@@ -167,7 +166,7 @@ def _print_accuracy(memory: Memory, episodes: Sequence[Trajectory], errors: int)
                 told += 1
                 print(f"\n{episode.task.name}, step {i + 1}: {episode.goal}")
                 print(f"  demonstrated: {format_action(wanted)[:120]}")
-                scene = scene_of(step.observation, episode.steps[:i])
+                scene = memory.scene(step.observation, episode.steps[:i])
                 print(
                     "\n".join(f"  {line}" for line in explain(proposal, scene)) if proposal else ""
                 )

@@ -15,7 +15,7 @@ from recipes.site_memory import SiteMemoryChoice, write_site_memory
 from tasks.suite import split_of
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError
-from webagent.memory import Memory, MemoryMismatch, scene_of
+from webagent.memory import Memory, MemoryMismatch
 from webagent.memory.explain import explain
 from webagent.policy.remembering import MEMORY, remember_judged
 from webagent.records import Trajectory
@@ -150,14 +150,16 @@ def _build(store: Store, folder: Path) -> Memory:
     memory = Memory()
     scores = store.scores()
     episodes = [t for t in store.trajectories() if _is_training(t)]
+    shown: list[Trajectory] = []
     judged: list[tuple[Trajectory, float | None]] = []
     for episode in episodes:
         values = [s.value for s in scores.get(episode.id, ()) if s.name == "success"]
         value = values[0] if values else None
         if episode.provenance.phase == "demonstrate" and value:
-            memory.remember(episode)
+            shown.append(episode)
         elif episode.provenance.phase == "collect":
             judged.append((episode, value))
+    memory.remember_all(shown)
     remember_judged(memory, judged)
     if not memory.index.cases:
         raise StoreError(
@@ -182,7 +184,7 @@ def _explained(memory: Memory, episode: Trajectory, only: int) -> Iterator[Expla
     for number, step in enumerate(episode.steps, 1):
         if only in (0, number):
             before = episode.steps[: number - 1]
-            scene = scene_of(step.observation, before)
+            scene = memory.scene(step.observation, before)
             found = memory.propose(step.observation, before, without=episode.id)
             taken = format_action(step.decision.action)
             if found:

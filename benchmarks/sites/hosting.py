@@ -177,13 +177,7 @@ class HostedWorld:
         inner = self._require_world()
         with self._translating_errors():
             self._renew()
-            try:
-                seen = await inner.step(self._translation.inward(action))
-            except WorldError:
-                if self._lease is not None:  # the browser's error does not name the site
-                    await asyncio.sleep(_DYING_SECONDS)
-                    self._lease.running.check()
-                raise
+            seen = await inner.step(self._translation.inward(action))
             self._renew()
             return self._translation.outward(seen)
 

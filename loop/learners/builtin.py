@@ -151,8 +151,7 @@ class BuiltinLearner:
 def train_memory(memory: Memory, state: ArmState, seed: int) -> None:
     """Remember demonstrations and what was judged since, and learn from the former and from the
     successes when to trust what is remembered."""
-    for trajectory in state.demonstrations:
-        memory.remember(trajectory)
+    memory.remember_all(state.demonstrations)
     judged = [t for t in state.experience if t.id in state.success]
     remember_judged(memory, ((t, state.success[t.id]) for t in judged))
     memory.learn([*state.demonstrations, *filter(state.succeeded, judged)], seed)

@@ -348,7 +348,7 @@ def family(descriptor: tuple[Any, ...]) -> str:
     head = str(descriptor[0])
     marks = ""
     for part in descriptor[1:]:
-        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$&@</":
+        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$@/":
             marks += part[0]
             if part[0] == "=" and isinstance(part[1], str) and any(c.isdigit() for c in part[1]):
                 marks += "#"

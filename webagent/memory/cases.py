@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 from webagent.action import Action
-from webagent.memory.conditions import conditions_of
 from webagent.memory.elements import describe_element, wanted
 from webagent.memory.goals import Goal, align, read_goal
 from webagent.memory.pages import kind_of_page, masked, skeleton, stable_hash
@@ -20,9 +19,6 @@ _TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
 """Roles of what is ticked one after the other, until nothing that the goal names is left."""
 LEFT = ("left",)
 """The fact that something which the goal names is still to be ticked."""
-MORE, NO_MORE = ("more",), ("no more",)
-"""The fact that the goal has several values, and that one was not yet, or all were, typed or acted
-on."""
 _TEXTS = ("text", "option", "reason", "url")
 
 
@@ -44,8 +40,6 @@ class Case:
     """What kind of page it is."""
     facts: frozenset[tuple[Any, ...]]
     """Which values of the goal stand on the page, and what stands out there."""
-    conditions: Descriptors
-    """What may decide which step is next."""
     called: str
     """Name of the element that it was done to, digits masked; empty for none."""
     arguments: tuple[tuple[str, Descriptors], ...]
@@ -85,7 +79,6 @@ def view_of(scene: Scene) -> dict[str, Any]:
         "page": skeleton(page),
         "place": kind_of_page(page.observation),
         "facts": facts_of(scene),
-        "conditions": conditions_of(scene) | {(*fact, True) for fact in facts_of(scene)},
     }
 
 
@@ -109,8 +102,6 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
             found.add(("message", node.name[:20]))
     if scene.page.observation.outcome:
         found.add(("problem",))
-    if (is_more_to_come := scene.has_turns_left()) is not None:
-        found.add(MORE if is_more_to_come else NO_MORE)
     if any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role):
         found.add(LEFT)
     return frozenset(found)
@@ -123,12 +114,15 @@ def name_of(scene: Scene) -> str:
 
 
 def cases_of(
-    trajectory: Trajectory, weight: float = 1.0, source: str = "demonstration"
+    trajectory: Trajectory,
+    weight: float = 1.0,
+    source: str = "demonstration",
+    goal: Goal | None = None,
 ) -> list[Case]:
-    """Return a case for each step of an episode."""
+    """Return a case for each step of an episode, with its goal as it was read."""
     found = []
     for i, step in enumerate(trajectory.steps):
-        scene = scene_of(step.observation, trajectory.steps[:i])
+        scene = scene_of(step.observation, trajectory.steps[:i], goal)
         found.append(case_of(scene, step.decision.action, trajectory, i, weight, source))
     return found
 
@@ -222,7 +216,6 @@ def case_to_json(case: Case) -> dict[str, Any]:
     found["goal"] = case.goal.text
     found["page"] = sorted(case.page)
     found["facts"] = sorted(case.facts, key=repr)
-    found["conditions"] = sorted(case.conditions, key=repr)
     found["arguments"] = [[name, sorted(held, key=repr)] for name, held in case.arguments]
     return found
 
@@ -236,7 +229,6 @@ def case_from_json(data: dict[str, Any]) -> Case:
             "past": tuple(data["past"]),
             "page": frozenset(data["page"]),
             "facts": frozenset(map(_tupled, data["facts"])),
-            "conditions": frozenset(map(_tupled, data["conditions"])),
             "arguments": tuple(
                 (name, frozenset(map(_tupled, held))) for name, held in data["arguments"]
             ),

@@ -44,17 +44,30 @@ ACTED_ON_WORD = 0.5
 """What a word of the goal counts that stands in the name of an element which was acted on."""
 CAN_BE_DONE = 4.0
 """What is taken from a case that gave up where an element was missing which is here."""
-NEIGHBOURHOOD = 6.0
-"""By how much flatter cases are weighed when they are compared for what tells steps apart."""
-NO_VALUE = 0.1
-"""Cases of no value in particular that a kind of step is taken to have."""
-CERTAIN = 2.0
-"""Logarithm of a likelihood ratio that counts as certain."""
-INFORMATIVE = 0.04
-"""Nats that a condition must say of the kind of step."""
+
+LEAST_ALIGNED = 0.6
+"""Share of an example's words that a goal has in their order, from which the values of the one
+stand where those of the other do."""
+UNMATCHED = 0.4
+"""What a word that only one of two goals has takes from it, of what one that both have adds."""
+IN_VALUE = (0.02, 0.2)
+"""What each word of a value that stands on no page takes, and one that goals consist of."""
+
+UNSENT = 0.01
+"""Share of the right steps that send something which may be given up as too doubtful."""
 
 # -- bounds: they cost nothing but rare cases, and keep a decision fast ------------------------
 
+LONGEST_KNOWN = 12
+"""Words of a value that may be found on a page."""
+LEAST_SENT = 20
+"""Own steps that send something from which it is known how confident these are."""
+MOST_SENT = 120
+"""Own steps that are asked for it."""
+SEVERAL_TASKS = 3
+"""Tasks whose goals have a word that is no value, where no task has two goals."""
+MOST_ALIGNED = 6
+"""Remembered goals that a new one is laid beside."""
 MOST_DESCRIPTORS = 220
 """Descriptors that are tried on the page, those with the most support first."""
 LEAST_SUPPORT = 0.04
@@ -68,16 +81,6 @@ MOST_COMPARED = 96
 MOST_ALIKE = 5
 """Cases of one goal in which the same was done, at most, among the nearest: with many successes
 they would leave no room for what was done otherwise."""
-MOST_NUMBERS = 6
-"""Numbers on a page beyond which single ones say nothing."""
-NUMBERS_COMPARED = 2
-"""Numbers of page and goal that are compared with each other."""
-KINDS_COUNTED = 4
-"""Kinds of elements of which a goal may say a number."""
-MOST_CONDITIONS = 6
-"""Conditions that say which kind of step is next."""
-LEAST_NEAR = 0.02
-"""Nearness, of that of the nearest, from which a case is compared for what tells steps apart."""
 MOST_VALUES = 8
 """Values of the goal that are written into fields, at most."""
 MOST_TEXTS = 400

@@ -44,7 +44,6 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
         if text.lower() != name.lower() and is_within(text.lower(), name.lower()):
             lines = _holding(page, role, text)
             yield from (("part", role, reference, place) for place in _places(lines, line))
-    yield from (("goal", role, place) for place in _places(in_goal(scene, role), line))
     yield from (("wanted", role, place) for place in _places(wanted(scene, role), line))
     kind = node.kind
     yield from (
@@ -53,12 +52,6 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     for state in node.states:
         lines = [i for i in page.by_role.get(role, ()) if state in page.nodes[i].states]
         yield from (("state", role, state, place) for place in _places(lines, line)[:1])
-    if value := clean(node.value):
-        for reference in [("=", value), *scene.references(value)]:
-            yield "value", role, reference, 0
-    for i, slot in enumerate(scene.goal.slots):
-        places = _places(_listing(page, slot.text), line)[:1]
-        yield from (("lists", (SLOT, i), place) for place in places)
     yield from _relations(scene, line, slots)
     yield from (("next", role, step) for step in (-2, -1, 1, 2, 3))
     yield from (
@@ -79,7 +72,6 @@ def _relations(
     page, node = scene.page, scene.page.nodes[line]
     name = clean(node.name).lower()
     anchors = [*slots, *((("=", text), text) for text in labels(page, line))]
-    anchors += [(reference, text) for reference, text in scene.registers() if page.holds(text)]
     for reference, text in anchors:
         hits = page.find(text)
         lines = [page.units[hit].line for hit in hits]
@@ -171,36 +163,23 @@ def _holding(page: Page, role: str, text: str) -> list[int]:
     return [i for i in page.by_role.get(role, ()) if is_within(key, page.nodes[i].name.lower())]
 
 
-def in_goal(scene: Scene, role: str) -> list[int]:
-    """Return the elements of a role whose whole name stands in the goal."""
+def wanted(scene: Scene, role: str) -> list[int]:
+    """Return the elements of a role whose whole name stands in the goal, in its very case where one
+    does, and that were not acted on before."""
     goal = scene.goal.text
+    marks = {done.mark for done in scene.past}
     found = []
     for i in scene.page.by_role.get(role, ()):
         name = clean(scene.page.nodes[i].name)
         if name and len(name) < LONGEST_LABEL and is_within(name.lower(), goal.lower()):
             found.append((i, name))
     exact = {name.lower() for _, name in found if is_within(name, goal)}
-    return [i for i, name in found if name.lower() not in exact or is_within(name, goal)]
-
-
-def wanted(scene: Scene, role: str) -> list[int]:
-    """Return the elements whose name stands in the goal and that were not acted on before."""
-    marks = {done.mark for done in scene.past}
-    return [i for i in in_goal(scene, role) if scene.page.nodes[i].mark not in marks]
-
-
-def _listing(page: Page, text: str) -> list[int]:
-    """Lists that have an option of this label."""
-    found = []
-    for unit in page.whole(text):
-        node = page.nodes[unit.line]
-        if node.role == "option":
-            at = unit.line
-            while at > 0 and page.nodes[at].role == "option":
-                at -= 1
-            if page.nodes[at].mark:
-                found.append(at)
-    return list(dict.fromkeys(found))
+    return [
+        i
+        for i, name in found
+        if (name.lower() not in exact or is_within(name, goal))
+        and scene.page.nodes[i].mark not in marks
+    ]
 
 
 def _labelled(scene: Scene, role: str) -> list[int]:
@@ -314,17 +293,6 @@ def _stated(scene: Scene, role: str, state: str, place: int) -> int | None:
     return _pick(page, lines, place)
 
 
-def _valued(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
-    page, text = scene.page, scene.value(reference)
-    lines = [i for i in page.by_role.get(role, ()) if clean(page.nodes[i].value) == text]
-    return _pick(page, lines, place)
-
-
-def _lists(scene: Scene, reference: Reference, place: int) -> int | None:
-    text = scene.value(reference)
-    return _pick(scene.page, _listing(scene.page, text), place) if text else None
-
-
 def _finder_beside(way: str) -> Callable[..., int | None]:
     def find(scene: Scene, at: Reference, hit: int, role: str, name: str, place: int) -> int | None:
         return _beside(scene, way, at, hit, (role, name), place)
@@ -335,14 +303,11 @@ def _finder_beside(way: str) -> Callable[..., int | None]:
 _FINDERS: dict[str, Callable[..., int | None]] = {
     "name": _named,
     "part": _part,
-    "goal": lambda scene, role, place: _pick(scene.page, in_goal(scene, role), place),
     "wanted": lambda scene, role, place: _pick(scene.page, wanted(scene, role), place),
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place
     ),
     "state": _stated,
-    "value": _valued,
-    "lists": _lists,
     "after": _finder_beside("after"),
     "before": _finder_beside("before"),
     "row": _finder_beside("row"),

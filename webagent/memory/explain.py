@@ -45,17 +45,17 @@ _WORDS = {
     "is": "the text is",
     "name": "named",
     "part": "whose name holds",
-    "goal": "whose name stands in the goal:",
+    "wanted": "named in the goal and not acted on yet:",
     "nth": "by its place:",
     "row": "in the row of",
     "after": "after",
     "before": "before",
     "rows": "in rows with",
     "untried": "not tried yet:",
-    "lists": "the list that has",
     "extreme": "the record with the",
     "beside": "beside",
     "line": "the line",
+    "append": "behind what the field holds",
     "compose": "put together from",
     "earlier": "on an earlier page:",
     "each": "for each place of",
@@ -66,7 +66,7 @@ _WORDS = {
 
 def _parts(parts: Sequence[Any], scene: Scene) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$&@</":
+        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$@/":
             yield _referred(part, scene)
         elif isinstance(part, tuple):
             yield f"({', '.join(_parts(part, scene))})"
@@ -79,12 +79,8 @@ def _referred(reference: Reference, scene: Scene) -> str:
     match reference[0]:
         case "$":
             return f"value {reference[1] + 1} of the goal, {value}"
-        case "&":
-            return f"the value of the goal whose turn it is{' no longer' * -reference[2]}, {value}"
         case "/" | "//":
             return f"the number {value} in a value of the goal"
         case "@":
             return f"what the goal says there, {value}"
-        case "<":
-            return f"what was acted on before, {value}"
     return value

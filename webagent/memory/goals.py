@@ -10,6 +10,8 @@ from webagent.memory.constants import STEM
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
+FOUND = "“”"
+"""Marks around values that memory found, as others are written around what people quote."""
 _ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\w)@\w+)"
 _NUMBER = r"(?P<number>[£$€]?(?<!\w)[\w-]*\d(?:[\w.,:/-]*\w)?%?)"
 _COUNT = r"(?<![\w.,])(?P<count>\d+)(?=[x×]\b)"
@@ -75,23 +77,23 @@ class Goal:
     """Lower-case words with the slots masked: equal for goals that differ in their values alone."""
     words: tuple[str, ...]
     """Lower-case words of the whole text, for contexts of values that no slot was seen in."""
+    compared: tuple[str, ...] = ()
+    """The template with the words of values that memory found itself: another task's value may be
+    what this one is about."""
 
 
 @lru_cache(16384)
 def weigh_keys(goal: Goal) -> Mapping[str, float]:
     """Return what a goal is compared by, each with what it counts: words of its template, their
-    stems, pairs of words, and how many values of which kind there are.
+    stems and pairs of words.
 
     Pairs and words that any sentence may have count less: they say how something is put, not what
     is wanted.
     """
-    words = goal.template
+    words = goal.compared
     found = {f"{a} {b}": 0.2 for a, b in pairwise(words)}
     for word in words:
         found |= _weigh_word(word)
-    kinds = [slot.kind for slot in goal.slots if slot.kind != "name"]
-    found[f"={' '.join(sorted(kinds))}"] = 1.5
-    found |= {f"={i} quoted": 1.5 for i in range(1, 1 + min(3, kinds.count("quoted")))}
     return found
 
 
@@ -109,7 +111,7 @@ def compare_goals(a: Goal, b: Goal) -> float:
 @lru_cache(16384)
 def weigh_words(text: str) -> Mapping[str, float]:
     """Return what a name is compared with goals by, each with what it counts."""
-    return {key: counts for word in _words(text) for key, counts in _weigh_word(word).items()}
+    return {key: counts for word in words_of(text) for key, counts in _weigh_word(word).items()}
 
 
 def _weigh_word(word: str) -> dict[str, float]:
@@ -125,16 +127,21 @@ def read_goal(text: str) -> Goal:
     """Return the goal with its slots found."""
     found = _find_values(text)
     template: list[str] = []
+    compared: list[str] = []
     places: list[tuple[int, str, str]] = []
     end = 0
     for match in found:
-        template += _words(text[end : match.start()])
+        between = words_of(text[end : match.start()])
+        template += between
         group = match.lastgroup or "quoted"
         kind = _KINDS.get(group, group)
         places.append((len(template), kind, clean(match.group(group))))
         template.append(_MASKS[kind])
+        is_found = match.group().startswith(FOUND[0])
+        compared += [*between, *(words_of(match.group(group)) if is_found else template[-1:])]
         end = match.end()
-    template += _words(text[end:])
+    template += words_of(text[end:])
+    compared += words_of(text[end:])
     slots = tuple(
         Slot(
             value,
@@ -144,7 +151,7 @@ def read_goal(text: str) -> Goal:
         )
         for at, kind, value in places
     )
-    return Goal(text, slots, tuple(template), tuple(_words(text)))
+    return Goal(text, slots, tuple(template), tuple(words_of(text)), tuple(compared))
 
 
 @lru_cache(16384)
@@ -205,9 +212,9 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
     shared = {
         slot.text
         for slot in theirs.slots
-        if slot.kind == "name"
+        if slot.kind in _TEXTS
         and slot.text.lower() not in FUNCTION_WORDS
-        and f" {' '.join(_words(slot.text))} " in words
+        and f" {' '.join(words_of(slot.text))} " in words
     }
     pairs = sorted(
         (
@@ -244,7 +251,7 @@ def _orders(goal: Goal) -> list[tuple[int, int]]:
 def _fit(a: Slot, b: Slot) -> float:
     """How well two slots fit: by shared words before and after, the nearest counting most, by their
     kinds and by how they are written."""
-    score = 0.0
+    score = float(a.text.lower() == b.text.lower())
     for place, word in enumerate(a.left):
         if word in b.left:
             score += 1 / (1 + abs(place - b.left.index(word)) + place)
@@ -265,7 +272,8 @@ def clean(text: str) -> str:
     return " ".join(text.split())
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """Return the words and signs of a text, in lower case."""
     return [word.lower() for word in _TOKEN.findall(text)]
 
 
@@ -274,7 +282,7 @@ def locate(text: str, goal: Goal) -> tuple[tuple[str, ...], str, int] | None:
 
     The two words before it, the one after it and its length in words; None where it is absent.
     """
-    words = _words(text)
+    words = words_of(text)
     if not words:
         return None
     for start in range(len(goal.words) - len(words) + 1):

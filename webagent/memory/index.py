@@ -2,15 +2,14 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webagent.memory.cases import LEFT, MORE, NO_MORE, Case, translate
-from webagent.memory.conditions import agreement
+from webagent.memory.cases import LEFT, Case, translate
 from webagent.memory.constants import (
     ACTED_ON_WORD,
     CAN_BE_DONE,
@@ -19,7 +18,6 @@ from webagent.memory.constants import (
     MOST_ALIKE,
     MOST_COMPARED,
     NEAREST_GOAL,
-    NEIGHBOURHOOD,
     SAME_TASK,
     SINGLE_WORD,
 )
@@ -31,12 +29,11 @@ Array = NDArray[np.float64]
 FEATURES = (
     *("goal", "same template", "history", "last action", "same step", "steps apart"),
     *("page", "same place", "facts", "same facts", "goal and history", "page gap"),
-    *("left", "conditions"),
+    "left",
 )
-"""What a scene and a case have in common; each in [0, 1] but for `conditions`, which goes down to
--1. `left` is whether only one of them has something left to tick
-that its goal names, or one of several values left to act on: how often a loop was gone round says
-little of when it ends."""
+"""What a scene and a case have in common, each in [0, 1]. `left` is whether only one of them has
+something left to tick that its goal names: how often a loop was gone round says little of when it
+ends."""
 _APART = ("steps apart", "page gap", "left")
 WEIGHTS = np.array([-LIKENESS if name in _APART else LIKENESS for name in FEATURES])
 """What it counts before anything was learned."""
@@ -88,6 +85,9 @@ class Index:
     _known_totals: Array | None = None
     _episode: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
     _task: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
+    _said: dict[str, dict[tuple[str, ...], frozenset[str]]] = field(default_factory=dict)
+    """What each goal of each task is compared by."""
+    _constancy: dict[str, float] = field(default_factory=dict)
     _steps: dict[tuple[str, int], Case] = field(default_factory=dict)
     """Cases by episode and step."""
 
@@ -95,6 +95,10 @@ class Index:
         """Put a case in."""
         is_new = case.goal.template not in self._templates
         number = self._templates.setdefault(case.goal.template, len(self._templates))
+        goals = self._said.setdefault(case.task, {})
+        if case.goal.compared not in goals:
+            goals[case.goal.compared] = frozenset(weigh_keys(case.goal))
+            self._known_totals = None
         if is_new:
             self._counts |= weigh_keys(case.goal)
             for key in weigh_keys(case.goal):
@@ -158,7 +162,7 @@ class Index:
                 case = self.cases[int(pick)]
                 features = compare(view, case, float(goals[self._template.values[pick]]))
                 found.append((float(features @ weights), case, features))
-        found = _by_conditions(view, found, weights)
+        found = _refuted(view, found)
         found.sort(key=lambda each: -each[0])
         return _vary(found)[:count]
 
@@ -208,11 +212,13 @@ class Index:
         counts little where the goal lacks it. Words in the names of what was acted on stand in for
         those of the goal: `public` for `Is public`.
         """
+        if self._known_totals is None:
+            self._constancy = _constancies(self._said.values())
         shared, excused, own = np.zeros(len(self._templates)), np.zeros(len(self._templates)), 0.0
         for key, counts in weigh_keys(goal).items():
             places, scripts = self._postings.get(key, []), self._scripts.get(key, [])
             if places or scripts:
-                weight = counts * self._rarity(len(places) + len(scripts))
+                weight = counts * self._rarity(key, len(places) + len(scripts))
                 own += weight
                 shared[places] += weight
                 shared[scripts] += ACTED_ON_WORD * weight
@@ -220,13 +226,27 @@ class Index:
         if self._known_totals is None or len(self._known_totals) != len(self._templates):
             totals = np.zeros(len(self._templates))
             for key, places in self._postings.items():
-                weight = self._counts[key] * self._rarity(len(places))
+                weight = self._counts[key] * self._rarity(key, len(places))
                 totals[places] += weight * (SINGLE_WORD if len(places) == 1 else 1.0)
             self._known_totals = totals
         return shared / np.maximum(own + self._known_totals - excused, 1e-9)
 
-    def _rarity(self, having: int) -> float:
-        return max(math.log((len(self._templates) + 1) / (having + 0.5)) + 0.05, 0.05)
+    def _rarity(self, key: str, having: int) -> float:
+        """What a key says of the task: the more the fewer goals have it, and the likelier another
+        goal of a task that has it has it as well."""
+        rarity = max(math.log((len(self._templates) + 1) / (having + 0.5)) + 0.05, 0.05)
+        return rarity * self._constancy.get(key, 1.0)
+
+
+def _constancies(tasks: Iterable[Mapping[Any, frozenset[str]]]) -> dict[str, float]:
+    """Return for each key the chance that another goal of a task which has it has it as well,
+    counted as if it had been so once."""
+    both, either = defaultdict[str, float](lambda: 1.0), defaultdict[str, float](lambda: 1.0)
+    for goals in tasks:
+        for key, count in Counter(key for keys in goals.values() for key in keys).items():
+            both[key] += count * (count - 1)
+            either[key] += count * (len(goals) - 1)
+    return {key: both[key] / either[key] for key in either}
 
 
 def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:
@@ -241,29 +261,16 @@ def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case,
     return kept
 
 
-def _by_conditions(
-    view: Mapping[str, Any], found: Sequence[tuple[float, Case, Array]], weights: Array
+def _refuted(
+    view: Mapping[str, Any], found: Sequence[tuple[float, Case, Array]]
 ) -> list[tuple[float, Case, Array]]:
-    """The cases scored again, knowing which conditions tell their kinds of steps apart."""
-    if len(found) < 2:
-        return list(found)
-    mine = {each[:-1]: each[-1] for each in view["conditions"]}
-    theirs = [
-        {each[:-1]: each[-1] for each in translate(case.conditions, case.goal, view["goal"])}
-        for _, case, _ in found
-    ]
-    signatures = [case.signature for _, case, _ in found]
-    scores = np.array([score for score, _, _ in found])
-    near = np.exp((scores - scores.max()) / NEIGHBOURHOOD)
-    likeness = np.array([features[0] for _, _, features in found])
-    near[likeness < LIKE_GOAL * likeness.max()] = 0.0
-    agreed = agreement(mine, theirs, signatures, near)
-    for (_, _, features), value in zip(found, agreed, strict=True):
-        features[-1] = value
+    """The cases, those lower that gave up where something was missing which is here."""
+    likeness = [features[0] for _, _, features in found]
+    nearest = LIKE_GOAL * max(likeness, default=0.0)
     can_be_done = {
         stable_hash(case.signature.partition("|")[2])
         for (_, case, _), each in zip(found, likeness, strict=True)
-        if case.op != "give_up" and each >= LIKE_GOAL * likeness.max()
+        if case.op != "give_up" and each >= nearest
     } & view["page"]
     here = {fact[1] for fact in view["facts"] if fact[0] == "element"}
 
@@ -275,8 +282,7 @@ def _by_conditions(
         return bool(can_be_done - case.page or missing & here)
 
     return [
-        (float(features @ weights) - CAN_BE_DONE * is_refuted(case), case, features)
-        for _, case, features in found
+        (score - CAN_BE_DONE * is_refuted(case), case, features) for score, case, features in found
     ]
 
 
@@ -292,7 +298,6 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
     history = same / longest if longest else 1.0
     page = _overlap(view["page"], case.page)
     facts = frozenset(translate(case.facts, case.goal, view["goal"]))
-    both = view["facts"] | facts
     apart = abs(len(mine) - len(theirs))
     return np.array(
         [
@@ -308,8 +313,7 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
             float(view["facts"] == facts),
             goal * history,
             len(view["page"] ^ case.page) / max(1, len(view["page"]), len(case.page)),
-            float((LEFT in view["facts"]) != (LEFT in facts) or {MORE, NO_MORE} <= both),
-            0.0,
+            float((LEFT in view["facts"]) != (LEFT in facts)),
         ]
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from webagent.action import Action
-from webagent.action.actions import Check, Click, GiveUp, Uncheck
+from webagent.action.actions import Check, Click, GiveUp, Press, Uncheck
 from webagent.errors import StoreError
 from webagent.memory.action_prior import possible_actions
 from webagent.memory.analogy import (
@@ -20,6 +20,7 @@ from webagent.memory.analogy import (
     Recalled,
     argument_candidates,
     element_candidates,
+    familiarity,
     like_cases,
     propose,
     shares,
@@ -30,26 +31,31 @@ from webagent.memory.constants import (
     ENOUGH_LESSONS,
     LEAST_BLAME,
     LEAST_PROPOSED,
+    LEAST_SENT,
     LEAST_SHARE,
     MOST_AVOIDED,
     MOST_LESSONS,
     MOST_PROPOSED,
     MOST_RECALLED,
+    MOST_SENT,
     MOST_SIBLINGS,
     MOST_TRANSFERS,
     PULL_OF_TRANSFER,
     SEVERAL_FAILURES,
+    UNSENT,
 )
 from webagent.memory.failures import discount
-from webagent.memory.goals import read_goal
+from webagent.memory.goals import Goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
+from webagent.memory.pages import read_page
 from webagent.memory.scene import MARKS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
 from webagent.memory.tries import FailedTries, key_of_action
 from webagent.memory.usage import Usage
+from webagent.memory.values import Reader
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 10
+VERSION = 11
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 _PRIOR = "prior"
 
@@ -69,8 +75,12 @@ class Memory:
     scorers: dict[str, Scorer] = field(
         default_factory=lambda: {"element": Scorer(), "text": Scorer()}
     )
+    reader: Reader = field(default_factory=Reader)
     episodes: dict[str, float] = field(default_factory=dict)
     """Weight by episode remembered."""
+    least_confident: float = 0.0
+    """Confidence below which nothing is sent, saved or deleted: all but few of its own steps that
+    do so are as confident when their episode is left out."""
     tries: FailedTries = field(default_factory=FailedTries)
     """What was tried without success at tasks without a success."""
     failed: Counter[str] = field(default_factory=Counter)
@@ -98,13 +108,24 @@ class Memory:
         if weight > 0:
             self.tries.forget(trajectory.task.name)
             self.failed.pop(trajectory.task.name, None)
-        cases = [each for each in cases_of(trajectory, weight, source) if each.step not in without]
+        shown = trajectory.steps[0].observation.goal
+        goal = self.reader.remember(trajectory) if weight > 0 else self.read(shown)
+        found = cases_of(trajectory, weight, source, goal)
+        cases = [each for each in found if each.step not in without]
         if weight < 0:
             self.avoided.add(cases[-1])
             return 1
         for case in cases:
             self.index.add(case)
         return len(cases)
+
+    def remember_all(self, trajectories: Sequence[Trajectory]) -> int:
+        """Keep episodes that show what to do, as `remember` does each; their goals are read knowing
+        all of them."""
+        for each in trajectories:
+            for step in each.steps[:1]:
+                self.reader.note(each.task.name, step.observation.goal)
+        return sum(map(self.remember, trajectories))
 
     def avoid(self, trajectory: Trajectory, blame: Sequence[float]) -> int:
         """Keep the steps of an episode that failed as ones to be avoided, each by so many nats;
@@ -113,14 +134,26 @@ class Memory:
             return 0
         self.episodes[trajectory.id] = -1.0
         self.failed[trajectory.task.name] += 1
+        shown = trajectory.steps[0].observation.goal
+        found = cases_of(trajectory, -1.0, "failure", self.read(shown))
         cases = [
             replace(case, weight=-nats)
-            for case, nats in zip(cases_of(trajectory, -1.0, "failure"), blame, strict=True)
+            for case, nats in zip(found, blame, strict=True)
             if nats >= LEAST_BLAME
         ]
         for case in cases:
             self.avoided.add(case)
         return len(cases)
+
+    def read(self, text: str) -> Goal:
+        """Return a goal with its values, as far as they are known before any page is seen."""
+        return self.reader.read(text)
+
+    def scene(self, observation: Observation, steps: Sequence[Step]) -> Scene:
+        """Return what a step is chosen from: the page, what was done, and the goal with the values
+        that are known from all that was seen."""
+        pages = [read_page(each) for each in (*(step.observation for step in steps), observation)]
+        return scene_of(observation, steps, self.reader.read(observation.goal, pages))
 
     @property
     def has_prior(self) -> bool:
@@ -139,7 +172,7 @@ class Memory:
     def note_failure(self, trajectory: Trajectory, chances: Sequence[float]) -> None:
         """Keep what failed at a task without examples, each step with how likely it was
         to be tried; before the episode is remembered, so that none is kept twice."""
-        task, goal = trajectory.task.name, read_goal(trajectory.goal)
+        task, goal = trajectory.task.name, self.read(trajectory.goal)
         if trajectory.id not in self.episodes and not self.has_examples(task):
             keys = (key_of_action(s.decision.action, s.observation, goal) for s in trajectory.steps)
             self.tries.add(task, tuple(zip(keys, chances, strict=True)))
@@ -169,7 +202,7 @@ class Memory:
     ) -> list[Proposal]:
         """Return the likeliest actions on a page after these steps, best first; none where
         nothing like it is remembered. `without` and `task` are as for `recall`."""
-        scene = scene_of(observation, steps)
+        scene = self.scene(observation, steps)
         akin = self.index.siblings(scene.goal, MOST_SIBLINGS, without)
         if not self.avoided.cases:
             recalled = self.recall(scene, without=without, task=task)
@@ -194,7 +227,7 @@ class Memory:
     ) -> list[tuple[Action, float, float]]:
         """Return everything that could be done on a page for a task without examples: each action
         with its logit by what other tasks taught, and what failed tries left of its probability."""
-        scene = scene_of(observation, steps)
+        scene = self.scene(observation, steps)
         self._usage.read(self.index.cases)
         proposals = self.propose(observation, steps, MOST_PROPOSED)
         found = possible_actions(scene, proposals, self._usage)
@@ -219,7 +252,7 @@ class Memory:
             step, task = trajectory.steps[i], trajectory.task.name
             before = trajectory.steps[:i]
             proposals = self.propose(step.observation, before, MOST_PROPOSED, task)
-            scene = scene_of(step.observation, before)
+            scene = self.scene(step.observation, before)
             found = possible_actions(scene, proposals, self._usage, task)
             right = [_is_same(each.action, step.decision.action) for each in found]
             questions.append(Question([each.features for each in found], right))
@@ -228,7 +261,7 @@ class Memory:
 
     def has_only_failed(self, text: str) -> bool:
         """Whether several episodes with such a goal failed, and none of one's own succeeded."""
-        goal = read_goal(text)
+        goal = self.read(text)
         failed = {case.episode for case in self.avoided.of_goal(goal)}
         if len(failed) < SEVERAL_FAILURES:
             return False
@@ -239,7 +272,7 @@ class Memory:
     ) -> str | None:
         """Return a text of the page to answer with where all answers to such a goal have failed so
         far; None elsewhere. `given` are the answers that memory would give, best first."""
-        goal = read_goal(observation.goal)
+        goal = self.read(observation.goal)
         wrong = [case for case in self.avoided.of_goal(goal) if case.op == "answer"]
         if not wrong or self.index.of_goal(goal):
             return None
@@ -253,7 +286,7 @@ class Memory:
         alone: dict[str, bool] = {}
         for trajectory, _ in steps:
             if trajectory.id not in alone:
-                goal = read_goal(trajectory.goal)
+                goal = self.read(trajectory.steps[0].observation.goal)
                 alone[trajectory.id] = not self.index.siblings(goal, 1, trajectory.id)
         # What is done with a goal unlike all others is a poor lesson in analogy, but with one
         # demonstration a task nearly every goal is: better such lessons than next to none.
@@ -269,7 +302,7 @@ class Memory:
             own = known.get((trajectory.id, i))
             if own is None:
                 continue
-            scene = scene_of(trajectory.steps[i].observation, trajectory.steps[:i])
+            scene = self.scene(trajectory.steps[i].observation, trajectory.steps[:i])
             found = self.index.nearest(view_of(scene), 40, WEIGHTS, trajectory.id)
             right = np.array([case.signature == own.signature for _, case, _ in found])
             if right.any() and not right.all():
@@ -280,13 +313,36 @@ class Memory:
             self._ask(trajectory, i, questions)
         for name, each in questions.items():
             self.scorers[name].learn(each)
-        return self.scorers["element"].learn(questions["element"])
+        loss = self.scorers["element"].learn(questions["element"])
+        sent = [each for each in lessons if is_sending(*_action_of(*each))][:MOST_SENT]
+        self.least_confident = self._least_confident(sent)
+        return loss
+
+    def is_doubtful(
+        self, confidence: float, observation: Observation, steps: Sequence[Step]
+    ) -> bool:
+        """Whether this is less confidence than nearly all right steps that send something had among
+        its own cases, a goal in other words being as much less familiar as it is."""
+        if confidence >= self.least_confident:
+            return False
+        scene = self.scene(observation, steps)
+        return confidence < self.least_confident * familiarity(scene, self.recall(scene))
+
+    def _least_confident(self, steps: Sequence[tuple[Trajectory, int]]) -> float:
+        """The confidence that all but few of the right ones among these steps have."""
+        found = []
+        for trajectory, i in steps:
+            action, page = _action_of(trajectory, i)
+            proposals = self.propose(page, trajectory.steps[:i], without=trajectory.id)
+            if proposals and _is_same(proposals[0].action, action):
+                found.append(proposals[0].confidence)
+        return float(np.quantile(found, UNSENT)) if len(found) >= LEAST_SENT else 0.0
 
     def _ask(self, trajectory: Trajectory, i: int, questions: dict[str, list[Question]]) -> None:
         """Add the questions that one step gives, with the candidates that the others give."""
         step = trajectory.steps[i]
         action = step.decision.action
-        scene = scene_of(step.observation, trajectory.steps[:i])
+        scene = self.scene(step.observation, trajectory.steps[:i])
         recalled = self.recall(scene, without=trajectory.id)
         mark = mark_of(action, step.observation)
         akin = self.index.siblings(scene.goal, MOST_SIBLINGS, trajectory.id)
@@ -331,6 +387,9 @@ class Memory:
             "cases": len(self),
             "episodes": self.episodes,
             "tries": self.tries.tries,
+            "least_confident": self.least_confident,
+            "goals": self.reader.goals,
+            "texts": sorted(self.reader.texts),
             "failed": self.failed,
             "relevance": dict(zip(FEATURES, self.relevance.tolist(), strict=True)),
             "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
@@ -357,6 +416,10 @@ class Memory:
             lines = zlib.decompress((folder / "cases.jsonl.z").read_bytes()).decode("ascii")
             memory = cls(episodes=dict(about["episodes"]))
             memory.failed.update(about.get("failed", {}))
+            memory.least_confident = float(about["least_confident"])
+            memory.reader = Reader(set(about["texts"]), dict(about["goals"]))
+            for goal in memory.reader.goals.values():
+                memory.reader.learn(goal)
             memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
             memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
             for task, tried in about.get("tries", {}).items():
@@ -365,12 +428,25 @@ class Memory:
             for line in lines.splitlines():
                 case = case_from_json(json.loads(line))
                 (memory.index if case.weight > 0 else memory.avoided).add(case)
+                memory.reader.note(case.task, case.goal.text)
         except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
             raise StoreError(
                 f"no memory can be read from {folder} ({error!r}); rebuild it from the run's"
                 " episodes: webagent memory RUN --rebuild"
             ) from error
         return memory
+
+
+def is_sending(action: Action, observation: Observation) -> bool:
+    """Whether an action may send, save or delete something: it presses a button or a key."""
+    if isinstance(action, Press):
+        return True
+    node = observation.node(mark_of(action, observation))
+    return isinstance(action, Click) and node is not None and node.role == "button"
+
+
+def _action_of(trajectory: Trajectory, i: int) -> tuple[Action, Observation]:
+    return trajectory.steps[i].decision.action, trajectory.steps[i].observation
 
 
 def _is_same(a: Action, b: Action) -> bool:

@@ -9,7 +9,6 @@ from webagent.action import ACTIONS, Action
 from webagent.memory.constants import FEW_LETTERS, POINT_SLACK
 from webagent.memory.goals import (
     Goal,
-    Slot,
     clean,
     extract,
     locate,
@@ -26,10 +25,8 @@ Reference: TypeAlias = tuple[Any, ...]
 
 - `("=", text)`: always this text;
 - `("$", i)`: slot i of the goal;
-- `("&", kind, i)`: of the goal's values of one kind the one whose turn it is, the last for -1;
 - `("@", left, right, length)`: a stretch of the goal in this context;
 - `("/", reference, i)`: its i-th run of digits, and `("//", …)` without zeros before;
-- `("<", signature, i)`: the name of what was acted on with this signature, the i-th time;
 """
 Point: TypeAlias = tuple[int, int]
 SLOT = "$"
@@ -69,58 +66,13 @@ class Scene:
                 return text
             case ("$", int(index)):
                 return self.goal.slots[index].text if index < len(self.goal.slots) else None
-            case ("&", str(kind), int(place)):
-                turn, values = self._turns()
-                place += turn
-                same = values.get(kind, ())
-                return same[place].text if 0 <= place < len(same) else None
             case ("@", tuple(left), str(right), int(length)):
                 return extract(left, right, length, self.goal)
             case ("/" | "//" as kind, tuple(whole), int(place)):
                 runs = _DIGITS.findall(self.value(whole) or "")
                 found = runs[place] if place < len(runs) else None
                 return (found.lstrip("0") or found) if found and kind == "//" else found
-            case ("<", str(signature), int(place)):
-                alike = [done for done in self.past if done.signature == signature]
-                if -len(alike) <= place < len(alike):
-                    return alike[place].name
         return None
-
-    def _turns(self) -> tuple[int, Mapping[str, Sequence[Slot]]]:
-        """Return how many of the goal's values were typed or acted on, where it has several of a
-        kind, and by kind the values that are as many."""
-        known = self.page.known
-        key = ("turns", self.goal.text, len(self.past))
-        if key not in known:
-            kinds = [slot.kind for slot in self.goal.slots if slot.kind != "name"]
-            first = max(kinds, key=lambda kind: (kind == "quoted", kinds.count(kind)), default="")
-            count = kinds.count(first)
-            by_kind = {
-                kind: [slot for slot in self.goal.slots if slot.kind == kind]
-                for kind in kinds
-                if count > 1 and kinds.count(kind) == count
-            }
-            done = {text.lower() for each in self.past for text in (each.name, each.text)}
-            turn = sum(slot.text.lower() in done for slot in by_kind.get(first, ()))
-            known[key] = (turn, by_kind)
-        found: tuple[int, Mapping[str, Sequence[Slot]]] = known[key]
-        return found
-
-    def has_turns_left(self) -> bool | None:
-        """Whether one of the goal's several values was not typed or acted on yet; None where it has
-        not several of a kind."""
-        turn, by_kind = self._turns()
-        return turn < len(next(iter(by_kind.values()))) if by_kind else None
-
-    def turns(self, text: str) -> list[Reference]:
-        """Return the ways in which a text is the value whose turn it is, or was just now."""
-        turn, by_kind = self._turns()
-        return [
-            ("&", kind, i - turn)
-            for kind, slots in by_kind.items()
-            for i, slot in enumerate(slots)
-            if i - turn in (0, -1) and slot.text.lower() == text.lower()
-        ]
 
     def numbers(self) -> list[tuple[Reference, str]]:
         """Return the runs of digits in values of the goal that are more than one number, such as
@@ -135,21 +87,6 @@ class Scene:
                         found.append((("//", (SLOT, i), place), run.lstrip("0")))
         return found
 
-    def registers(self) -> list[tuple[Reference, str]]:
-        """Return the names that were acted on before and are no constants, the first and last of
-        each kind."""
-        found: list[tuple[Reference, str]] = []
-        for signature, same in self._by_signature().items():
-            if "#" in signature:
-                found += [(("<", signature, i), same[i].name) for i in _ends(same)]
-        return [(reference, name) for reference, name in found if name]
-
-    def _by_signature(self) -> dict[str, list[PastAction]]:
-        found: dict[str, list[PastAction]] = {}
-        for done in self.past:
-            found.setdefault(done.signature, []).append(done)
-        return found
-
     def references(self, text: str) -> list[Reference]:
         """Return every way in which this scene gives the text, apart from its being always so."""
         key = text.lower()
@@ -158,7 +95,6 @@ class Scene:
         found: list[Reference] = [
             (SLOT, i) for i, slot in enumerate(self.goal.slots) if slot.text.lower() == key
         ]
-        found += self.turns(text)
         found += [reference for reference, run in self.numbers() if run == text]
         is_named = found and all(
             each[0] == SLOT and self.goal.slots[each[1]].kind == "name" for each in found
@@ -167,10 +103,6 @@ class Scene:
             place = locate(text, self.goal)
             if place is not None:
                 found.append(("@", *place))
-        for signature, same in self._by_signature().items():
-            for i in _ends(same):
-                if same[i].name.lower() == key and "#" in signature:
-                    found.append(("<", signature, i))
         return found
 
     def slots_on_page(self) -> list[tuple[Reference, str]]:
@@ -179,18 +111,13 @@ class Scene:
         for i, slot in enumerate(self.goal.slots):
             if self.page.holds(slot.text):
                 found.append(((SLOT, i), slot.text))
-                found += [(turn, slot.text) for turn in self.turns(slot.text)]
         return found
 
 
-def _ends(same: Sequence[PastAction]) -> list[int]:
-    """Places from the first and from the last of so many."""
-    return list(range(min(len(same), 3))) + [-1 - i for i in range(min(len(same), 2))]
-
-
-def scene_of(observation: Observation, steps: Sequence[Step]) -> Scene:
-    """Return the scene of the step that comes after these on this page."""
-    goal, page = read_goal(observation.goal), read_page(observation)
+def scene_of(observation: Observation, steps: Sequence[Step], goal: Goal | None = None) -> Scene:
+    """Return the scene of the step that comes after these on this page, with the goal as it was
+    read."""
+    goal, page = goal or read_goal(observation.goal), read_page(observation)
     # Without quotation marks only what is there tells where a name ends: `Lantern weeks`.
     names = ((i, next(filter(page.whole, texts), "")) for i, texts in longer_names(goal))
     goal = with_names(goal, tuple((i, text) for i, text in names if text))

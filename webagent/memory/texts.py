@@ -28,7 +28,8 @@ _WORD = re.compile(r"[\w£$€@.,:/'-]*\w")
 def describe_text(scene: Scene, text: str) -> frozenset[Descriptor]:
     """Return every descriptor that gives the text in this scene."""
     wanted = clean(text)
-    found = {d for d in _possible(scene, wanted) if find_text(scene, d) in (wanted, text)}
+    possible = [*_possible(scene, wanted), *_additions(scene, text)]
+    found = {d for d in possible if find_text(scene, d) in (wanted, text)}
     return frozenset({*found, ("is", ("=", text))})
 
 
@@ -94,7 +95,7 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
     held: list[tuple[Reference, str]] = [
         ((SLOT, i), slot.text) for i, slot in enumerate(scene.goal.slots)
     ]
-    for reference, text in [*held, *scene.registers()]:
+    for reference, text in held:
         if text != wanted and wanted.lower() in text.lower():
             yield from (("is", reference, form) for form in _forms(text, wanted))
     yield from _composed(scene, wanted)
@@ -111,11 +112,11 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
 
 
 def _composed(scene: Scene, wanted: str) -> Iterator[Descriptor]:
-    """The text as constant pieces around values of the goal or names acted on before."""
+    """The text as constant pieces around values of the goal."""
     values: list[tuple[Reference, str]] = [
         ((SLOT, i), slot.text) for i, slot in enumerate(scene.goal.slots)
     ]
-    values += [*scene.registers(), *scene.numbers()]
+    values += scene.numbers()
     parts: list[Reference] = [("=", wanted)]
     for reference, value in sorted(values, key=lambda each: -len(each[1])):
         if len(value) < 2 or value == wanted:
@@ -129,6 +130,23 @@ def _composed(scene: Scene, wanted: str) -> Iterator[Descriptor]:
                 break
     if len(parts) > 1:
         yield "compose", tuple(parts)
+
+
+def _additions(scene: Scene, text: str) -> Iterator[Descriptor]:
+    """A value of the goal behind what the field holds, with what stands around it."""
+    field = scene.page.observation.node(scene.field)
+    held = field.value.rstrip() if field else ""
+    if held and text.startswith(held):
+        for i, slot in enumerate(scene.goal.slots):
+            before, found, after = text[len(held) :].partition(slot.text)
+            if found:
+                yield "append", before, (SLOT, i), after
+
+
+def _appended(scene: Scene, before: str, reference: Reference, after: str) -> str | None:
+    field, value = scene.page.observation.node(scene.field), scene.value(reference)
+    held = field.value.rstrip() if field else ""
+    return f"{held}{before}{value}{after}" if held and value else value
 
 
 def _on_page(scene: Scene, wanted: str) -> Iterator[Descriptor]:
@@ -257,6 +275,7 @@ def _put_together(scene: Scene, parts: Sequence[Reference]) -> str | None:
 
 _FINDERS: dict[str, Callable[..., str | None]] = {
     "is": _is,
+    "append": _appended,
     "compose": _put_together,
     "labelled": _labelled,
     "beside": _beside,

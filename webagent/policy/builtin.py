@@ -24,6 +24,7 @@ from webagent.policy.remembering import (
     episode_rng,
     random_action,
     recollect,
+    refuse,
     sampled,
     try_untaught,
 )
@@ -67,7 +68,14 @@ class BuiltinPolicy:
         self._generate = batched(self._generate_all) if batched else self._generate_alone
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """One action in the current state."""
+        """One action in the current state. Unless exploring, nothing is sent, saved or deleted with
+        less confidence than memory's own cases had: the episode is given up."""
+        decision = await self._choose(trajectory, observation)
+        if self.memory is None or self._explores(trajectory.task.name):
+            return decision
+        return refuse(self.memory, decision, trajectory, observation)
+
+    async def _choose(self, trajectory: Trajectory, observation: Observation) -> Decision:
         started = time.monotonic()
         rng = episode_rng(trajectory) if self._explores(trajectory.task.name) else None
         strays = (

@@ -5,13 +5,13 @@ import math
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import numpy as np
 
 from webagent.action import Action, format_action
-from webagent.action.actions import Click, Fill, SelectOption
+from webagent.action.actions import Click, Fill, GiveUp, SelectOption
 from webagent.memory import Memory
 from webagent.memory.constants import (
     ALTERNATIVES,
@@ -22,6 +22,7 @@ from webagent.memory.constants import (
     TRUSTED,
 )
 from webagent.memory.failures import blame_steps
+from webagent.memory.memory import is_sending
 from webagent.policy.past_actions import (
     action_key,
     find_detours,
@@ -134,6 +135,21 @@ def confidence_of(decision: Decision) -> float:
     return math.exp(found)
 
 
+def refuse(
+    memory: Memory, decision: Decision, trajectory: Trajectory, observation: Observation
+) -> Decision:
+    """Return the decision, or one to give up where it would send something and is less confident
+    than what was right in memory's own cases."""
+    confidence = confidence_of(decision)
+    if not is_sending(decision.action, observation) or not memory.is_doubtful(
+        confidence, observation, trajectory.steps
+    ):
+        return decision
+    action = format_action(decision.action)
+    reason = f"{action} may change something, and the confidence in it is {confidence:.0%}"
+    return replace(decision, action=GiveUp(reason))
+
+
 def sampled(
     decisions: Sequence[Decision],
     rng: np.random.Generator,
@@ -200,7 +216,10 @@ def remember_judged(memory: Memory, episodes: Iterable[tuple[Trajectory, float |
     """Keep judged episodes and return how many cases were new: examples to be done again, but for
     steps that led nowhere, and the steps of failures to be avoided, each by what the failure says
     against it. Of a success that is no example nothing is kept."""
-    added = 0
+    added, episodes = 0, list(episodes)
+    for trajectory, _ in episodes:
+        for step in trajectory.steps[:1]:
+            memory.reader.note(trajectory.task.name, step.observation.goal)
     for trajectory, success in episodes:
         if success is None:
             continue

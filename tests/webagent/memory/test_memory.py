@@ -1,18 +1,21 @@
 """What is remembered, recalled and said by analogy, on hand-made pages."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.orders import ORDERS, episode, link, look_up, text
+from webagent.action import format_action
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
 from webagent.memory import Memory, MemoryMismatch, scene_of
 from webagent.memory.explain import explain
 from webagent.memory.failures import blame_steps
 from webagent.memory.memory import VERSION
-from webagent.records import Node, Observation, Trajectory
+from webagent.policy.remembering import refuse
+from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
 
 def proposed(memory: Memory, trajectory: Trajectory, step: int) -> Action:
@@ -288,25 +291,25 @@ def test_a_failure_at_another_task_speaks_against_nothing() -> None:
     assert after.confidence > 0.9 * before.confidence
 
 
-def add_goods(name: str, *goods: str) -> Trajectory:
-    """Search for each of the goods, add it, and end."""
-    quoted = [f'"{good}"' for good in goods]
-    goal = f"Put these into my basket: {', '.join(quoted[:-1])} and {quoted[-1]}."
-    steps: list[tuple[tuple[Node, ...], Action]] = []
-    field, button = Node(5, "textbox", "Search", kind="input:text"), Node(6, "button", "Add")
-    for good in goods:
-        steps += [((field, button), Fill(5, good)), ((field, button, link(7, good)), Click(6))]
-    return episode(name, goal, *steps, ((field, button), Answer("")))
+def test_what_is_written_behind_a_fields_text_keeps_what_stood_between() -> None:
+    def tagged(name: str, held: str, tag: str) -> Trajectory:
+        page = (Node(5, "textbox", "Tags", value=held, kind="input:text"),)
+        return episode(name, f'Add the tag "{tag}".', (page, Fill(5, f"{held}, {tag}")))
+
+    memory = taught(tagged("a", "red, blue", "green"))
+    assert proposed(memory, tagged("new", "one", "two"), 0) == Fill(5, "one, two")
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_what_was_done_for_three_values_is_done_for_each_of_as_many_as_the_goal_has(
-    count: int,
-) -> None:
-    memory = taught(add_goods("a", "Lamp", "Mug", "Pan"))
-    new = add_goods("new", *("Desk", "Fork", "Hat", "Kite")[:count])
-    wanted = [step.decision.action for step in new.steps]
-    assert [proposed(memory, new, i) for i in range(len(new.steps))] == wanted
+def test_what_may_send_something_is_given_up_below_the_confidence_of_own_cases() -> None:
+    memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
+    new = look_up("new", "10050", 70)
+    page = (Node(7, "button", "Delete"), link(8, "Back"))
+    shown = replace(new.steps[0].observation, nodes=page)
+    memory.least_confident = 0.5
+    for mark, confidence, is_refused in ((7, 0.01, True), (7, 0.9, False), (8, 0.01, False)):
+        held = Candidate(format_action(Click(mark)), math.log(confidence))
+        found = refuse(memory, Decision(Click(mark), candidates=(held,)), new, shown)
+        assert isinstance(found.action, GiveUp) == is_refused
 
 
 def test_a_failure_is_excused_by_successes_at_the_same_goal_only() -> None:

@@ -1,0 +1,67 @@
+"""Values without marks are found by what was done, by like goals and by what stands on pages."""
+
+import pytest
+
+from tests.fakes.orders import episode, link, text
+from webagent.action.actions import Answer, Click, Fill
+from webagent.memory.pages import read_page
+from webagent.memory.values import Reader
+from webagent.records import Node, Trajectory
+
+FIELD = Node(5, "textbox", "Search", kind="input:text")
+
+
+def find(name: str, goal: str, wanted: str) -> Trajectory:
+    page = (FIELD, Node(6, "button", "Go"))
+    return episode(name, goal, (page, Fill(5, wanted)), ((link(7, wanted),), Click(7)))
+
+
+def values(reader: Reader, goal: str, *nodes: Node) -> list[str]:
+    page = episode("new", goal, ((nodes or (text("nothing"),)), Answer(""))).steps[0].observation
+    return [slot.text for slot in reader.read(goal, [read_page(page)]).slots]
+
+
+@pytest.fixture
+def reader() -> Reader:
+    found = Reader()
+    found.remember(find("a", "find the blue garden chair for me", "blue garden chair"))
+    return found
+
+
+def test_what_was_typed_is_the_value_of_a_demonstrated_goal(reader: Reader) -> None:
+    assert values(reader, "find the blue garden chair for me") == ["blue garden chair"]
+
+
+@pytest.mark.parametrize("value", ["lamp", "a lamp that nobody has seen", '"Lamp of 1920"'])
+def test_in_a_like_goal_the_value_stands_where_the_demonstrated_one_did(
+    reader: Reader, value: str
+) -> None:
+    assert values(reader, f"find the {value} for me") == [value.strip('"')]
+
+
+def test_in_other_words_a_value_is_what_stood_alone_on_a_page(reader: Reader) -> None:
+    assert values(reader, "is there a blue garden chair left?") == ["blue garden chair"]
+    assert values(reader, "is there a green table left?") == []
+    assert values(reader, "is there a green table left?", text("Green table")) == ["green table"]
+
+
+def test_goals_with_and_without_marks_are_the_same_but_for_them(reader: Reader) -> None:
+    goals = ('find the "blue garden chair" for me', "find the red chair for me")
+    assert len({reader.read(goal).template for goal in goals}) == 1
+
+
+def test_the_words_of_every_goal_of_a_task_are_no_values() -> None:
+    reader = Reader()
+    for product in ("lamp", "chair"):
+        reader.note("task", f"open the tickets and find {product}")
+    page = (link(1, "tickets"),)
+    for name, product in (("a", "lamp"), ("b", "chair")):
+        goal = f"open the tickets and find {product}"
+        done = episode(name, goal, (page, Click(1)), ((FIELD,), Fill(5, product)))
+        assert [slot.text for slot in reader.remember(done).slots] == [product]
+
+
+def test_the_verb_that_names_what_was_pressed_is_no_value() -> None:
+    reader = Reader()
+    done = episode("a", "Delete the lamp.", ((link(1, "Delete"), link(2, "lamp")), Click(1)))
+    assert [slot.text for slot in reader.remember(done).slots] == ["lamp"]
