@@ -82,9 +82,9 @@ class UncorrectedGradient(PolicyGradient):
 
 BOUNDS = Clipping(high=0.28)
 WAYS = {
-    "weighted": PolicyGradient(BOUNDS, recomputed=True, entropy=0.02),
-    "clipped": PolicyGradient(BOUNDS, entropy=0.02),
-    "plain": UncorrectedGradient(BOUNDS, entropy=0.02),
+    "weighted": PolicyGradient(BOUNDS, recomputed=True),
+    "clipped": PolicyGradient(BOUNDS),
+    "plain": UncorrectedGradient(BOUNDS),
 }
 
 

@@ -45,9 +45,6 @@ class TrainConfig:
     """Maximum number of updates; 0 for no limit besides the epochs."""
     tokens: int = 0
     """Maximum number of training tokens, without padding; 0 for no limit."""
-    row_tokens: int = 0
-    """Maximum length of a row in tokens; longer ones are dropped and counted. 0 uses the model's
-    context length."""
     imagined: float = 0.5
     """Maximum share of imagined rows, by tokens."""
     staleness: int = 0

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from webagent.errors import ModelError
-from webagent.training.language.losses import token_entropies, token_log_probs
+from webagent.training.language.losses import token_log_probs
 from webagent.training.language.packing import Packing, Sheet, lay_out, taught_indices
 from webagent.training.language.rows import TokenRow
 
-Score: TypeAlias = Callable[[Tensor, int, int], tuple[Tensor, Tensor]]
+Score: TypeAlias = Callable[[Tensor, int, int], Tensor]
 """What is made of the logits of places start to stop, (stop - start, vocabulary)."""
 
 _MORE_THAN_HEAD: "weakref.WeakSet[nn.Module]" = weakref.WeakSet()
@@ -57,7 +57,7 @@ class LogitReader:
     head: nn.Module | None = None
     piece: int = 0
 
-    def pieces(self, score: Score) -> list[tuple[Tensor, Tensor]]:
+    def pieces(self, score: Score) -> list[Tensor]:
         """Return what `score` makes of all places, in order."""
         if self.logits is not None:
             return [score(self.logits, 0, self.places)]
@@ -66,7 +66,7 @@ class LogitReader:
             for start in range(0, self.places, self.piece)
         ]
 
-    def _piece(self, score: Score, start: int) -> tuple[Tensor, Tensor]:
+    def _piece(self, score: Score, start: int) -> Tensor:
         assert self.hidden is not None and self.head is not None
         stop = min(self.places, start + self.piece)
         return score(self.head(self.hidden[start:stop]), start, stop)
@@ -146,21 +146,10 @@ class ForwardOptions:
     backward pass."""
     bf16: bool = False
     """Whether the forward pass runs in bfloat16 where that is safe."""
-    entropy: bool = False
-    """Whether entropies are computed as well."""
 
 
 PLAIN = ForwardOptions()
 """For rows without constraints and images, on weights as they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Likelihood:
-    """Of the taught tokens of a sheet, row by row."""
-
-    log_probs: Tensor
-    """(taught,), in nats, at the rows' temperatures and under their constraints."""
-    entropies: Tensor | None = None
 
 
 def compute_log_probs(
@@ -173,14 +162,17 @@ def compute_log_probs(
     found: dict[int, Tensor] = {}
     for sheet in lay_out(rows, packing):
         read = compute_likelihood(model, sheet, rows, reading)
-        found |= zip(sheet.rows, read.log_probs.split(sheet.counts), strict=True)
+        found |= zip(sheet.rows, read.split(sheet.counts), strict=True)
     return [found[index] for index in range(len(rows))]
 
 
 def compute_likelihood(
     model: nn.Module, sheet: Sheet, rows: Sequence[TokenRow], reading: ForwardOptions = PLAIN
-) -> Likelihood:
-    """Run one forward pass. Logits are computed at the places that predict taught tokens only.
+) -> Tensor:
+    """Return the log-probabilities in nats of a sheet's taught tokens, (taught,), row by row, at
+    the rows' temperatures and under their constraints, from one forward pass.
+
+    Logits are computed at the places that predict taught tokens only.
 
     Raises `ModelError` for sampled ids outside the masks of their constraints, for a constraint
     without `masks`, and for images without `pictures` or that do not fit their places.
@@ -231,7 +223,7 @@ def _name_images(sheet: Sheet) -> Iterator[None]:
 
 def _score(
     read: LogitReader, sheet: Sheet, rows: Sequence[TokenRow], reading: ForwardOptions
-) -> Likelihood:
+) -> Tensor:
     targets = sheet.targets.to(read.device)
     each = [rows[index].temperature or 1.0 for index in sheet.rows]
     temperature: float | Tensor = each[0]
@@ -255,19 +247,15 @@ def _score(
             allowed.append((start + inside, mask[learnt[inside] - first]))
         start += count
 
-    def score(logits: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
+    def score(logits: Tensor, start: int, stop: int) -> Tensor:
         if reading.never:
             never = torch.tensor(reading.never, device=logits.device)
             logits = logits.index_fill(-1, never, -torch.inf)
         mask = _mask(allowed, start, stop, logits)
         scale = temperature if isinstance(temperature, float) else temperature[start:stop]
-        chosen = token_log_probs(logits, targets[start:stop], scale, mask)
-        unsure = token_entropies(logits, scale, mask) if reading.entropy else chosen.detach()
-        return chosen, unsure
+        return token_log_probs(logits, targets[start:stop], scale, mask)
 
-    pieces = read.pieces(score)
-    chosen, unsure = (torch.cat(parts) for parts in zip(*pieces, strict=True))
-    return Likelihood(chosen, unsure if reading.entropy else None)
+    return torch.cat(read.pieces(score))
 
 
 def _mask(

@@ -28,7 +28,6 @@ __all__ = [
     "sequence_sums",
     "supervised",
     "taught_tokens",
-    "token_entropies",
     "token_log_probs",
     "truncated_importance",
 ]
@@ -109,15 +108,6 @@ def token_log_probs(
             " make the masks with the tokenizer that the sampling had"
         )
     return chosen - torch.logsumexp(scores, -1)
-
-
-def token_entropies(
-    logits: Tensor, temperature: float | Tensor = 1.0, masks: Tensor | None = None
-) -> Tensor:
-    """Return the entropy in nats of the distribution at each place, (...); arguments as above."""
-    log_probs = torch.log_softmax(_scores(logits, temperature, masks), -1)
-    finite = log_probs if masks is None else log_probs.masked_fill(~masks, 0.0)
-    return -(log_probs.exp() * finite).sum(-1)
 
 
 def _scores(logits: Tensor, temperature: float | Tensor, masks: Tensor | None) -> Tensor:

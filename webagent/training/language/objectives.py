@@ -58,7 +58,6 @@ class ScoredUnits:
     """(taught,), under the model that is trained, with gradients."""
     reference: Tensor | None
     """(taught,), under the reference model; None where the objective needs none."""
-    entropies: Tensor | None = None
 
     @property
     def rows(self) -> tuple[TokenRow, ...]:
@@ -81,8 +80,7 @@ class Objective(Protocol):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Of `reference`, `entropy`, `behaviour`, `advantages` and `sides`, what it cannot do
-        without."""
+        """Of `reference`, `behaviour`, `advantages` and `sides`, what it cannot do without."""
         ...
 
     def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
@@ -138,15 +136,12 @@ class PolicyGradient:
     recomputed: bool = False
     """Whether ratios are to the policy as it is now, and the way from the sampling to it is made
     up for by truncated importance weights. For one update on each row."""
-    entropy: float = 0.0
-    """How much the mean entropy of the tokens, in nats, is taken off the loss."""
 
     @property
     def needs(self) -> frozenset[str]:
-        """A reference where there is a divergence, entropies where they count."""
+        """A reference where there is a divergence."""
         needed = {"behaviour", "advantages"}
-        needed |= {"reference"} if self.options.divergence else set()
-        return frozenset(needed | ({"entropy"} if self.entropy else set()))
+        return frozenset(needed | ({"reference"} if self.options.divergence else set()))
 
     def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
         """Return none."""
@@ -163,9 +158,6 @@ class PolicyGradient:
             reference=scored.reference,
             denominator=whole.denominator(self.options.per),
         )
-        if self.entropy and scored.entropies is not None:
-            # A mean over all tokens of the update, whatever the other term is a mean over.
-            loss = loss - self.entropy * scored.entropies.sum() / whole.tokens
         return LossPart(loss, {"clip_share": _clip_share(scored, self.options)})
 
 

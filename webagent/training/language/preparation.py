@@ -187,9 +187,9 @@ class Reference:
         """(taught,), in the sheet's order."""
         with torch.no_grad():
             if self._model is not None:
-                return compute_likelihood(self._model, sheet, rows, reading).log_probs
+                return compute_likelihood(self._model, sheet, rows, reading)
             with _without_adapter(self._trained):
-                return compute_likelihood(self._trained, sheet, rows, reading).log_probs
+                return compute_likelihood(self._trained, sheet, rows, reading)
 
     def to(self, device: torch.device, sharded: bool = False) -> None:
         """Move what is held to the device, or this process's part of it."""

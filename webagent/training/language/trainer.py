@@ -147,23 +147,20 @@ class GradientAccumulator:
         that are made for the other processes only."""
         rows = [row for unit in batch.units for row in unit.rows]
         needs = self.objective.needs
-        reading = replace(self.reading, entropy="entropy" in needs)
         sheets, own = (*batch.sheets, *batch.sheets[:1] * idle), len(batch.sheets)
         before = None
         if self.reference is not None and "reference" in needs:
             parts = [self.reference(sheet, rows, self.reading) for sheet in sheets]
             before = _in_order(batch.sheets, parts[:own])
-        read = [compute_likelihood(self.model, sheet, rows, reading) for sheet in sheets]
-        log_probs = _in_order(batch.sheets, [each.log_probs for each in read[:own]])
-        entropies = [each.entropies for each in read[:own] if each.entropies is not None]
+        read = [compute_likelihood(self.model, sheet, rows, self.reading) for sheet in sheets]
+        log_probs = _in_order(batch.sheets, read[:own])
         scored = ScoredUnits(
             units=batch.units,
             taught=taught_tokens(rows, device=log_probs.device),
             log_probs=log_probs,
             reference=before,
-            entropies=_in_order(batch.sheets, entropies) if entropies else None,
         )
-        return scored, sum((0 * each.log_probs.sum() for each in read[own:]), 0.0)
+        return scored, sum((0 * each.sum() for each in read[own:]), 0.0)
 
     def log_ratios(self, rows: Sequence[TokenRow]) -> tuple[float, float]:
         """Return the sum of the rows' log-ratios to the reference, and the count of the rows.
@@ -178,7 +175,7 @@ class GradientAccumulator:
             assert self.reference is not None
             before = self.reference(sheet, rows, self.reading)
             with torch.no_grad():
-                now = compute_likelihood(self.model, sheet, rows, self.reading).log_probs
+                now = compute_likelihood(self.model, sheet, rows, self.reading)
             total += float((now - before).sum()) * counts
             found += len(sheet.rows) * counts
         return total, found
@@ -203,8 +200,6 @@ def _measure_drift(scored: ScoredUnits) -> dict[str, tuple[float, float]]:
         figures["kl_sampling"] = (_k3(-ratio), count)
     if scored.reference is not None:
         figures["kl"] = (_k3(scored.reference - now), count)
-    if scored.entropies is not None:
-        figures["entropy"] = (float(scored.entropies.detach().sum()), count)
     return figures
 
 

@@ -101,7 +101,7 @@ def accept_units(
                 f"{place} shows {len(row.images)} images, but the model reads text only;"
                 " train an image-text model, or collect without screenshots"
             )
-    longest = config.row_tokens or context_length(model)
+    longest = context_length(model)
     dropped: Counter[str] = Counter()
     kept = []
     for unit in units:
@@ -118,7 +118,7 @@ def accept_units(
         raise SetupError(
             f"nothing to train on: all {len(units)} units were left out ({reasons}). The longest"
             f" row has {most} tokens, {longest or 'any number'} may be read; shorten the prompts,"
-            " raise row_tokens, imagined or staleness, or collect real steps with the weights now"
+            " raise imagined or staleness, or collect real steps with the weights now"
         )
     imagined = sum(unit.tokens for unit in fitting if unit.imagined)
     return AcceptedUnits(

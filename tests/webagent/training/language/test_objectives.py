@@ -77,21 +77,3 @@ def test_pairs_of_episodes_are_compared_by_the_sums_over_all_their_steps():
     now, then = sums(model, each), sums(reference, each)
     ratios = [a - b for a, b in zip(now, then, strict=True)]
     assert found["margin"] == pytest.approx(sum(ratios[:2]) - sum(ratios[2:]), rel=1e-4)
-
-
-def test_entropy_counts_beside_the_loss_and_keeps_replies_from_becoming_alike():
-    settings, each = Clipping(low=10, high=10), as_sampled(llama(1), rows(8))
-    units = [TrainingUnit((row,), better=number % 2 == 0) for number, row in enumerate(each)]
-    ends = []
-    for weight in (0.0, 2.0):
-        trainer = Trainer(llama(1), PolicyGradient(settings, entropy=weight), TrainConfig())
-        first = trainer.update(units, 2e-3).figures
-        if weight:
-            assert first["loss"] == pytest.approx(ends[0]["first"] - weight * first["entropy"])
-        for _ in range(20):
-            trainer.update(units, 2e-3)
-        # A rate of 0 only measures.
-        measuring = Trainer(trainer.model, PolicyGradient(settings, entropy=1e-9), TrainConfig())
-        entropy = measuring.update(units, 0.0).figures["entropy"]
-        ends.append({"first": first["loss"], "entropy": entropy})
-    assert ends[1]["entropy"] > ends[0]["entropy"]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from webagent.errors import ModelError
-from webagent.training.language.losses import token_entropies, token_log_probs
+from webagent.training.language.losses import token_log_probs
 
 torch.manual_seed(0)
 LOGITS = torch.randn(3, 5, dtype=torch.float64)
@@ -40,9 +40,7 @@ def test_a_place_with_one_allowed_id_is_certain_and_teaches_nothing() -> None:
 
 def test_what_was_not_allowed_gets_no_gradient() -> None:
     logits = LOGITS.clone().requires_grad_()
-    (
-        token_log_probs(logits, IDS, 0.5, MASKS) + token_entropies(logits, 0.5, MASKS)
-    ).sum().backward()
+    token_log_probs(logits, IDS, 0.5, MASKS).sum().backward()
     assert torch.isfinite(logits.grad).all()
     assert logits.grad[~MASKS].abs().max() == 0
     assert logits.grad[MASKS].abs().min() > 0
@@ -67,17 +65,9 @@ def test_half_precision_logits_give_single_precision_log_probs() -> None:
     assert torch.allclose(found, token_log_probs(LOGITS.bfloat16().double(), IDS).float())
 
 
-def test_the_entropy_is_that_of_the_masked_distribution() -> None:
-    found = token_entropies(LOGITS, 0.7, MASKS)
-    for place, (row, mask) in enumerate(zip(LOGITS, MASKS, strict=True)):
-        chances = torch.softmax((row / 0.7)[mask], -1)
-        assert found[place] == pytest.approx(float(-(chances * chances.log()).sum()), abs=1e-12)
-
-
-def test_gradients_of_log_probs_and_entropies_are_exact() -> None:
+def test_gradients_of_log_probs_are_exact() -> None:
     logits = LOGITS.clone().requires_grad_()
     assert torch.autograd.gradcheck(lambda x: token_log_probs(x, IDS, 0.7, MASKS), logits)
-    assert torch.autograd.gradcheck(lambda x: token_entropies(x, 0.7, MASKS), logits)
 
 
 def test_what_was_sampled_under_a_mask_has_a_ratio_of_one_under_it_only() -> None:
