@@ -16,6 +16,7 @@ from loop.restating import RestateChoice
 from loop.student import StudentChoice
 from loop.world_models import WorldChoice
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
+from webagent.action.custom import names_of
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
@@ -61,8 +62,8 @@ class PromptSettings:
     `cropped`, `pruned`, `accessibility`, `html` or `markdown`."""
     prompt: tuple[Switch, ...] = ()
     """How the language model is prompted, by any of the words `brief`, `conversation`, `thoughts`,
-    `pages`, `screenshots`, `loops`, `constrained` and `direct` (docs/training.md). Default: as in
-    its training, or with none."""
+    `pages`, `screenshots`, `loops`, `constrained`, `direct` and `examples` (docs/training.md).
+    Default: as in its training, or with none."""
     max_tokens: int = 1024
     """Maximum tokens in a reply of the language model."""
     site_memory: Path | None = None
@@ -119,6 +120,8 @@ class PlayerSettings:
     """Model that puts goals in words that the policy's memory knows."""
     lookahead: OmitArgPrefixes[WorldChoice] = field(default_factory=WorldChoice)
     """World model that the policy consults before acting."""
+    actions: tuple[str, ...] = ()
+    """Actions that a language model may choose. Default: as in its training, or the usual ones."""
 
 
 @dataclass(frozen=True)
@@ -261,6 +264,7 @@ def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
     asking = (trained or Asking()).switched(config.prompting.prompt)
     asking = replace(
         asking,
+        actions=names_of(config.player.actions) or asking.actions,
         observation=asking.observation
         if config.prompting.observation == "text"
         else config.prompting.observation,

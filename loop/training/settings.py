@@ -137,8 +137,8 @@ class TrainSettings:
     """Maximum number of imitated episodes per task and seed, shortest first; 0 for all."""
     prompt: tuple[Switch, ...] = ()
     """How the policy is prompted, in training and afterwards, by any of the words `brief` (for a
-    small model), `conversation`, `thoughts`, `pages`, `screenshots`, `loops`, `constrained` and
-    `direct` (docs/training.md)."""
+    small model), `conversation`, `thoughts`, `pages`, `screenshots`, `loops`, `constrained`,
+    `direct` and `examples` (docs/training.md)."""
     actions: tuple[str, ...] = ESSENTIAL
     """Actions listed in the policy's prompt."""
     observation: str = "text"

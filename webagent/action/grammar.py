@@ -108,14 +108,14 @@ def _put_into_python(call: str) -> str:
 
 
 def format_action(action: Action) -> str:
-    """Return the canonical text of an action; `parse_action` reads it back to an equal value."""
-    parts = []
-    for field in dataclasses.fields(action):
-        value = getattr(action, field.name)
-        if value == field.default and field.name == "button":
-            continue
-        parts.append(json.dumps(value, ensure_ascii=False))
-    return f"{ACTION_NAMES[type(action)]}({', '.join(parts)})"
+    """Return the canonical text of an action, without optional arguments at the end that are as
+    usual; `parse_action` reads it back to an equal value."""
+    fields, needed = dataclasses.fields(action), count_needed(type(action))
+    values = [getattr(action, field.name) for field in fields]
+    while len(values) > needed and values[-1] == fields[len(values) - 1].default:
+        values.pop()
+    written = (json.dumps(value, ensure_ascii=False) for value in values)
+    return f"{ACTION_NAMES[type(action)]}({', '.join(written)})"
 
 
 def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
@@ -152,9 +152,26 @@ def usage(name: str) -> str:
     return f"{name}({', '.join(field.name for field in dataclasses.fields(ACTIONS[name]))})"
 
 
+def count_needed(cls: type[Action]) -> int:
+    """Return how many arguments a plain call has: those without a default, or all that there are
+    where each has one, as with `answer(text)`."""
+    fields = dataclasses.fields(cls)
+    return sum(field.default is dataclasses.MISSING for field in fields) or len(fields)
+
+
 def describe(names: tuple[str, ...] = tuple(ACTIONS)) -> str:
-    """Return the help a model is shown: one line an action, signature then meaning."""
-    return "\n".join(f"{usage(name)}  {ACTIONS[name].__doc__}" for name in names)
+    """Return the help a model is shown: one line an action, its plain call, its meaning and what
+    may be added, since a weak model fills in every argument that a call shows."""
+    lines = []
+    for name in names:
+        fields = [field.name for field in dataclasses.fields(ACTIONS[name])]
+        needed, hints = count_needed(ACTIONS[name]), get_type_hints(ACTIONS[name])
+        line = f"{name}({', '.join(fields[:needed])})  {ACTIONS[name].__doc__}"
+        for field in fields[needed:]:
+            choices = " or ".join(map(json.dumps, get_args(hints[field])))
+            line += f" Optional: {field}{choices and f', {choices}'}."
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:
@@ -174,7 +191,8 @@ def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:
         return value
     elif wanted is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    raise ActionError(f"{usage(name)}: {key} cannot be {value!r}")
+    known = f"; it is {' or '.join(get_args(wanted))}" if get_origin(wanted) is Literal else ""
+    raise ActionError(f"{usage(name)}: {key} cannot be {value!r}{known}")
 
 
 def _whole_number(value: Any) -> int | None:

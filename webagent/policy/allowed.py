@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from webagent.action import ACTIONS, ESSENTIAL, Action
 from webagent.action.actions import CustomAction
+from webagent.action.grammar import count_needed
 from webagent.errors import PolicyError, SetupError, unknown_name
 from webagent.models.model import Constraint
 from webagent.policy.past_actions import MAY_MEAN_THE_PAGE
@@ -80,6 +81,8 @@ class _Form:
 
     name: str
     blanks: tuple[_Blank, ...]
+    needed: int
+    """How many of them are never left out; the others may follow one after the other."""
 
     @property
     def longest(self) -> int:
@@ -90,7 +93,8 @@ class _Form:
     @property
     def count(self) -> float:
         """How many actions it makes; infinity where they are not listed."""
-        return prod(len(blank.choices) or inf for blank in self.blanks)
+        sizes = [len(blank.choices) or inf for blank in self.blanks]
+        return sum(prod(sizes[:end]) for end in range(self.needed, len(sizes) + 1))
 
     @property
     def texts(self) -> int:
@@ -98,19 +102,22 @@ class _Form:
         return max((blank.texts for blank in self.blanks), default=0)
 
     def actions(self) -> Iterator[str]:
-        """Yield every action it makes."""
-        for filled in product(*(blank.choices for blank in self.blanks)):
-            yield f"{self.name}({', '.join(each for each in filled if each)})"
+        """Yield every action it makes, plain calls first."""
+        for end in range(self.needed, len(self.blanks) + 1):
+            for filled in product(*(blank.choices for blank in self.blanks[:end])):
+                yield f"{self.name}({', '.join(filled)})"
 
     def rule(self) -> str:
         """Return what it is in the grammar."""
         if not self.blanks:
             return json.dumps(f"{self.name}()")
-        parts = [json.dumps(f"{self.name}(")]
-        for place, blank in enumerate(self.blanks):
-            said = f'", " {blank.rule}' if place else blank.rule
-            parts.append(f"({said})?" if "" in blank.choices else said)
-        return " ".join([*parts, '")"'])
+        parts = [
+            f'", " {blank.rule}' if place else blank.rule for place, blank in enumerate(self.blanks)
+        ]
+        further = ""
+        for part in reversed(parts[self.needed :]):
+            further = f" ({part}{further})?"
+        return f'{json.dumps(f"{self.name}(")} {" ".join(parts[: self.needed])}{further} ")"'
 
 
 def build_constraint(
@@ -144,7 +151,7 @@ def build_constraint(
         whole = tuple(blank for blank in blanks if blank is not None)
         # An action with an argument that can be nothing on this page cannot be done.
         if len(whole) == len(blanks):
-            forms.append(_Form(name, whole))
+            forms.append(_Form(name, whole, count_needed(cls)))
     if not forms:
         raise PolicyError(
             f"none of the actions {', '.join(actions)} can be done on this page, which has no"
@@ -212,12 +219,9 @@ def _make_blank(
     if get_origin(hint) is tuple:
         return _Blank(_QUOTED_TEXTS, longest=4 * _MAX_ITEMS, texts=_MAX_ITEMS)
     if get_origin(hint) is Literal:
-        usual = field.default if field.name == "button" else None
-        words = get_args(hint)
-        quoted = [json.dumps(word) for word in words if word != usual]
-        line = f"{field.name.upper()}: " + " | ".join(json.dumps(word) for word in quoted)
-        choices = (*([""] if usual else []), *quoted)
-        return _Blank(line, max(map(len, quoted)), choices)
+        quoted = tuple(json.dumps(word) for word in get_args(hint) if word != field.default)
+        line = f"{field.name.upper()}: " + " | ".join(map(json.dumps, quoted))
+        return _Blank(line, max(map(len, quoted)), quoted)
     if hint is bool:
         return _Blank('YES: "True" | "False"', longest=5, choices=("True", "False"))
     if hint is float or (issubclass(cls, CustomAction) and field.name not in _OF_THE_PAGE):

@@ -132,7 +132,11 @@ class LanguagePolicy:
     def _builder(self) -> PromptBuilder:
         images = self.images if self.model.capabilities.images else None
         pages = PageFormatter(self.render, self.variant, images, self.add_image)
-        return PromptBuilder(self.prompt, pages, self.prompting, self.actions, self.knowledge)
+        shown = self.prompting.examples
+        shown = self.model.capabilities.token_ids if shown is None else shown
+        return PromptBuilder(
+            self.prompt, pages, self.prompting, self.actions, self.knowledge, shown
+        )
 
     def _begin_turn(self, trajectory: Trajectory, observation: Observation) -> "PromptedTurn":
         start = time.monotonic()

@@ -129,7 +129,7 @@ def test_buttons_and_held_keys_are_kept(kept: Kept) -> None:
 
     assert kept.done() == [
         'click(2, "right")',
-        'click_with(2, "Control", 1)',
+        'click_with(2, "Control")',
         'press(0, "Control+k")',
         'press(1, "Shift+ArrowDown")',
         'press(1, "Space")',

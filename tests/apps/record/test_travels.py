@@ -69,7 +69,7 @@ async def test_dialogs_are_kept_as_they_were_answered(
         f"click({mark_of(recorded, 'Ask')})",
         'dialog("accept", "Ada")',
         f"click({mark_of(recorded, 'Delete')})",
-        'dialog("dismiss", "")',
+        'dialog("dismiss")',
         'answer("")',
     ]
     (shown,) = recorded.done.steps[1].observation.nodes

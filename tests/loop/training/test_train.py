@@ -105,7 +105,7 @@ def test_a_new_tokenizer_spells_the_instructions_of_prompts_in_words() -> None:
     demonstrations()
     assert train(*SMALL, *FEW, "--shape.vocabulary", "1000") == 0
     words = AutoTokenizer.from_pretrained("out/model")
-    fixed = "Reply with one action:\nclick(mark, button)  Click an element."
+    fixed = "Reply with one action:\nclick(mark)  Click an element."
     assert len(words.tokenize(fixed)) <= len(fixed) / 3, "letter by letter it would be as many"
 
 

@@ -129,5 +129,8 @@ def test_a_list_of_texts_may_be_written_as_a_list_or_a_tuple() -> None:
 def test_the_help_describes_every_action_in_one_line() -> None:
     lines = describe().splitlines()
     assert len(lines) == len(ACTIONS)
-    assert lines[0] == "click(mark, button)  Click an element."
+    plain, *optional = lines[0].split(" Optional: ")
+    assert plain == "click(mark)  Click an element."
+    assert optional == ['button, "left" or "middle" or "right".']
+    assert "answer(text)  " in describe() and "dialog(reply)  " in describe()
     assert all(dataclasses.fields(ACTIONS[name]) or usage(name) == f"{name}()" for name in ACTIONS)

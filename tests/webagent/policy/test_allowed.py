@@ -74,7 +74,8 @@ def assert_possible(text: str, observation: Observation, allowed) -> None:
     assert all(observation.node(mark) for mark in all_marks(action)), said
     written = text.rpartition("\n")[2].removeprefix("Action: ")
     assert parse_action(written) == action
-    assert written.replace("\\u003c", "<") == said
+    # The canonical text, or it with optional arguments that are as usual.
+    assert written.replace("\\u003c", "<").startswith(said.removesuffix(")"))
     for name, size in zip(("x", "to_x", "y", "to_y"), [0, 0, 1, 1], strict=True):
         if hasattr(action, name) and any(observation.viewport):
             assert 0 <= getattr(action, name) < observation.viewport[size]
@@ -280,7 +281,8 @@ def test_few_actions_without_text_are_listed_and_many_are_a_grammar():
     assert few.choices == (
         *(
             f"Action: click({mark}{button})"
-            for mark, button in itertools.product((3, 12), ("", ', "middle"', ', "right"'))
+            for buttons in (("",), (', "middle"', ', "right"'))
+            for mark, button in itertools.product((3, 12), buttons)
         ),
         "Action: go_back()",
         *(f"Action: drag_and_drop({one}, {other})" for one in (3, 12) for other in (3, 12)),

@@ -9,15 +9,17 @@ import pytest
 
 from benchmarks.rules import checks_hold
 from tasks.task import Json, Task, TaskCheck
-from webagent.action import Action, Answer
+from webagent.action import ESSENTIAL, Action, Answer
 from webagent.action.actions import Click, Fill
-from webagent.errors import ModelError, PolicyError
+from webagent.errors import ActionError, ModelError, PolicyError
 from webagent.models.canned import CannedModel
 from webagent.models.endpoint import Endpoint, EndpointModel
-from webagent.models.model import Reply
+from webagent.models.model import Capabilities, Reply
+from webagent.models.prompt import load_prompt
 from webagent.observation.variants import VARIANTS
-from webagent.policy.language import LanguagePolicy
+from webagent.policy.language import PROMPT, LanguagePolicy
 from webagent.policy.prompting import Prompting
+from webagent.policy.reply import ReplyReader
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
 from webagent.rollout import run_episode
 
@@ -276,3 +278,20 @@ async def test_words_of_a_page_in_an_outcome_stand_inside_a_fence(form):
             fenced += evil in part and part.startswith("<<<page")
             outside += [] if part.startswith("<<<page") else [part]
         assert fenced and evil not in "".join(outside), outcome
+
+
+async def test_weak_models_see_turns_of_another_task_that_cannot_be_copied():
+    own = CannedModel(["Action: click(2)"], capabilities=Capabilities(token_ids=True))
+    hosted = CannedModel(["Action: click(2)"] * 2)
+    brief = load_prompt(PROMPT.parent / "brief.md")
+    await LanguagePolicy(own, render).act(START, PAGE)
+    await LanguagePolicy(hosted, render).act(START, PAGE)
+    await LanguagePolicy(hosted, render, prompting=Prompting(examples=True)).act(START, PAGE)
+
+    shown, plain, wanted = (each.messages for each in (*own.requests, *hosted.requests))
+    assert [each.role for each in shown] == ["system", *["user", "assistant"] * 2, "user"]
+    assert len(plain) == 2 and shown == wanted
+    for reply in (each.text for each in shown if each.role == "assistant"):
+        with pytest.raises(ActionError, match=r"no element \[73\d\] on this page"):
+            ReplyReader(PAGE, ESSENTIAL, 100).read(Reply(reply))
+    assert len(LanguagePolicy(own, render, prompt=brief).brief(START, PAGE).messages) == 2

@@ -47,10 +47,12 @@ class PromptBuilder:
     settings: Prompting
     actions: tuple[str, ...]
     knowledge: tuple[Knowledge, ...] = ()
+    examples: bool = False
 
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
         """Return what the model is told on this page."""
-        system = Message("system", self.prompt.fill("system", actions=describe(self.actions)))
+        text = self.prompt.fill("system", actions=describe(self.actions))
+        start = (Message("system", text), *self._list_examples())
         first = trajectory.steps[0].observation if trajectory.steps else now
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
@@ -58,7 +60,7 @@ class PromptBuilder:
         opening = {"goal": goal_text, "knowledge": _join_paragraphs(known)}
         if self.settings.form == "conversation":
             turns, images = self._write_conversation(trajectory, now, opening, goal_images)
-            return TurnPrompt((system, *turns), _list_references(images))
+            return TurnPrompt((*start, *turns), _list_references(images))
         goal = now.goal or trajectory.goal or trajectory.task.goal
         opening["goal"], _ = format_goal(goal, trajectory.task, self.pages)
         screenshots, words = self._list_screenshots(trajectory, now)
@@ -72,7 +74,17 @@ class PromptBuilder:
             notice=self._write_notice(trajectory, now),
         )
         user = Message("user", text, tuple(each.image for each in images))
-        return TurnPrompt((system, user), _list_references(images))
+        return TurnPrompt((*start, user), _list_references(images))
+
+    def _list_examples(self) -> list[Message]:
+        """Return the prompt's worked example as turns that were taken: a weak model follows a turn,
+        where it copies the call that a form shows. Its marks are on no page that is likely."""
+        examples: list[Message] = []
+        for name in ("example", "further_example"):
+            if self.examples and name in self.prompt.sections:
+                examples.append(Message("user", self.prompt.fill(name)))
+                examples.append(Message("assistant", self.prompt.fill(f"{name}_reply")))
+        return examples
 
     def hash(self) -> str:
         """Return the hash of every prompt in use; of one alone its own."""

@@ -42,6 +42,9 @@ class Prompting:
     """Restrict sampling to a thought and an action that is possible on the current page."""
     thought_tokens: int = 256
     """Maximum tokens of a thought in constrained replies; 0 for no thought."""
+    examples: bool | None = None
+    """Show two turns of another task as already taken, which weak models follow. Default: for
+    weights in this process or on one's own server."""
 
     def __post_init__(self) -> None:
         least = {"screenshots": 1, "turns": 1, "block": 1, "loop_patience": 2}
@@ -73,6 +76,7 @@ Switch: TypeAlias = Literal[
     "loops",
     "constrained",
     "direct",
+    "examples",
 ]
 """Words by which commands name how a model is prompted; `brief` is a prompt's text."""
 _SWITCHES: Mapping[str, Mapping[str, Any]] = {
@@ -84,6 +88,7 @@ _SWITCHES: Mapping[str, Mapping[str, Any]] = {
     "loops": {"loops": "end"},
     "constrained": {"constrained": True},
     "direct": {"constrained": True, "thought_tokens": 0},
+    "examples": {"examples": True},
 }
 
 
