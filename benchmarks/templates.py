@@ -6,6 +6,7 @@ has what such values are sampled from, and `paraphrases.toml` other wordings tha
 learnt from.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,9 @@ from webagent.errors import UsageError
 
 PARAPHRASED = "paraphrased"
 """The subset whose goals are said in wordings that are for measuring alone."""
+UNQUOTED = "unquoted"
+"""The same, with about half of the values without quotation marks."""
+_QUOTED = re.compile(r'"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +171,26 @@ class TemplateSet(Mapping[str, TaskTemplate]):
             goal=wordings[seed % len(wordings)].format_map(values),
         )
 
+    def unquote(self, name: str, seed: int, settings: Mapping[str, Any]) -> Task:
+        """Make the paraphrased task of a seed with about half of its values as people write them,
+        without quotation marks. Raises `UsageError` for a training seed."""
+        task, random = self.paraphrase(name, seed, settings), Random(f"{name} {seed} marks")
+        return replace(
+            task,
+            id=task.id.replace(f"-{PARAPHRASED}/", f"-{UNQUOTED}/", 1),
+            goal=_QUOTED.sub(lambda found: found[random.random() < 0.5], task.goal),
+        )
+
     @property
     def _paraphrased(self) -> str:
         return self._suite_id.replace("@", f"-{PARAPHRASED}@")
 
     def suite(self, groups: Mapping[str, tuple[str, ...]], subset: str = "") -> Suite:
         """Return the suite of all templates, of those in the group `subset`, or of all in other
-        words for `paraphrased`."""
+        words for `paraphrased`, there with fewer marks for `unquoted`."""
+        if subset == UNQUOTED:
+            suite_id = self._suite_id.replace("@", f"-{UNQUOTED}@")
+            return Suite(suite_id, tuple(self._templates), self.unquote, groups=groups)
         if subset == PARAPHRASED:
             return Suite(self._paraphrased, tuple(self._templates), self.paraphrase, groups=groups)
         names = groups.get(subset, ()) if subset else tuple(self._templates)

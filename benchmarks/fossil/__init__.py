@@ -14,5 +14,11 @@ BENCHMARKS = {
         "benchmarks.fossil.tasks",
         "paraphrased",
     ),
+    "fossil-unquoted": Benchmark(
+        "fossil's tasks in other words, half of the values unquoted, for measuring alone",
+        58,
+        "benchmarks.fossil.tasks",
+        "unquoted",
+    ),
 }
 SITES = {"fossil@1": "benchmarks.fossil.site"}

@@ -10,5 +10,11 @@ BENCHMARKS = {
         "benchmarks.oscar.tasks",
         "paraphrased",
     ),
+    "oscar-unquoted": Benchmark(
+        "oscar's tasks in other words, half of the values unquoted, for measuring alone",
+        64,
+        "benchmarks.oscar.tasks",
+        "unquoted",
+    ),
 }
 SITES = {"oscar@1": "benchmarks.oscar.site"}

@@ -53,3 +53,14 @@ def test_nothing_is_learnt_from_the_wordings_for_measuring(site: str) -> None:
     suite = find_benchmark(f"{site}-paraphrased").load()
     with pytest.raises(UsageError, match="for evaluation only"):
         suite.task(suite.names[0], 0, "train")
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_about_half_of_the_marks_are_gone_where_values_are_unquoted(site: str) -> None:
+    marked, fewer = (
+        find_benchmark(f"{site}-{name}").load() for name in ("paraphrased", "unquoted")
+    )
+    goals = [[each.task(name, 4, "test").goal for each in (marked, fewer)] for name in marked.names]
+    assert all(new.replace('"', "") == old.replace('"', "") for old, new in goals)
+    before, after = (sum(each.count('"') for each in row) for row in zip(*goals, strict=True))
+    assert 0.35 * before < after < 0.65 * before
