@@ -1,4 +1,4 @@
-"""Imagined episodes from real pages, used only if the world model predicts success."""
+"""Imagined episodes from real pages, of which the successes are learned from."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from loop.console.progress import count_items
-from loop.learners import ArmState
+from loop.learners import ArmState, PredictsPages
 from loop.session import Session
 from loop.world_models import WorldChoice, open_model, put_behind, read_success, remember_run
 from tasks.suite import split_of
-from tasks.task import Json
+from tasks.task import Json, Task
 from webagent.errors import StoreError
 from webagent.models.spending import Ledger, default_prices
 from webagent.records import Trajectory
@@ -25,32 +25,40 @@ from worldmodel.layers import LayeredWorld
 from worldmodel.prediction import Prediction, WorldModel, charge, expect
 from worldmodel.prompted import PromptedWorld
 from worldmodel.recall import RememberedWorld
-from worldmodel.simulate import ImaginedWorld, start_at, start_key
+from worldmodel.simulate import DreamStart, ImaginedWorld, start_at, start_key
 from worldmodel.transitions import Situation, Transition, transitions
+
+_AT_ONCE = 32
+"""Episodes of the built-in policy that are imagined at the same time."""
+
+
+def build_world(session: Session, state: ArmState) -> WorldModel | None:
+    """Return the arm's world model: the memory of its real steps, with the language model behind it
+    that the settings name, or that acts; None before anything is learned."""
+    if state.world is None:
+        return None
+    choice, learner = session.config.lookahead, state.learner
+    if choice.kind == "policy" and isinstance(learner, PredictsPages):
+        return put_behind(state.world, learner.language_model(), is_trained=learner.knows_pages)
+    return put_behind(state.world, session.world_model, is_trained=choice.is_trained)
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:
-    """Imagine episodes from real pages whose task failed, and keep those in which the world model
-    predicts a success.
-
-    Nothing is imagined if the world model's predictions of success are too often wrong on held-out
+    """Imagine episodes from real pages whose task was not solved, and keep the successes: those
+    that the judge of real episodes passes or, where the tasks' checks are the judge, those in which
+    the world model predicts a success, unless its predictions are too often wrong on held-out
     episodes.
     """
     state.dreams = []
-    world = state.world
-    if (
-        world is None
-        or _measure_belief(session, state, world, round) < session.config.imagination.trusted
-    ):
+    memory, world = state.world, build_world(session, state)
+    if memory is None or world is None:
         return
-    solved = {start_key(t.task) for t in state.experience if state.succeeded(t)}
-    starts = {
-        start_key(t.task): t
-        for t in state.experience
-        if t.steps and start_key(t.task) not in solved
-    }
-    pages = {key: start_at(trajectory) for key, trajectory in starts.items()}
+    precision = _measure_belief(session, state, memory, round)
+    if session.judge is None and precision < session.config.imagination.trusted:
+        return
+    starts = _find_starts(session, state)
     plan = _plan_dreams(session, list(starts.values()), round)
+    pages = {start_key(task): start for task, start, _ in starts.values()}
     finished = 0
 
     def report_finished(_: Trajectory) -> None:
@@ -58,8 +66,7 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         finished += 1
         session.report("imagine", min(finished / len(plan), 1.0), f"{finished} episodes")
 
-    opened = put_behind(world, session.config.lookahead, session.world_model)
-    metered = charge(opened, session.ledger)
+    metered = charge(world, session.ledger)
 
     async def predict(situation: Situation) -> Prediction:
         return (await expect(metered, [situation]))[0]
@@ -67,22 +74,49 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     async def open_imagined() -> ImaginedWorld:
         return ImaginedWorld(predict, pages)
 
+    is_small = session.config.learner == "builtin"
     episodes = await collect(
         plan,
         state.learner.policy("imagine"),
         open_imagined,
-        concurrency=32,
+        concurrency=_AT_ONCE if is_small else session.player.concurrency,
         recorder=session.store,
         on_episode=report_finished,
     )
-    least = session.config.imagination.belief
-    state.dreams = [
-        t
-        for t in episodes
-        if t.evidence.get("imagined_success")
-        and isinstance(chance := t.evidence.get("success_probability"), float)
-        and chance >= least
-    ]
+    state.dreams = [t for t, passed in await _judge_dreams(session, episodes, round) if passed]
+    state.success |= {t.id: 1.0 for t in state.dreams}
+
+
+async def _judge_dreams(
+    session: Session, episodes: Sequence[Trajectory], round: int
+) -> list[tuple[Trajectory, bool]]:
+    """Return each imagined episode with whether it counts as a success."""
+    ended = [t for t in episodes if t.ending is not None and not t.ending.is_infrastructure]
+    if session.judge is not None:
+        arm = f"{session.arm.name}:{session.repeat}"
+        verdicts = await session.judge.judge_round(ended, arm, round) if ended else []
+        return [(t, (value or 0.0) >= 0.5) for t, value in zip(ended, verdicts, strict=True)]
+    least, found = session.config.imagination.belief, []
+    for t in ended:
+        chance = t.evidence.get("success_probability")
+        is_likely = isinstance(chance, float) and chance >= least
+        found.append((t, bool(t.evidence.get("imagined_success")) and is_likely))
+    return found
+
+
+def _find_starts(session: Session, state: ArmState) -> dict[str, tuple[Task, DreamStart, str]]:
+    """Return the tasks to imagine, by key, each with a real state and the episode that it is from:
+    those that were tried and never solved, and those that were proposed and not tried yet, on a
+    page on which an episode began."""
+    solved = {start_key(t.task) for t in state.experience if state.succeeded(t)}
+    tried = [t for t in state.experience if t.steps]
+    starts = {start_key(t.task): (t.task, start_at(t), t.id) for t in tried}
+    began = {t.steps[0].observation.url: t for t in [*state.demonstrations, *tried] if t.steps}
+    for task in session.proposed.values():
+        if start_key(task) not in starts and (real := began.get(task.start_url)):
+            page = replace(real.steps[0].observation, goal=task.goal)
+            starts[start_key(task)] = task, DreamStart(page), real.id
+    return {key: start for key, start in starts.items() if key not in solved}
 
 
 def _measure_belief(session: Session, state: ArmState, world: RememberedWorld, round: int) -> float:
@@ -104,7 +138,7 @@ def _measure_belief(session: Session, state: ArmState, world: RememberedWorld, r
 
 
 def _plan_dreams(
-    session: Session, starts: Sequence[Trajectory], round: int
+    session: Session, starts: Sequence[tuple[Task, DreamStart, str]], round: int
 ) -> list[PlannedEpisode]:
     """Return so many imagined episodes, spread evenly over the real start pages."""
     count = session.config.imagination.dreams if starts else 0
@@ -113,11 +147,9 @@ def _plan_dreams(
     order = rng.permutation(len(starts))
     plan = []
     for index in range(count):
-        start = starts[int(order[index % len(order)])]
-        task = replace(
-            start.task, max_steps=min(start.task.max_steps, session.config.imagination.horizon)
-        )
-        place = replace(base, index=index, seeded_from=f"{start.id}:0")
+        task, _, episode = starts[int(order[index % len(order)])]
+        task = replace(task, max_steps=min(task.max_steps, session.config.imagination.horizon))
+        place = replace(base, index=index, seeded_from=f"{episode}:0")
         plan.append(PlannedEpisode(task, place))
     return plan
 
@@ -183,7 +215,7 @@ async def _compare(
     """Return the rows of memory, its baselines and the chosen model, by name."""
     models = build_models(memory)
     async with open_model(choice) as model:
-        world = put_behind(memory, choice, model)
+        world = put_behind(memory, model, is_trained=choice.is_trained)
         if isinstance(world, LayeredWorld):
             alone = charge(world.model, ledger)
             if isinstance(

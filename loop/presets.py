@@ -37,7 +37,8 @@ PRESETS = {
         judge="judge:agentrewardbench",
         horizon=7,
         imagined_share=0.5,
-        world="map",
+        world="policy",
+        world_modelling=True,
         depth=2,
     ),
     "pae": _WEIGHTS(
@@ -87,10 +88,10 @@ PRESETS = {
     ),
 }
 
-_BUILTIN = "policy and world model are the built-in networks: language models do not dream here yet"
 LACKING: Mapping[str, tuple[str, ...]] = {
     "webevolver": (
-        _BUILTIN,
+        "policy and world model share their weights; those behind an endpoint are not trained, and"
+        " the world model of the built-in policy is its memory alone",
         "dreams begin on real pages, and no world model is prompted to let a task succeed",
     ),
     "pae": ("tasks are proposed from pages that were visited, ten a round unless --propose says",),
@@ -103,8 +104,8 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         " decide",
     ),
     "dreamgym": (
-        _BUILTIN,
-        "dreams believed to be successes are imitated: there is no policy gradient on them",
+        "imagined episodes that count as successes are imitated: there is no policy gradient on"
+        " them",
         "the world model neither reasons nor reads retrieved steps, and no task is invented",
     ),
     "go-browse": (

@@ -138,6 +138,7 @@ class Session:
         self._add_costs(
             round,
             train_tokens=training.tokens,
+            imagined_tokens=training.imagined,
             train_seconds=training.seconds,
             train_cpu_seconds=training.cpu_seconds,
         )

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.oracles import ORACLES, OraclePolicy
+from loop.imagination import build_world
 from loop.jobs import NEWS
 from loop.learners import ArmState, RemembersAtOnce
 from loop.measurement.scoring import HEADLINE
 from loop.notes import LEARNING, read_judge_id
 from loop.playing import play_episodes, score_episodes
 from loop.session import SHARED, Session
-from loop.world_models import put_behind
 from tasks import curriculum
 from tasks.curriculum import TriedTask
 from tasks.suite import split_of
@@ -310,9 +310,7 @@ def _choose_policy(session: Session, state: ArmState) -> Policy:
     if acts_by == "best_of_k":
         vote = Vote(state.learner.policy("vote"), choice.candidates)
         return Reranked(plain, vote, acts_by, Gate(choice.candidates))
-    world = None
-    if acts_by == "lookahead" and state.world is not None:
-        world = put_behind(state.world, choice, session.world_model)
+    world = build_world(session, state) if acts_by == "lookahead" else None
     gate, judge = Gate(choice.candidates), session.outcome_judge
     return LookAhead(world, gate, choice.steps_ahead, judge)(plain, session.ledger)
 

@@ -144,7 +144,10 @@ def read_split(folder: RunFolder, config: ImproveConfig) -> TaskSplit:
     Raises `StoreError` if the file is unreadable.
     """
     path = folder.path / SPLIT_FILE
-    return _read(path) if path.is_file() else _by_seed(config)
+    if path.is_file():
+        return _read(path)
+    names = _selection(config).names
+    return TaskSplit("seed", names, names)
 
 
 @cache
@@ -153,12 +156,6 @@ def _read(path: Path) -> TaskSplit:
         return TypeAdapter(TaskSplit).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise StoreError(f"{path} does not say how tasks were split: {error}") from error
-
-
-@cache
-def _by_seed(config: ImproveConfig) -> TaskSplit:
-    names = _selection(config).names
-    return TaskSplit("seed", names, names)
 
 
 @cache

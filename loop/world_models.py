@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # torch and numpy are not loaded for settings
     from worldmodel.prediction import WorldModel
     from worldmodel.recall import RememberedWorld
 
-WORLDS = ("none", "map", "local:FOLDER", "endpoint:NAME")
+WORLDS = ("none", "map", "policy", "local:FOLDER", "endpoint:NAME")
 EXAMPLES = 3
 """Similar real steps that a language model is shown, unless it was trained without any."""
 _WORLD = "world"
@@ -40,7 +40,8 @@ class WorldChoice:
     """World model to consult before acting: `map`, the memory of a run's real steps;
     `local:FOLDER`, that memory, then a language model from `webagent train --role world`;
     `endpoint:NAME`, that memory, then the model of that name behind a server, or the one that a
-    file FILE.toml describes; `none` for none (docs/worldmodel.md)."""
+    file FILE.toml describes; `policy`, in `webagent improve`, that memory, then the language model
+    that acts; `none` for none (docs/worldmodel.md)."""
     world_run: Path | None = None
     """Folder of the run whose real steps are remembered, except those on test seeds."""
     lookahead_by: str = ""
@@ -135,6 +136,10 @@ class WorldChoice:
                 f"--world-run {self.world_run}: the arms remember their own real steps; leave it"
                 " out, and have that run's successes shown with --demonstrated RUN"
             )
+        if self.kind == "policy" and not remembers:
+            raise UsageError(
+                "--world policy is the model that webagent improve trains; name another world"
+            )
         if self.kind == "map" and self.world_run is None and not remembers:
             raise UsageError(
                 f"--world {self.world} remembers real steps; name their run with --world-run RUN"
@@ -202,15 +207,17 @@ async def open_model(choice: WorldChoice) -> AsyncIterator[Model | None]:
             await model.close()
 
 
-def put_behind(memory: "RememberedWorld", choice: WorldChoice, model: Model | None) -> "WorldModel":
-    """Return memory with the language model behind it, if there is one."""
+def put_behind(
+    memory: "RememberedWorld", model: Model | None, *, is_trained: bool = False
+) -> "WorldModel":
+    """Return memory with the language model behind it, if there is one. It is shown similar real
+    steps unless it was trained to predict pages."""
     from worldmodel.layers import LayeredWorld
     from worldmodel.prompted import PromptedWorld
 
     if model is None:
         return memory
-    examples = 0 if choice.is_trained else EXAMPLES
-    return LayeredWorld(memory, PromptedWorld(model, memory, examples))
+    return LayeredWorld(memory, PromptedWorld(model, memory, 0 if is_trained else EXAMPLES))
 
 
 def build_outcome_judge(
@@ -248,7 +255,8 @@ async def open_lookahead(
     async with open_model(choice) as model:
         world = None
         if choice.world != "none":
-            world = put_behind(remember_run(choice.world_run, measured), choice, model)
+            memory = remember_run(choice.world_run, measured)
+            world = put_behind(memory, model, is_trained=choice.is_trained)
 
         def wrap(policy: Policy, ledger: Ledger) -> Policy:
             judge = build_outcome_judge(choice, model, images, ledger)

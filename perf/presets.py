@@ -45,6 +45,8 @@ PLAYED = {
     "pae": f"--preset pae --rounds 2 {SERVED}",
     "webrl": f"--preset webrl --rounds 2 {SERVED}",
     "go-browse": f"--preset go-browse {SERVED}",
+    "webevolver, own weights": f"--preset webevolver --rounds 2 --demonstrations 1 --dreams 3"
+    f" --judge judge:agentrewardbench --proposer endpoint {OWN}",
     "pae, own weights": f"--preset pae --rounds 2 {OWN} --lora 0",
     "webrl, own weights": f"--preset webrl --rounds 2 {OWN} --observation text",
     "go-browse, own weights": f"--preset go-browse {OWN}",

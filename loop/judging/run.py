@@ -2,8 +2,7 @@
 
 import json
 import shlex
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -82,7 +81,14 @@ class JudgingRun:
             texts = texts or read_frozen_specs(self.config.run)
         specs = [parse_evaluator(text) for text in texts]
         ledger = open_judging_ledger(self.store, self.config.caps, self.prices)
-        async with self._making(specs, ledger) as making:
+        named = None
+        if self.config.steps or any(spec.asks_a_model for spec in specs):
+            named = self.config.contestant
+            check_cost_cap(self.config.caps, self.config.model.paid, self.prices)
+        images = self.store.images.get if self.config.images else None
+        async with open_judge_model(named, ledger) as model:
+            kept = read_tallies(self.store)
+            making = EvaluatorBuilder(model, images, self.config.seconds, kept=kept)
             if self.config.verify:
                 verify_judges(self.config.run, making, read_frozen_specs(self.config.run))
             if self.config.freeze:
@@ -217,20 +223,6 @@ class JudgingRun:
         except OSError as error:
             raise StoreError(f"{folder} cannot be written: {error}") from error
         return write_whole(folder / name, content)
-
-    @asynccontextmanager
-    async def _making(
-        self, specs: Sequence[EvaluatorSpec], ledger: Ledger
-    ) -> AsyncIterator[EvaluatorBuilder]:
-        """What evaluators are made with; the model is there only where a judge asks one."""
-        named = None
-        if self.config.steps or any(spec.asks_a_model for spec in specs):
-            named = self.config.contestant
-            check_cost_cap(self.config.caps, self.config.model.paid, self.prices)
-        images = self.store.images.get if self.config.images else None
-        async with open_judge_model(named, ledger) as model:
-            kept = read_tallies(self.store)
-            yield EvaluatorBuilder(model, images, self.config.seconds, kept=kept)
 
 
 def _watched(evaluator: FunctionEvaluator, counter: EpisodeCounter) -> FunctionEvaluator:

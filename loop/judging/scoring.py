@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,21 +85,19 @@ class ScoringRun:
     ) -> None:
         """Ask them all, so many at a time. Raises `ModelError` for a model that is not there."""
         queue = iter(work)
-        workers = [asyncio.ensure_future(self._worker(queue, counter)) for _ in range(concurrency)]
+
+        async def ask_next() -> None:
+            for each, episode in queue:
+                if (trajectory := self.store.load(episode)) is not None:
+                    await self._ask(each, trajectory, counter)
+
+        workers = [asyncio.ensure_future(ask_next()) for _ in range(concurrency)]
         try:
             await asyncio.gather(*workers)
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-
-    async def _worker(
-        self, queue: Iterator[tuple[FunctionEvaluator, str]], counter: EpisodeCounter
-    ) -> None:
-        for each, episode in queue:
-            trajectory = self.store.load(episode)
-            if trajectory is not None:
-                await self._ask(each, trajectory, counter)
 
     async def _ask(
         self, each: FunctionEvaluator, trajectory: Trajectory, counter: EpisodeCounter

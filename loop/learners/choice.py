@@ -1,6 +1,5 @@
 """Which learner a run has, by the name of its policy."""
 
-from loop.arms import ARMS, arms_of
 from loop.learners.state import Learner
 from loop.measurement.settings import contestant
 from loop.presets import PRESETS
@@ -67,11 +66,6 @@ def check_learner(config: ImproveConfig) -> None:
         raise UsageError(
             f"--objective {objective} compares episodes of one task with each other; give"
             " --samples 4, say"
-        )
-    if odd := [name for name in arms_of(config.arms) if ARMS[name].dreams or ARMS[name].weights_of]:
-        raise UsageError(
-            f"--arms {' '.join(odd)}: with --policy {config.model.policy} there are none, control"
-            " and self"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from loop.learners.state import ArmState, Purpose
 from loop.measurement.settings import contestant
 from loop.session import Session
+from webagent.models.model import Model
 from webagent.models.spending import MeteredModel
 from webagent.policy.knowledge import (
     InductionSettings,
@@ -50,7 +51,8 @@ class KnowledgeLearner:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._named = contestant(session.config.played, knows=False)
-        self._model = MeteredModel(self._named.language_model(), session.ledger)
+        self._unmetered = self._named.language_model()
+        self._model = MeteredModel(self._unmetered, session.ledger)
         given = session.config.prompting.site_memory
         self._files: Files = read_files(given) if given is not None else {}
 
@@ -75,6 +77,15 @@ class KnowledgeLearner:
             max_tokens=self._named.max_tokens,
         )
 
+    @property
+    def knows_pages(self) -> bool:
+        """Return whether its weights were trained to predict pages, which nobody here can say."""
+        return False
+
+    def language_model(self) -> Model:
+        """Return the model without its memory of sites."""
+        return self._unmetered
+
     async def close(self) -> None:
         """Give back what the model holds."""
         await self._model.close()
@@ -90,6 +101,8 @@ class KnowledgeLearner:
             for t in state.experience
             if t.provenance.round == round and state.success.get(t.id) is not None
         ]
+        share, successes = session.config.imagination.imagined_share, sum(ok for _, ok in judged)
+        judged += [(t, True) for t in state.dreams[: int(successes * share / (1 - share))]]
         if not round:
             judged = [(t, True) for t in state.demonstrations]
         settings = InductionSettings()

@@ -32,6 +32,8 @@ class LanguageLearner:
         """Folder or hub name of the weights that everything begins with."""
         self._place = self._first
         """Of the weights that act."""
+        self._acting = 0
+        """The round after which they were trained."""
         self._model: Model | None = None
         self._trainings: dict[int, asyncio.Task[str]] = {}
         """By round; each returns the place of its weights."""
@@ -45,8 +47,15 @@ class LanguageLearner:
         wanted = round if round == config.rounds else config.acting_round(round + 1)
         if wanted == round and not session.folder.has_weights(arm, session.repeat, round):
             await self._release()  # the training may take its memory
-        self._trainings[round] = asyncio.create_task(self._train(_copy(state), arm, round))
+        known = replace(  # the next round may be collected while a training reads it
+            state,
+            experience=[*state.experience],
+            success=dict(state.success),
+            dreams=[*state.dreams],
+        )
+        self._trainings[round] = asyncio.create_task(self._train(known, arm, round))
         place = await self._trainings[wanted]
+        self._acting = wanted
         if place != self._place:
             await self._release()
             self._place = place
@@ -57,16 +66,26 @@ class LanguageLearner:
 
     def policy(self, purpose: Purpose) -> Policy:
         """Return the model, prompted as in training; it samples except when it is measured."""
-        if self._model is None:
-            self._model = self._named.held_weights(self._place)
+        model = self.language_model()
         temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.config.temperature)
         return self._named.asking.policy(
-            self._model,
+            model,
             self._session.store.images if self._named.images else None,
             self._named.knowledge,
             temperature=temperature,
             max_tokens=self._named.max_tokens,
         )
+
+    @property
+    def knows_pages(self) -> bool:
+        """Return whether its weights were trained to predict pages: in each round, not before."""
+        return self._acting > 0 and self._session.config.weights.world_modelling
+
+    def language_model(self) -> Model:
+        """Return the latest weights, loaded where they are not yet."""
+        if self._model is None:
+            self._model = self._named.held_weights(self._place)
+        return self._model
 
     async def close(self) -> None:
         """Give back memory and thread of the loaded model, and leave trainings where they are."""
@@ -103,9 +122,3 @@ class LanguageLearner:
             if report is not None:
                 session.charge(round, report)
         return resolve_unchanged(folder)
-
-
-def _copy(state: ArmState) -> ArmState:
-    """What is known now: the next round may be collected while a training reads it."""
-    experience, success = [*state.experience], dict(state.success)
-    return replace(state, experience=experience, success=success, dreams=[*state.dreams])

@@ -119,7 +119,10 @@ class RoundTraining:
         spent = time.thread_time() - started
         tokens = sum(unit.tokens for unit in units)
         passes = report.tokens / tokens if tokens else 0.0
-        return FitReport(report.tokens, report.updates, report.seconds, spent, passes, report.loss)
+        imagined = round(report.imagined * report.tokens)
+        return FitReport(
+            *(report.tokens, report.updates, report.seconds, spent, passes, report.loss, imagined)
+        )
 
     @property
     def _course_folder(self) -> Path:

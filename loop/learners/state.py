@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
+from webagent.models.model import Model
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
 from worldmodel.recall import RememberedWorld
@@ -40,6 +41,20 @@ class RemembersAtOnce(Protocol):
         ...
 
 
+@runtime_checkable
+class PredictsPages(Protocol):
+    """A learner whose own language model can predict pages, too."""
+
+    @property
+    def knows_pages(self) -> bool:
+        """Return whether its weights were trained to predict them."""
+        ...
+
+    def language_model(self) -> Model:
+        """Return the model that acts, ready for requests; its spending is not booked."""
+        ...
+
+
 @dataclass(slots=True)
 class ArmState:
     """Experience with verdicts of one arm in one repeat, and the models that were made of it."""
@@ -52,7 +67,7 @@ class ArmState:
     experience: list[Trajectory] = field(default_factory=list)
     """Real episodes collected so far, failures included."""
     dreams: list[Trajectory] = field(default_factory=list)
-    """Imagined episodes with a predicted success, of the latest round only."""
+    """Imagined episodes judged or predicted to be successes, of the latest round only."""
     success: dict[str, float | None] = field(default_factory=dict)
     """The verdicts of the loop's judge, by episode id."""
 

@@ -86,7 +86,10 @@ class ProposalRun:
             opening = nullcontext(lent.site) if lent else open_site(config, images)
             site = await ends.enter_async_context(opening)
             player = EpisodePlayer(site.open_world, self.store, concurrency=config.concurrency)
-            asker = self._open_proposer(ends)
+            sampling = Sampling(config.temperature, config.max_tokens, config.seed)
+            kept = ExchangeLog.open(self.folder.path / "requests.jsonl")
+            shown = self.store.images.get if config.images else None
+            asker = ProposerModel(self._open_model(ends, "proposer"), kept, shown, sampling)
             lines = [line for path in config.known for line in read_records(path)]
             known = [line.proposal.task for line in lines if line.is_taken]
             known += lent.known if lent else ()
@@ -141,14 +144,6 @@ class ProposalRun:
         if isinstance(problems, list):
             self.problems += [(source, str(problem)) for problem in problems]
         return read_records(path)
-
-    def _open_proposer(self, ends: AsyncExitStack) -> ProposerModel:
-        """Return the model that proposes tasks."""
-        config = self.config
-        sampling = Sampling(config.temperature, config.max_tokens, config.seed)
-        kept = ExchangeLog.open(self.folder.path / "requests.jsonl")
-        images = self.store.images.get if config.images else None
-        return ProposerModel(self._open_model(ends, "proposer"), kept, images, sampling)
 
     async def _open_solver(self, ends: AsyncExitStack, player: EpisodePlayer) -> Prove | None:
         """Return what tries to solve what has passed; None for nobody."""

@@ -30,9 +30,10 @@ def measure_beliefs(store: Store, judge: str) -> list[BeliefRow]:
         _, arm, _, number = key.split(":")
         count = state.get("failed") if isinstance(state, dict) else None
         failures[arm, int(number)] += count if isinstance(count, int) else 0
+    order = {name: place for place, name in enumerate(ARMS)}
     return [
         _belief_row(arm, number, groups[arm, number], failures[arm, number], judge)
-        for arm, number in sorted(failures, key=lambda place: _order(*place))
+        for arm, number in sorted(failures, key=lambda key: (order.get(key[0], len(order)), key[1]))
     ]
 
 
@@ -69,8 +70,3 @@ def _belief_row(
         high=high,
         precision=sum(taken) / len(taken) if taken else None,
     )
-
-
-def _order(arm: str, number: int) -> tuple[int, int]:
-    names = list(ARMS)
-    return (names.index(arm) if arm in names else len(names)), number

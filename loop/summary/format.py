@@ -275,7 +275,10 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
             console.print(line)
         head, rows = _list_tasks(summary)
         console.print(build_table("success by task at the last round, %", head, rows, has_sum=True))
-    _print_sentences(console, _list_claims(summary))
+    claims = (
+        f"{format_comparison(row)}; {format_comparison_here(row)}" for row in summary["comparisons"]
+    )
+    _print_sentences(console, claims)
     for title, names, lines in (
         (
             "the judge beside who measures",
@@ -286,7 +289,10 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     ):
         if listed := list(lines):
             console.print(build_table(title, names, listed))
-    _print_sentences(console, _list_notes(summary))
+    _print_sentences(console, map(format_learning, summary.get("learning", ())))
+    _print_sentences(console, map(format_student, summary.get("students", ())))
+    _print_sentences(console, map(format_macro, summary.get("macro", ())))
+    _print_sentences(console, summary.get("notes", ()))
     if facts := [f"{name}: {value}" for name, value in summary.get("setup", {}).items()]:
         console.print("; ".join(facts))
     counts = [f"{count} {name}" for name, count in summary["failures"].items() if count]
@@ -354,24 +360,6 @@ def format_story(summary: Summary) -> str:
 def _print_sentences(console: Console, sentences: Iterable[str]) -> None:
     for sentence in sentences:
         console.print(f"• {sentence}")
-
-
-def _list_claims(summary: Summary) -> list[str]:
-    """Return each comparison in words, of such tasks and of these very tasks."""
-    return [
-        f"{format_comparison(row)}; {format_comparison_here(row)}" for row in summary["comparisons"]
-    ]
-
-
-def _list_notes(summary: Summary) -> list[str]:
-    """Return what rounds were learnt from, what students took over, averages over templates, and
-    what else was noted."""
-    return [
-        *map(format_learning, summary.get("learning", ())),
-        *map(format_student, summary.get("students", ())),
-        *map(format_macro, summary.get("macro", ())),
-        *summary.get("notes", ()),
-    ]
 
 
 Lines: TypeAlias = tuple[Sequence[str], list[Sequence[str]]]

@@ -71,6 +71,7 @@ def _summarize(
         real_steps=real_steps,
         proposing_steps=sum(noted["steps"] for noted in proposed),
         train_tokens=_total(costs, "train_tokens") or 0.0,
+        imagined_tokens=_total(costs, "imagined_tokens") or 0.0,
         model_tokens=_total(costs, "model_tokens"),
         money=_total(costs, "money"),
         seconds=_total(costs, "seconds") or 0.0,
@@ -128,7 +129,11 @@ def format_learning(row: LearningRow) -> str:
     costs = [f"{row['real_steps']:,} real steps"]
     if row["proposing_steps"]:
         costs.append(f"{row['proposing_steps']:,} more to propose")
-    costs.append(f"{row['train_tokens']:,.0f} tokens trained on")
+    imagined = row.get("imagined_tokens", 0.0)
+    costs.append(
+        f"{row['train_tokens']:,.0f} tokens trained on"
+        + f" ({imagined:,.0f} of them imagined)" * bool(imagined)
+    )
     if row["model_tokens"] is not None:
         costs.append(f"{row['model_tokens']:,.0f} tokens of models")
     if row["money"] is not None:

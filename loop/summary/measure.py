@@ -94,7 +94,13 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["students"] = students
     if (cost := summarize_spending(store)) is not None:
         summary["spent"] = cost
-    if notes := [*meta.notes, *_describe_withheld(arms)]:
+    withheld = [
+        f"{arm['name']} succeeds in {rate['success']:.1%} of {rate['episodes']} episodes of tasks"
+        f" without demonstrations (95 % interval {rate['low']:.1%} to {rate['high']:.1%})"
+        for arm in arms
+        if (rate := arm.get("withheld"))
+    ]
+    if notes := [*meta.notes, *withheld]:
         summary["notes"] = notes
     if meta.setup:
         last = {arm["name"]: arm["rounds"][-1]["round"] for arm in arms}
@@ -104,16 +110,6 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         }
         add_context(summary, store, meta, outcomes)
     return summary
-
-
-def _describe_withheld(arms: Sequence[ArmRow]) -> list[str]:
-    """Return a sentence on each arm that was measured on tasks without demonstrations."""
-    return [
-        f"{arm['name']} succeeds in {rate['success']:.1%} of {rate['episodes']} episodes of tasks"
-        f" without demonstrations (95 % interval {rate['low']:.1%} to {rate['high']:.1%})"
-        for arm in arms
-        if (rate := arm.get("withheld"))
-    ]
 
 
 def _read_measured(

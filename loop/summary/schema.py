@@ -177,6 +177,8 @@ class LearningRow(TypedDict):
     proposing_steps: int
     """Real steps of exploring and solving, beside those."""
     train_tokens: float
+    imagined_tokens: NotRequired[float]
+    """Those of them that are of imagined episodes."""
     model_tokens: float | None
     """Read and written by models that are asked, measuring included; None where none is metered."""
     money: float | None

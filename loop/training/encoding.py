@@ -102,7 +102,9 @@ class PromptEncoder:
         the trainer drops and counts what the model cannot read."""
         prompt = self._weights.reader.encode(messages).ids
         written = self._weights.tokenizer(reply, add_special_tokens=False)["input_ids"]
-        return Encoded(prompt, (*written, self._end))
+        end = self._weights.tokenizer.eos_token_id
+        end = min(self._weights.endings.stop) if end is None else int(end)
+        return Encoded(prompt, (*written, end))
 
     def encode(self, trajectory: Trajectory, index: int) -> Encoded:
         """A step that no model sampled, as the policy would have been asked and have replied."""
@@ -111,8 +113,3 @@ class PromptEncoder:
         brief = self._policy.brief(before, step.observation)
         encoded = self.write(brief.messages, format_reply(step.decision))
         return replace(encoded, images=brief.images)
-
-    @property
-    def _end(self) -> int:
-        end = self._weights.tokenizer.eos_token_id
-        return min(self._weights.endings.stop) if end is None else int(end)

@@ -161,7 +161,8 @@ READ: dict[str, tuple[str, ...]] = {
         " --judge judge:evidence --judge-model NAME",
         "webagent improve --benchmark fossil --proposer failures --proposer-model NAME"
         " --proposals-solved-by policy",
-        "webagent improve --preset webevolver --benchmark fossil --judge-model NAME",
+        "webagent improve --preset webevolver --policy local:FOLDER --benchmark fossil"
+        " --judge-model NAME",
         "webagent improve --preset pae --policy local:FOLDER --benchmark fossil --judge-model NAME"
         " --proposer-model NAME",
         "webagent improve --preset webrl --policy local:FOLDER --benchmark fossil"

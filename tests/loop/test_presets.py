@@ -19,7 +19,7 @@ def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(
 ) -> None:
     write_role(tmp_path, "policy")
     config = laid_upon(PRESETS[name], {"judge_model": "big-1"})
-    if config.learner == "local":
+    if config.learner == "local" or name in ("webevolver", "dreamgym"):
         config = laid_upon(config, {"policy": f"local:{tmp_path}"})
     arms_of(config.arms)
     check_learner(config)
@@ -40,7 +40,7 @@ def test_every_published_preset_says_what_it_lacks_and_the_page_tells_of_it() ->
         assert describe_lacking(PRESETS[name]) and f"## `{name}`" in page
 
 
-@pytest.mark.parametrize("name", ["pae", "webrl", "go-browse", "early-experience"])
+@pytest.mark.parametrize("name", ["webevolver", "pae", "webrl", "go-browse", "early-experience"])
 def test_a_preset_for_weights_takes_a_served_policy_and_says_what_becomes_of_its_objective(
     name: str,
 ) -> None:

@@ -147,7 +147,6 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
         (["--samples", "0"], "at least 1 of each is needed"),
         (["--policy", "builtin", "--site-memory", "."], "--site-memory is for language models"),
         (["--max-cost", "1"], "--max-cost 1 cannot be kept"),
-        (["--arms", "imagined"], "with --policy endpoint there are none, control"),
         (["--proposer", "endpoint"], "pages that give their own goals"),
         (["--benchmark", "fossil", "--tasks", "all", "--proposer", "failures"], "solved with"),
         (["--proposer", "endpoint", "--propose", "0"], "--propose 0: at least 1 is needed"),

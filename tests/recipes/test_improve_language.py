@@ -17,6 +17,7 @@ from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import finished, kill_at_random, played
 from webagent.agent.asking import Asking
 from webagent.models.fresh import ModelShape, create_model
+from webagent.store import Store
 
 pytestmark = pytest.mark.browser
 TINY = shlex.split(
@@ -71,6 +72,40 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
     place = ["--policy", f"local:{trained[-1]}", "--runs", str(base.parent)]
     assert cli.main(["benchmark", *again, *place]) == 0
     assert not (run / "training" / "self-0" / "1").exists(), "checkpoints are gone"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_webevolver_trains_one_language_model_on_episodes_in_its_own_world(
+    base: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It acts and predicts pages; what real episodes are judged by judges the imagined ones."""
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(play_roles())
+    run = base.parent / "run"
+    preset = ["--preset", "webevolver", "--judge-model", "judge", "--dreams", "6", "--steps", "60"]
+    arms = ["--arms", "none", "imagined", "lookahead"]
+    assert cli.main(improve(base, "run", *preset, *arms)) == 0
+    summary = json.loads((run / "summary.json").read_text())
+    (row,) = (each for each in summary["learning"] if each["arm"] == "imagined")
+    assert row["dreamt"] == 6 and 0 < row["dreams_kept"] <= 6
+    assert 0 < row["imagined_tokens"] <= 0.5 * row["train_tokens"]
+    episodes = finished(run)
+    imagined = [t for t in episodes.values() if t.provenance.imagined]
+    assert len(imagined) == 6 and all(
+        step.decision.sampled_ids for t in imagined for step in t.steps
+    )
+    for each in imagined:
+        real = episodes[each.provenance.seeded_from.rpartition(":")[0]]
+        assert each.steps[0].observation == real.steps[0].observation
+    with Store.open(run) as store:
+        judged = store.scores(phase="imagine")
+    assert judged
+    assert all(
+        s.evaluator.startswith("agentrewardbench") for found in judged.values() for s in found
+    )
+    places = {arm["name"]: arm["rounds"][-1]["episodes"] for arm in summary["arms"]}
+    assert places["lookahead"] == places["imagined"] > 0
 
 
 @pytest.mark.very_slow
@@ -192,7 +227,6 @@ def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base:
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
-        (["--arms", "imagined"], "--arms imagined: with --policy local:"),
         (["--objective", "grpo"], "compares episodes of one task with each other"),
         (["--policy", "oracle"], "unknown policy to improve 'oracle'"),
         (

@@ -50,6 +50,8 @@ class FitReport:
     """How often it went over the rows, by their tokens."""
     loss: float
     """Mean loss per target token over the last tenth, in nats."""
+    imagined: int = 0
+    """Those of the tokens that are of imagined rows."""
 
 
 def fit(
@@ -66,7 +68,7 @@ def fit(
     torch.manual_seed(config.seed)
     optimizer = _make_optimizer(network, config)
     network.train()
-    used, updates = 0, 0
+    used, imagined, updates = 0, 0, 0
     losses: list[float] = []
     average: dict[str, Tensor] | None = None
     for batch_rows in _batch_rows(rows, config, rng):
@@ -81,6 +83,7 @@ def fit(
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         used += sum(row.tokens for row in batch_rows)
+        imagined += sum(row.tokens for row in batch_rows if row.imagined)
         updates += 1
         losses.append(float(loss.detach()))
         if fraction >= config.average_from:
@@ -103,6 +106,7 @@ def fit(
         cpu_seconds=time.process_time() - cpu_started,
         passes=used / sum(row.tokens for row in rows),
         loss=sum(tail) / len(tail),
+        imagined=imagined,
     )
 
 
