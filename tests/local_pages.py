@@ -44,3 +44,7 @@ class LocalWorld:
     async def step(self, action: Action) -> Observation:
         """Do the action."""
         return await self._world.step(action)
+
+    async def evaluate(self, expression: str) -> Any:
+        """Return the value of an expression in the page, which the agent does not see happen."""
+        return await self._world.tabs().active.evaluate(expression)

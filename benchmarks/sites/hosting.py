@@ -177,7 +177,13 @@ class HostedWorld:
         inner = self._require_world()
         with self._translating_errors():
             self._renew()
-            seen = await inner.step(self._translation.inward(action))
+            try:
+                seen = await inner.step(self._translation.inward(action))
+            except WorldError:
+                if self._lease is not None:  # the browser's error does not name the site
+                    await asyncio.sleep(_DYING_SECONDS)
+                    self._lease.running.check()
+                raise
             self._renew()
             return self._translation.outward(seen)
 

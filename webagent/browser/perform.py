@@ -397,6 +397,9 @@ async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
     ready = await tabs.active.ask_about(mark, "readyToFill", text)
     if ready.get("typing") and (text or not ready["empty"]):
         await pointer.type_text(tabs.active, text)
+        if ready["most"] is not None:
+            cut = f"element {mark} takes {ready['most']} characters of the {len(text)} typed"
+            tabs.active.notes.append(cut)
     if "scale" in ready:
         return await _turn_to(tabs, mark, ready["scale"])
     return _error_in(ready)

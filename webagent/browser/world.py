@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from tasks.task import Json, Task
 from webagent.action import Action
@@ -23,6 +25,10 @@ from webagent.observation.variants import ObservationVariant
 from webagent.records import Node, Observation
 from webagent.timing import Background
 
+_GONE = re.compile(r"(?:no )?element (\d+) (?:is gone from the page|on this page)")
+_MARKS = ("mark", "source", "target")
+_NEAR = 40
+"""CSS pixels that an element may have moved by while the page rebuilt it; more for larger ones."""
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and returns the reference to it."""
 
@@ -241,6 +247,28 @@ class BrowserWorld:
         return self._tabs, self._task, self._seen
 
     async def _do(self, action: Action, task: Task, tabs: Tabs, seen: Observation) -> str:
+        """Do the action; return the reason why not. An element that the page has rebuilt since it
+        was seen is found again where role, name and place leave no doubt."""
+        reason = await self._do_once(action, task, tabs, seen)
+        rebuilt = []
+        while gone := _GONE.fullmatch(reason):
+            now = await self._observe(task, tabs, [])
+            node = find_rebuilt(int(gone[1]), seen, now)
+            if node is None:
+                return reason
+            fields: dict[str, Any] = {
+                name: node.mark for name in _MARKS if getattr(action, name, 0) == int(gone[1])
+            }
+            rebuilt.append(
+                f"the page had rebuilt element {gone[1]}; done on {node.mark}, the {node.role} of"
+                " the same name in its place"
+            )
+            action, seen = replace(action, **fields), now
+            reason = await self._do_once(action, task, tabs, seen)
+        tabs.active.notes.extend(() if reason else rebuilt)
+        return reason
+
+    async def _do_once(self, action: Action, task: Task, tabs: Tabs, seen: Observation) -> str:
         async def look() -> Observation:
             return await self._observe(task, tabs, [])
 
@@ -346,6 +374,26 @@ class BrowserWorld:
             self._seen = seen
             raise captcha.error(seen.url)
         return replace(seen, outcome="; ".join(filter(None, (seen.outcome, captcha.describe()))))
+
+
+def find_rebuilt(mark: int, before: Observation, now: Observation) -> Node | None:
+    """Return the element that has come in place of one that is gone: new, of the same role, name
+    and kind, near where that was, and on both pages the only one so. None where there is none."""
+    gone = before.node(mark)
+    if gone is None or not gone.name or before.url != now.url:
+        return None
+
+    def find_alike(page: Observation) -> list[Node]:
+        wanted = (gone.role, gone.name, gone.kind)
+        return [n for n in page.nodes if n.mark and (n.role, n.name, n.kind) == wanted]
+
+    found = find_alike(now)
+    if len(found) != 1 or len(find_alike(before)) != 1 or before.node(found[0].mark):
+        return None
+    (x, y, width, height), (left, top, _, _) = gone.box, found[0].box
+    moved = top + now.scroll[0] - y - before.scroll[0]
+    is_near = abs(left - x) <= max(width, _NEAR) and abs(moved) <= max(height, _NEAR)
+    return found[0] if is_near else None
 
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:

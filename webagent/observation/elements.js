@@ -346,7 +346,7 @@ function statesOf(element, role, drawn) {
   }
   const current = aria("current");
   const chosen = tagOf(element) === "option" ? element.selected : aria("selected") === "true";
-  if (chosen || (current && current !== "false") || isMarkedSelected(element)) states.push("selected");
+  if (chosen || (current && current !== "false") || (!drawn && isMarkedSelected(element))) states.push("selected");
   if (aria("pressed") === "true") states.push("pressed");
   const open = tagOf(element) === "summary" ? String(flatParent(element).open) : aria("expanded");
   if (open === "true") states.push("expanded");

@@ -365,7 +365,7 @@ class Walk {
     let name = control ? visibleText(element) : drawn ? labelText(element) || tooltip(element) : nameOf(element, style);
     if (tick && !clean(element[own.textContent])) name = nameOf(tick, style);
     if (list) name = nameForList(element, list, name);
-    if (!name && (list || tagOf(source) === "select" || !element[own.textContent])) name = this.nearbyName(list || element, role);
+    if (!name && (list || tagOf(source) === "select" || drawn || !element[own.textContent])) name = this.nearbyName(list || element, role);
     const isGuess = Boolean(name) && !clean(element[own.textContent]) && name === iconWords(element, style);
     const isVague = isGuess || (!name && /^(button|link)$/.test(role));
     if (isVague && onlyInCell(element)) name = columnHeader(element) || name;
@@ -426,7 +426,8 @@ class Walk {
   }
 
   // An element with controls of its own in it is named by the text around them; without any such
-  // text it is only a wrapper, and its mark would be noise. The text in a form belongs to its fields.
+  // text it is only a wrapper, and its mark would be noise. The text in a form belongs to its fields. A row
+  // that shows a pointer is named by its first words where all would be too long.
   container(row, inner) {
     const texts = inner.filter((other) => !other.mark && !other.hole && other.depth === row.depth + 1);
     const name = texts.map((other) => other.name).join(" | ");
@@ -434,15 +435,16 @@ class Walk {
     const isForm = inner.filter((other) => FIELD_ROLES.test(other.role)).length > 1;
     const isNamed = name && !isForm && name.length <= LONGEST_NAME && texts.length <= 8;
     const isWidget = WITH_CONTROLS.test(row.role) && (labelText(row.element) || name);
-    const keeps = row.kind === "svg" || row.list || isSurface || isNamed || isWidget;
+    const isRow = texts.length && !isForm && getComputedStyle(row.element).cursor === "pointer" && row.element[own.offsetHeight] < innerHeight / 2;
+    const keeps = row.kind === "svg" || row.list || isSurface || isNamed || isWidget || isRow;
     if (!keeps) {
       this.rows.pop();
       inner.forEach((other) => (other.depth -= 1));
       this.rows.push(...inner);
       return;
     }
-    const said = isNamed || !isWidget ? texts : texts.slice(0, 1);
-    if (!row.list && tagOf(row.element) !== "label") row.name = labelText(row.element) || (said === texts ? name : said[0].name) || "drawing";
+    const said = isNamed || !(isWidget || isRow) ? texts : isRow ? firstThatFit(texts) : texts.slice(0, 1);
+    if (!row.list && tagOf(row.element) !== "label") row.name = labelText(row.element) || said.map((other) => other.name).join(" | ") || "drawing";
     this.rows.push(...inner.filter((other) => !said.includes(other)));
   }
 
@@ -466,6 +468,7 @@ class Walk {
   // A control without a name is called by the short text that stands beside it.
   nearbyName(element, role) {
     if (role === "checkbox" || role === "radio") return this.followingText(element);
+    if (role === "switch") return switchLabel(element);
     if (!isTextField(element) && !/^(select|input)$/.test(tagOf(element))) return "";
     const inline = clean(this.text).replace(/( \|)+$/, "");
     const column = columnHeader(element);
@@ -563,6 +566,12 @@ function textNodes(element) {
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);
   return nodes;
+}
+
+// The first lines that make a name together.
+function firstThatFit(lines) {
+  const end = lines.findIndex((_, at) => lines.slice(0, at + 1).map((line) => line.name).join(" | ").length > LONGEST_NAME);
+  return end < 0 ? lines : lines.slice(0, Math.max(1, end));
 }
 
 // What can be acted on in an editor by itself.

@@ -33,7 +33,50 @@ function drawnTick(element) {
   const parts = [element, ...element[own.querySelectorAll]("*")].slice(0, MOST_AROUND_TICK);
   const words = parts.map(classOf).join(" ");
   const [, kind] = DRAWN_TICK.exec(words) || [];
-  return kind ? { role: /^r/i.test(kind) ? "radio" : "checkbox", isTicked: DRAWN_TICKED.test(words) } : null;
+  return kind ? { role: /^r/i.test(kind) ? "radio" : "checkbox", isTicked: DRAWN_TICKED.test(words) } : drawnSwitch(element);
+}
+
+// A switch that is drawn as one: a round knob at one end of a flat track with round ends.
+function drawnSwitch(track) {
+  const [box, style] = [track[own.getBoundingClientRect](), getComputedStyle(track)];
+  const shape = box.width / box.height;
+  if (box.height < 10 || box.height > 44 || shape < 1.3 || shape > 3 || !isRound(style, box.height)) return null;
+  const middle = knobsOf(track, box).map((knob) => knob.left + knob.width / 2 - box.width / 2);
+  if (middle.length !== 1 || Math.abs(middle[0]) < box.width / 12) return null;
+  return { role: "switch", isTicked: middle[0] > 0 === (style.direction !== "rtl") };
+}
+
+// The round parts of about a track's height, by their place in it.
+function knobsOf(track, box) {
+  const parts = [...track[own.querySelectorAll]("*")].slice(0, MOST_AROUND_TICK).map((part) => {
+    const { left, width, height } = part[own.getBoundingClientRect]();
+    return { left: left - box.left, width, height, style: getComputedStyle(part) };
+  });
+  for (const pseudo of ["::before", "::after"]) {
+    const style = getComputedStyle(track, pseudo);
+    if (style.content === "none") continue;
+    const moved = new DOMMatrix(style.transform === "none" ? "" : style.transform).e;
+    parts.push({ left: parseFloat(style.left) + moved, width: parseFloat(style.width), height: parseFloat(style.height), style });
+  }
+  const isKnob = ({ width, height, style }) =>
+    height > box.height / 2 && Math.abs(width - height) < height / 4 && width < box.width * 0.7 && isRound(style, height);
+  return parts.filter(isKnob);
+}
+
+function isRound(style, height) {
+  const [radius] = style.borderTopLeftRadius.split(" ");
+  return parseFloat(radius) * (radius.endsWith("%") ? height / 100 : 1) >= height / 3;
+}
+
+// The words that begin the row of a switch: the first around it, where the row is not much higher.
+function switchLabel(element) {
+  const most = Math.max(120, 4 * element[own.offsetHeight]);
+  for (let [holder, level] = [element[own.parentElement], 0]; holder && level < 4; holder = holder[own.parentElement], level++) {
+    if (holder[own.offsetHeight] > most) return "";
+    const words = textNodes(holder).map((node) => clean(node.data)).find((text) => /\p{L}/u.test(text));
+    if (words) return shortly(words, "");
+  }
+  return "";
 }
 
 // Whether an element is how a component draws the tick of a transparent field that lies over it.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.task import Task
-from tests.local_pages import MakeTask, mark_of
+from tests.local_pages import LocalWorld, MakeTask, mark_of
 from webagent.action import Action
 from webagent.action import actions as act
 from webagent.browser import Browser
@@ -85,3 +85,29 @@ async def test_names_of_fields_change_nothing_of_what_can_be_done(
         assert done in lines
     for done in ("click Card", "input Note", "click Ticked", "click Deep"):
         assert done in lines
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+@pytest.mark.parametrize(
+    "field, text, value, outcome",
+    [
+        ("type=number step=any value=7", "12,50", "7", "does not take 12,50; write it as 12.50"),
+        ("type=number step=any value=7", "12.50", "12.50", ""),
+        ("type=time value=09:00", "half past two", "09:00", "write it as 14:30"),
+        ("type=time value=09:00", "14:30", "14:30", ""),
+        ("type=date value=2026-01-02", "31.12.2026", "2026-01-02", "write it as 2026-12-31"),
+        ("type=color value=#000000", "#FF8000", "#ff8000", ""),
+        ("type=range value=3 max=10", "12", "3", "it goes from 0 to 10"),
+        ("type=text maxlength=4", "London", "Lond", "takes 4 characters of the 6 typed"),
+        ("type=text maxlength=6", "London", "London", ""),
+    ],
+)
+async def test_a_field_says_what_it_does_not_take_and_keeps_what_it_had(
+    local: LocalWorld, clock: str, field: str, text: str, value: str, outcome: str
+) -> None:
+    page = await local.show(f"<label>Field <input {field}></label>", clock=clock)
+    mark = mark_of(page, "Field")
+    page = await local.step(act.Fill(mark, text))
+    node = page.node(mark)
+    assert node and node.value == value
+    assert outcome in page.outcome and bool(outcome) == bool(page.outcome)

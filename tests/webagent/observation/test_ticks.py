@@ -87,3 +87,41 @@ async def test_a_label_of_what_is_only_read_keeps_its_words(local: LocalWorld) -
         static formAssociated = true })</script>""")
     assert [node.name for node in page.nodes] == ["Total: £12.50", "Disk 70%", "Rate three"]
     assert all(isinstance(node, Node) and not node.mark for node in page.nodes)
+
+
+SWITCHES = """<style>.row { display: flex; align-items: center; width: 600px; padding: 10px }
+  .track { width: 36px; height: 20px; border-radius: 10px; background: grey; cursor: pointer;
+    position: relative } .knob { width: 16px; height: 16px; border-radius: 50%; background: white;
+    position: absolute; top: 2px; left: 2px } .active .knob { transform: translateX(16px) }
+  .drawn::after { content: ""; width: 16px; height: 16px; border-radius: 8px; background: white;
+    position: absolute; top: 2px; left: 2px } .drawn.active::after { left: 18px }</style>
+  <div class=row><div><div>Full names</div><div>In place of short ones.</div></div>
+    <div class=track onclick="this.classList.toggle('active')">
+    <div class=knob></div></div></div>
+  <div class=row>Spelling <div class="track active drawn" onclick="1"></div></div>
+  <div class=row dir=rtl>Links <div class="track drawn" onclick="1"></div></div>
+  <div class=row>Colour <div class=track onclick="1"></div></div>"""
+
+
+async def test_a_switch_that_is_only_drawn_has_its_rows_name_and_its_state(
+    local: LocalWorld,
+) -> None:
+    page = await local.show(SWITCHES)
+    drawn = [(node.name, node.states) for node in page.nodes if node.role == "switch"]
+    assert drawn == [
+        ("Full names", ("unchecked",)),
+        ("Spelling", ("checked",)),
+        ("Links", ("checked",)),
+    ]
+    page = await local.step(act.Check(mark_of(page, "Full names")))
+    assert page.outcome == ""
+    assert next(node.states for node in page.nodes if node.role == "switch") == ("checked",)
+
+
+async def test_a_row_to_click_with_buttons_and_a_long_text_can_be_clicked(
+    local: LocalWorld,
+) -> None:
+    page = await local.show(f"""<div style="cursor: pointer" onclick="document.title = 'read'">
+      <button>Star</button> <div>Ada Sand</div><div>{"a long text " * 20}</div></div>""")
+    assert [node.name for node in page.nodes if node.mark][:2] == ["Ada Sand", "Star"]
+    assert (await local.step(act.Click(mark_of(page, "Ada Sand")))).title == "read"

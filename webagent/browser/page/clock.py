@@ -185,20 +185,30 @@ class VirtualClock:
         reason = await self.wait(tab, milliseconds)
         if self._is_paced:
             return reason
-        if unrest and unrest["animating"] and not tab.loading:
-            for _ in range(_ANIMATION_ROUNDS):
-                await tab.next_frame()
-                await self.wait(tab, milliseconds)
-                if not await tab.ask_now("isAnimating"):
-                    break
-            await tab.next_frame()
-            reason = await self.wait(tab, milliseconds)
+        if unrest and (unrest["animating"] or unrest["watchesView"]) and not tab.loading:
+            reason = await self._show_frames(tab, milliseconds, unrest)
         if not tab.loading:
             return reason
         if not await self.load(tab, max(_LEAST_LOAD_SECONDS, deadline - time.monotonic())):
             return await _give_up_loading(tab, self._loading)
         self._loading.restore(tab)
         return await self.wait(tab, milliseconds)
+
+    async def _show_frames(self, tab: Tab, milliseconds: int, unrest: dict[str, Any]) -> str:
+        """Draw frames until what moves has come to rest, then for as long as the page brings more
+        when it hears what is in view; return what there is to say of it."""
+        for _ in range(_ANIMATION_ROUNDS if unrest["animating"] else 0):
+            await tab.next_frame()
+            await self.wait(tab, milliseconds)
+            if not await tab.ask_now("isAnimating"):
+                break
+        for _ in range(_ANIMATION_ROUNDS):
+            before = await tab.ask_now("extent")
+            await tab.next_frame()
+            reason = await self.wait(tab, milliseconds)
+            if reason or not unrest["watchesView"] or await tab.ask_now("extent") == before:
+                return reason
+        return ""
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
         if self._is_paced:

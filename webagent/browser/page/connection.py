@@ -54,7 +54,7 @@ _FUNCTIONS = (
         "throughFrame",
         "titleOf",
     ),
-    *("typeSecret", "unrest", "reportUserEvents"),
+    *("extent", "typeSecret", "unrest", "reportUserEvents"),
 )
 
 

@@ -163,12 +163,14 @@ function readyToFill(mark, text) {
   if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   if (asField(element).readOnly) return { error: `element ${mark} is read-only` };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
+  if (element.type === "number" && clean(text) && !Number.isFinite(Number(text))) return refused(element, text, mark);
   element[own.scrollIntoView]({ block: "nearest", behavior: "instant" });
   element[own.focus]();
   if (isSetWhole(element)) return setWhole(element, text, mark);
   if (asField(element).select) element.select();
   else getSelection().selectAllChildren(element);
-  return { typing: true, empty: !valueOf(element) };
+  const most = asField(element).maxLength ?? -1;
+  return { typing: true, empty: !valueOf(element), most: most >= 0 && text.length > most ? most : null };
 }
 
 // Where a slider or counter that the page builds stands, and its ends; null for other elements.
@@ -189,10 +191,22 @@ function isSetWhole(element) {
   return ["color", "date", "datetime-local", "month", "range", "time", "week"].includes(element.type);
 }
 
+const FORMS = {
+  color: "#ff8000", date: "2026-12-31", "datetime-local": "2026-12-31T14:30", month: "2026-12", number: "12.50",
+  time: "14:30", week: "2026-W05",
+};
+
+function refused(element, text, mark) {
+  const form = FORMS[element.type] ? `write it as ${FORMS[element.type]}` : `it goes from ${element.min || 0} to ${element.max || 100}`;
+  return { error: `element ${mark} is a field of type ${element.type} and does not take ${text}; ${form}` };
+}
+
 function setWhole(element, text, mark) {
+  const before = element.value;
   element.value = text;
-  if (element.value !== text) {
-    return { error: `element ${mark} is a field of type ${element.type} and does not take ${text}` };
+  if (element.value !== clean(text).toLowerCase() && element.value !== text) {
+    element.value = before;
+    return refused(element, text, mark);
   }
   element[own.dispatchEvent](new Event("input", { bubbles: true }));
   element[own.dispatchEvent](new Event("change", { bubbles: true }));

@@ -37,6 +37,11 @@ function pendingTimers() {
   return count;
 }
 
+// How long the page is: whether what came into view has brought more.
+function extent() {
+  return document.getElementsByTagName("*").length;
+}
+
 // Resolves with the next frame, before which the browser has told the page of scrolling and of
 // animations that ended.
 function nextFrame() {
@@ -56,13 +61,13 @@ function hasArrived() {
   return location.href !== "about:blank";
 }
 
-let isLive = false;
+let [isLive, watchesView] = [false, false];
 
 // What a virtual clock has to know: whether something moves, whether a live connection was opened,
-// whether something else than the page knows has come to lie under the mouse.
+// whether something else than the page knows has come to lie under the mouse, whether it hears what is in view.
 function unrest(mouse) {
   const lostMouse = Boolean(mouse) && hasLostMouse(...mouse);
-  return { animating: isAnimating(), live: isLive, lostMouse, takesText: lostMouse && takesText() };
+  return { animating: isAnimating(), live: isLive, watchesView, lostMouse, takesText: lostMouse && takesText() };
 }
 
 // Whether a text that is typed now might change something, were it empty: what is selected goes, and
@@ -78,7 +83,8 @@ function takesText() {
 function hearConnections() {
   document.addEventListener(LIVE, (event) => {
     event.stopImmediatePropagation();
-    isLive = true;
+    if (event.detail === "view") watchesView = true;
+    else isLive = true;
   }, true);
 }
 

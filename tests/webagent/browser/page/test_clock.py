@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tasks.task import Task
+from tests.local_pages import LocalWorld
 from webagent.action import Wait
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
@@ -301,3 +302,20 @@ async def test_a_page_that_another_led_to_may_change_its_address_when_acted_on(
     marks = {node.name: node.mark for node in seen.nodes}
     more = act.Click(marks["More"]) if how == "mouse" else act.Press(marks["More"], "Enter")
     assert (await world.step(more)).url.endswith("#more")
+
+
+async def test_a_list_that_loads_what_comes_into_view_goes_on_loading(
+    local: LocalWorld,
+) -> None:
+    page = await local.show(
+        """<div id=list></div><div id=end style="height: 10px"></div><script>let n = 0
+        const more = () => setTimeout(() => { for (let i = 0; i < 20; i++) { const item =
+        document.createElement("div"); item.style.height = "40px"; item.textContent = ++n;
+        list.append(item) } }, 300)
+        new IntersectionObserver((all) => { if (all.some((each) => each.isIntersecting)) more() })
+        .observe(end)</script>""",
+        clock="virtual",
+    )
+    for seen in (20, 40, 60, 80):
+        assert page.nodes[-1].name == str(seen)
+        page = await local.step(act.Scroll(0, 0, 2000))

@@ -1,0 +1,75 @@
+"""A page that was rebuilt while the agent thought: the same element is found again, no other is."""
+
+import asyncio
+
+import pytest
+
+from tests.local_pages import LocalWorld, mark_of
+from webagent.action import actions as act
+
+pytestmark = pytest.mark.browser
+CLOCKS = pytest.mark.parametrize("clock", ["virtual", "real"])
+
+LIVE = """<h1>Prices</h1><div id=b></div><script>let n = 0; function draw() {{ n++; b.innerHTML = `
+  <p>Tick ${{n}}</p>{}<label>Amount <input></label>`; }} draw(); {}</script>"""
+BUTTONS = """<button onclick="document.title='A'">Buy A for ${n}</button>
+  <button onclick="document.title='B'">Sell B</button>"""
+BY_HAND = "<button onclick='draw()'>Redraw</button>"
+
+
+@CLOCKS
+async def test_a_click_reaches_what_the_page_has_rebuilt(local: LocalWorld, clock: str) -> None:
+    page = await local.show(LIVE.format(BUTTONS, "") + BY_HAND, clock=clock)
+    sell, changed = mark_of(page, "Sell B"), mark_of(page, "Buy A for 1")
+    await local.evaluate("draw()")
+    page = await local.step(act.Click(sell))
+    new = mark_of(page, "Sell B")
+    assert page.title == "B" and new != sell
+    assert page.outcome == (
+        f"the page had rebuilt element {sell}; done on {new}, the button of the same name in its"
+        " place"
+    )
+    page = await local.step(act.Click(changed))
+    assert page.outcome == f"element {changed} is gone from the page"
+
+
+async def test_a_page_that_redraws_by_itself_can_be_used(local: LocalWorld) -> None:
+    page = await local.show(LIVE.format(BUTTONS, "setInterval(draw, 700)"), clock="real")
+    field = mark_of(page, "Amount")
+    await asyncio.sleep(1)
+    page = await local.step(act.Fill(field, "12"))
+    assert "rebuilt" in page.outcome
+
+
+async def test_a_page_that_was_loaded_again_can_be_used(local: LocalWorld) -> None:
+    page = await local.show("<button onclick=\"document.title='yes'\">Go</button>", clock="real")
+    await local.evaluate("void setTimeout(() => location.reload())")
+    await asyncio.sleep(0.5)
+    page = await local.step(act.Click(mark_of(page, "Go")))
+    assert page.title == "yes" and "rebuilt" in page.outcome
+
+
+@CLOCKS
+@pytest.mark.parametrize(
+    "change",
+    [
+        "b.innerHTML = b.innerHTML + b.innerHTML",
+        "b.innerHTML = `<p style='height: 300px'>Ad</p>` + b.innerHTML",
+        "b.innerHTML = b.innerHTML.replace('Sell', 'Buy')",
+        "b.innerHTML = b.innerHTML.replaceAll('button', 'summary')",
+    ],
+)
+async def test_what_leaves_a_doubt_is_refused(local: LocalWorld, clock: str, change: str) -> None:
+    page = await local.show(LIVE.format(BUTTONS, ""), clock=clock)
+    sell = mark_of(page, "Sell B")
+    await local.evaluate(f"void ({change})")
+    page = await local.step(act.Click(sell))
+    assert page.outcome == f"element {sell} is gone from the page" and not page.title
+
+
+async def test_buttons_of_the_same_name_are_not_taken_for_each_other(local: LocalWorld) -> None:
+    rows = "<p>One <button>Edit</button></p><p>Two <button>Edit</button></p>"
+    page = await local.show(f"<div id=b>{rows}</div>")
+    first = next(node.mark for node in page.nodes if node.name == "Edit")
+    await local.evaluate("void (b.innerHTML = '<p>Two <button>Edit</button></p>')")
+    assert (await local.step(act.Click(first))).outcome == f"element {first} is gone from the page"
