@@ -22,7 +22,7 @@ class PlannedPlay:
     policy: Policy
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class EpisodePlayer:
     """Where episodes are played. The same calls with the same recorder are loaded, not played."""
 
@@ -31,11 +31,6 @@ class EpisodePlayer:
     provenance: Provenance = field(default_factory=Provenance)
     concurrency: int = 1
     on_episode: Callable[[Trajectory], None] | None = None
-    steps: int = 0
-    """Real steps taken so far, those of failed worlds included."""
-    episodes: int = 0
-    error: str = ""
-    """Of the last episode that the worlds failed at."""
 
     async def play(self, wanted: Sequence[PlannedPlay], phase: str) -> list[Trajectory | None]:
         """Return the episodes in order, None for one that the worlds failed at for good.
@@ -53,17 +48,10 @@ class EpisodePlayer:
             self.open_world,
             concurrency=self.concurrency,
             recorder=self.recorder,
-            on_episode=self._count,
+            on_episode=self.on_episode,
         )
         found = {episode.provenance.index: episode for episode in played}
         return [found.get(index) for index in range(len(plan))]
-
-    def _count(self, episode: Trajectory) -> None:
-        self.steps += len(episode.steps)
-        self.episodes += 1
-        self.error = episode.error or self.error
-        if self.on_episode is not None:
-            self.on_episode(episode)
 
 
 @dataclass(frozen=True, slots=True)

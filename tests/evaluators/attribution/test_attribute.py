@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Completion
 from webagent.records import Ending, Score
+from webagent.rollout import INTERRUPTED
 
 CASES = all_cases()
 
@@ -92,6 +94,9 @@ def test_a_success_has_nothing_to_attribute() -> None:
     done = played("done", "Open it.", (LAMPS, Answer("open")))
     passed = (Score("success", 1.0, "it holds", "checks_hold@1"),)
     assert not has_failed(done, passed) and not has_failed(done, ())
+    cut = replace(done, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
+    assert not has_failed(cut, ()), "a kill is nobody's failure"
+    assert has_failed(replace(cut, error="the browser was closed"), ())
     with pytest.raises(ValueError, match="has not failed"):
         attribute(done, passed)
 
