@@ -116,6 +116,7 @@ async def hold_keys(tab: Tab, keys: tuple[str, ...]) -> AsyncIterator[None]:
 
 
 Point = tuple[float, float]
+Aim = Callable[[], Awaitable[Point]]
 
 _BUTTON_BITS = {"left": 1, "right": 2, "middle": 4}
 _DRAG_MOVES = 5
@@ -139,8 +140,15 @@ async def click(tab: Tab, point: Point, button: Button = "left", count: int = 1)
     await asyncio.gather(*events)
 
 
-async def drag(tab: Tab, start: Point, end: Point, pause: Callable[[], Awaitable[object]]) -> None:
-    """Press at one point, move to the other in small steps and let go.
+async def drag(
+    tab: Tab,
+    start: Point,
+    end: Point,
+    pause: Callable[[], Awaitable[object]],
+    aim: Aim | None = None,
+) -> None:
+    """Press at one point, move to the other in small steps and let go; `aim` says where that is
+    once the drag has begun.
 
     `pause` lets a frame's time pass after each: libraries that drag things follow by frames. Where
     the press starts the browser's native drag and drop, the page gets its events instead.
@@ -153,6 +161,8 @@ async def drag(tab: Tab, start: Point, end: Point, pause: Callable[[], Awaitable
         point = (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)
         await move(tab, point)
         await pause()
+        if aim is not None:
+            end, aim = await aim(), None
     await release_button(tab, end)
 
 

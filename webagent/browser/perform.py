@@ -102,7 +102,12 @@ async def check(action: act.Check | act.Uncheck, tabs: Tabs) -> str:
 
 @perform.register
 async def scroll(action: act.Scroll, tabs: Tabs) -> str:
-    reason = await _ask(tabs, "scrollOn", action.mark, action.dx, action.dy)
+    answer = await tabs.active.ask_about(action.mark, "scrollOn", action.dx, action.dy)
+    reason = _error_in(answer)
+    if answer.get("turnsWheel"):  # a map that zooms, for one
+        place = await _locate(tabs, action.mark)
+        if not (reason := _error_in(place)):
+            await pointer.turn_wheel(tabs.active, (place["x"], place["y"]), action.dx, action.dy)
     if not reason:
         await tabs.active.next_frame()
     return reason
@@ -114,7 +119,15 @@ async def drag_and_drop(action: act.DragAndDrop, tabs: Tabs) -> str:
     end = await tabs.active.ask_about(action.target, "middleOf")
     if "error" in start or "error" in end:
         return _error_in(start) or _error_in(end)
-    await _drag(tabs, (start["x"], start["y"]), (end["x"], end["y"]))
+
+    async def aim() -> pointer.Point:
+        place = await tabs.active.ask_about(action.target, "middleOf", True)
+        there = end if "error" in place else place
+        return there["x"], there["y"]
+
+    await _drag(
+        tabs, (start["x"], start["y"]), (end["x"], end["y"]), None if end["isSeen"] else aim
+    )
     return ""
 
 
@@ -378,10 +391,12 @@ async def _click_on(tabs: Tabs, mark: int, button: Button = "left", count: int =
     return _error_in(place)
 
 
-async def _drag(tabs: Tabs, start: pointer.Point, end: pointer.Point) -> None:
+async def _drag(
+    tabs: Tabs, start: pointer.Point, end: pointer.Point, aim: pointer.Aim | None = None
+) -> None:
     """Drag from one point to another, a frame's time for each move."""
     tab = tabs.active
-    await pointer.drag(tab, start, end, lambda: tabs.clock.wait(tab, _FRAME_MS))
+    await pointer.drag(tab, start, end, lambda: tabs.clock.wait(tab, _FRAME_MS), aim)
 
 
 def _outside(tabs: Tabs, x: int, y: int) -> str:

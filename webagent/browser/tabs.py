@@ -209,6 +209,8 @@ class Tabs:
             self.context.on("response", partial(self._note_response, url.split("/", 3)[:3]))
         await self.clock.start(self.first)
         if failure := await self.first.goto(url):
+            if self.first.downloads_announced:
+                failure = f"{url} is a file to download and no page; start at a page that links it"
             raise WorldError(failure)
         if not await self.clock.load(self.first):
             has_arrived = False

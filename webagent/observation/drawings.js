@@ -118,6 +118,7 @@ function hasBorder(style) {
 
 // Whether there is nothing to see of an element without text.
 function isBlank(element, style) {
+  if (tagOf(element) === "img" && element[own.hasAttribute]("draggable")) return false;
   if (element instanceof SVGElement || element[own.childElementCount] || clean(element[own.textContent])) return false;
   if (channels(style.backgroundColor) || style.backgroundImage !== "none") return false;
   if (style.content !== "normal" || style.boxShadow !== "none") return false;

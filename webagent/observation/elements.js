@@ -125,7 +125,7 @@ function isDay(element) {
 function isSensitive(element, style) {
   if ((LISTENING.has(element) || element[own.matches](HEARS_MOUSE)) && !isDelegate(element, style)) return true;
   if (element[own.hasAttribute]("tabindex") && (element[own.tabIndex] >= 0 || takesKeys(element))) return true;
-  if (element[own.draggable] && tagOf(element) !== "img") return true;
+  if (element[own.draggable] && (tagOf(element) !== "img" || element[own.hasAttribute]("draggable"))) return true;
   if (HANDLES.test(classOf(element))) return true;
   return style.cursor === "pointer" && parentCursor(element) !== "pointer";
 }

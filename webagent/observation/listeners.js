@@ -8,7 +8,7 @@
     "auxclick", "click", "contextmenu", "dblclick", "drop", "mousedown", "mouseenter", "mouseup",
     "pointerdown", "pointerenter", "pointerup", "touchend", "touchstart", "wheel",
   ]);
-  // What only begins a drag is told apart, by the event's detail: 2, and 1 for the others; 4 for keys.
+  // Told apart by the event's detail: 2 for what only begins a drag, 4 for keys, 8 for the wheel, 1 for the others.
   const PRESSES = new Set(["mousedown", "pointerdown", "touchstart"]);
   const KEYS = new Set(["keydown", "keypress", "keyup"]);
   const dispatch = EventTarget.prototype.dispatchEvent;
@@ -27,7 +27,7 @@
   const report = (target, type) => {
     if (!(MOUSE.has(type) || KEYS.has(type)) || !(target instanceof Element)) return;
     if (target instanceof HTMLHtmlElement || target instanceof HTMLBodyElement) return;
-    const detail = KEYS.has(type) ? 4 : PRESSES.has(type) ? 2 : 1;
+    const detail = KEYS.has(type) ? 4 : PRESSES.has(type) ? 2 : type === "wheel" ? 8 : 1;
     if (getRootNode.call(target) instanceof ShadowRoot) reportHidden(target, detail);
     else dispatch.call(document, new FocusEvent(signal, { relatedTarget: target, detail }));
   };

@@ -21,10 +21,18 @@ function isFarOff(element) {
 // with what was entered, what stands in a field as long as it is empty.
 function shownDescription(element, name, value) {
   if (["aria-describedby", "aria-description"].some((each) => element[own.hasAttribute](each))) return accessibleDescription(element);
-  if (isRefused(element)) return clean(element.validationMessage);
+  if (isRefused(element)) return clean(`${element.validationMessage} ${element.validity.patternMismatch ? tooltip(element) : ""}`);
+  if (tagOf(element) === "input" && element.list && !value) return suggestions(element.list);
   const isEmpty = isTextField(element) && !value && channels(getComputedStyle(element, "::placeholder").color);
   const placeholder = isEmpty ? clean(element[own.getAttribute]("placeholder")) : "";
   return lettersOf(name).includes(lettersOf(placeholder)) ? "" : placeholder;
+}
+
+// What the browser offers below an empty field, as far as a short line holds it.
+function suggestions(list) {
+  const labels = [...list.options].map((option) => clean(option.label || option.value)).filter(Boolean);
+  const fits = labels.filter((_, index) => labels.slice(0, index + 1).join(", ").length <= LONGEST_DESCRIPTION - 20);
+  return fits.length ? `suggests ${fits.join(", ")}${fits.length < labels.length ? ", …" : ""}` : "";
 }
 
 const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
@@ -652,7 +660,7 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   else provisional = provisional || -1;
   const walk = new Walk(ignore);
   const layers = layersInFront();
-  for (const layer of layers.length ? layers : [document.body]) if (layer) walk.element(layer, 0, false);
+  for (const layer of layers.length ? layers : [document.body || document.documentElement]) if (layer) walk.element(layer, 0, false);
   walk.flush();
   walk.leaveOutLabels();
   walk.leaveOutCovered();
@@ -660,7 +668,7 @@ function observe({ ignore, firstMark, within, mouse, again }) {
   walk.distinguish();
   sayWeekdays(walk.rows);
   walk.sayWhatIsMissing(layers);
-  for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.body, "passed");
+  for (const said of tellPassed(walk.rows.map((row) => row.name), again)) walk.say(said, document.documentElement, "passed");
   const rows = walk.rows.map((row, index) => [
     row.mark ? markOf(row.element) : 0,
     row.role, row.name, row.value, row.states, row.box, row.depth, row.kind,

@@ -1,6 +1,7 @@
 // What the page's own world reports to this one: who listens for what, what canvases show.
 
 const FOR_KEYS = 4;
+const FOR_WHEEL = 8;
 // Listeners in the page's source, which no script of the page put there.
 const HEARS_MOUSE = `auxclick click contextmenu dblclick drop mousedown mouseenter mouseup pointerdown
   pointerenter pointerup touchend touchstart wheel`.split(/\s+/).map((type) => `[on${type}]`).join();

@@ -111,3 +111,46 @@ async def test_a_field_says_what_it_does_not_take_and_keeps_what_it_had(
     node = page.node(mark)
     assert node and node.value == value
     assert outcome in page.outcome and bool(outcome) == bool(page.outcome)
+
+
+@pytest.mark.parametrize(
+    "source, line",
+    [
+        (
+            "<input aria-label=City list=l><datalist id=l><option value=Rome><option value=Oslo>"
+            "</datalist>",
+            '[1] combobox "City" (suggests Rome, Oslo)',
+        ),
+        ("<img draggable=true width=20 height=20 alt=Piece>", '[1] image "Piece"'),
+    ],
+)
+async def test_what_a_browser_offers_is_listed(local: LocalWorld, source: str, line: str) -> None:
+    assert render(await local.show(source)) == line
+
+
+async def test_the_second_of_two_options_of_one_label_is_chosen(local: LocalWorld) -> None:
+    page = await local.show("""<select aria-label=Size onchange="document.title = value">
+        <option value=none>Pick<option value=a>Large<option value=b>Large</select>""")
+    marks = [node.mark for node in page.nodes if node.name == "Large"]
+    assert (await local.step(act.Click(marks[1]))).title == "b"
+
+
+async def test_what_the_author_says_of_a_pattern_is_said_once_it_is_broken(
+    local: LocalWorld,
+) -> None:
+    page = await local.show("""<form><input aria-label=Code pattern="[0-9]{4}"
+        title="Four digits"><button>Send</button></form>""")
+    await local.step(act.Fill(mark_of(page, "Code"), "abc"))
+    page = await local.step(act.Click(mark_of(page, "Send")))
+    assert "Four digits" in page.nodes[0].description
+
+
+async def test_a_drawing_as_the_whole_document_is_read(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "go.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="99"><a href="#x">'
+        '<text x="10" y="40">Go</text></a></svg>'
+    )
+    world = await browser.world()
+    page = await world.reset(Task("page/drawing@1", (tmp_path / "go.svg").as_uri()))
+    await world.close()
+    assert [node.name for node in page.nodes if node.mark] == ["Go"]

@@ -49,13 +49,16 @@ function reachable(element, most) {
   return { points, hit };
 }
 
-// Where to let go of what is dragged onto an element: its middle, whatever lies there.
-function middleOf(mark) {
+// Where to let go of what is dragged onto an element: its middle, whatever lies there. With `brings` it is
+// scrolled to, as a person does who holds something that belongs further down.
+function middleOf(mark, brings) {
   const element = byMark(mark);
   if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
+  const isSeen = isInView(element);
+  if (brings && !isSeen) bringToMiddle(element);
   const [left, top, width, height] = boxOf(element);
-  return { x: left + width / 2, y: top + height / 2 };
+  return { x: left + width / 2, y: top + height / 2, isSeen };
 }
 
 function isInView(element) {
@@ -214,12 +217,13 @@ function setWhole(element, text, mark) {
 }
 
 function choose(mark, label) {
-  let element = byMark(mark);
-  if (element && tagOf(element) === "option") element = element[own.closest]("select");
+  const marked = byMark(mark);
+  const isOption = marked && tagOf(marked) === "option";
+  const element = isOption ? marked[own.closest]("select") : marked;
   if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   if (tagOf(element) !== "select") return { error: `element ${mark} is not a drop-down list` };
   if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
-  const option = optionOf(element, label);
+  const option = isOption && marked.label === label && !marked.disabled ? marked : optionOf(element, label);
   if (!option) return { error: `element ${mark} has no option ${JSON.stringify(label)}` };
   press(element);
   if (element.multiple) option.selected = !option.selected;
@@ -257,9 +261,17 @@ function focusOn(mark) {
 function scrollOn(mark, dx, dy) {
   const element = mark ? byMark(mark) : document.scrollingElement;
   if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
+  for (let node = element; mark && node && !isScroller(node); node = flatParent(node)) {
+    if ((LISTENING.get(node) & FOR_WHEEL) || node[own.matches]("[onwheel]")) return { turnsWheel: true };
+  }
   let moved = element;
   while (moved && !scrolls(moved, dx, dy)) moved = flatParent(moved);
   return moved ? {} : { error: "there is nothing left to scroll that way" };
+}
+
+function isScroller(element) {
+  const isLonger = element[own.scrollHeight] > element[own.clientHeight] || element[own.scrollWidth] > element[own.clientWidth];
+  return isLonger && /auto|scroll/.test(getComputedStyle(element).overflow);
 }
 
 function scrolls(element, dx, dy) {

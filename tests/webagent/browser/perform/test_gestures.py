@@ -145,3 +145,35 @@ async def test_the_wheel_scrolls_what_lies_under_the_point(
     page = await world.reset(task)
     await world.step(act.ScrollAt(*middle_of(page, "Pane"), 0, 200))
     assert await world.evidence(task) == {"top": 200}
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+@pytest.mark.parametrize("is_native", [True, False])
+async def test_a_drag_reaches_a_target_out_of_view(
+    local: LocalWorld, clock: str, is_native: bool
+) -> None:
+    by_mouse = """onmousedown="held = true" """, """onmouseup="if (held) document.title = 'in'" """
+    by_browser = (
+        """draggable=true ondragstart="event.dataTransfer.setData('text', 'x')" """,
+        """ondragover="event.preventDefault()" ondrop="document.title = 'in'" """,
+    )
+    from_, to = by_browser if is_native else by_mouse
+    page = await local.show(
+        f"""<script>let held = false</script><div {from_} style="width: 90px">Card</div>
+        <div style="height: 3000px"></div><div {to} tabindex=0 style="height: 90px">Done</div>""",
+        clock=clock,
+    )
+    page = await local.step(act.DragAndDrop(mark_of(page, "Card"), mark_of(page, "Done")))
+    assert (page.title, page.outcome) == ("in", "")
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_the_wheel_turns_over_a_map_that_zooms(local: LocalWorld, clock: str) -> None:
+    page = await local.show(
+        """<div id=map tabindex=0 aria-label=Map role=button style="height: 300px; width: 300px">
+        </div><div style="height: 3000px"></div><script>map.addEventListener("wheel", (event) => {
+        event.preventDefault(); document.title = event.deltaY }, { passive: false })</script>""",
+        clock=clock,
+    )
+    page = await local.step(act.Scroll(mark_of(page, "Map"), 0, 120))
+    assert page.title == "120" and page.scroll[0] == 0
