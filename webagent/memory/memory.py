@@ -418,8 +418,9 @@ class Memory:
             memory.failed.update(about.get("failed", {}))
             memory.least_confident = float(about["least_confident"])
             memory.reader = Reader(set(about["texts"]), dict(about["goals"]))
-            for goal in memory.reader.goals.values():
-                memory.reader.learn(goal)
+            as_written = {marked: text for text, marked in memory.reader.goals.items()}
+            for marked in as_written:
+                memory.reader.learn(marked)
             memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
             memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
             for task, tried in about.get("tries", {}).items():
@@ -428,7 +429,8 @@ class Memory:
             for line in lines.splitlines():
                 case = case_from_json(json.loads(line))
                 (memory.index if case.weight > 0 else memory.avoided).add(case)
-                memory.reader.note(case.task, case.goal.text)
+                goal = case.goal.text
+                memory.reader.note(case.task, as_written.get(goal, goal))
         except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
             raise StoreError(
                 f"no memory can be read from {folder} ({error!r}); rebuild it from the run's"

@@ -1,9 +1,12 @@
 """Values without marks are found by what was done, by like goals and by what stands on pages."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.fakes.orders import episode, link, text
 from webagent.action.actions import Answer, Click, Fill
+from webagent.memory import Memory
 from webagent.memory.pages import read_page
 from webagent.memory.values import Reader
 from webagent.records import Node, Trajectory
@@ -65,3 +68,13 @@ def test_the_verb_that_names_what_was_pressed_is_no_value() -> None:
     reader = Reader()
     done = episode("a", "Delete the lamp.", ((link(1, "Delete"), link(2, "lamp")), Click(1)))
     assert [slot.text for slot in reader.remember(done).slots] == ["lamp"]
+
+
+def test_a_loaded_memory_reads_goals_as_the_saved_one_did(tmp_path: Path) -> None:
+    memory = Memory()
+    memory.remember_all([find("a", "find the lamp for me", "lamp")])
+    memory.save(tmp_path)
+    loaded = Memory.load(tmp_path)
+    assert loaded.reader.constants == memory.reader.constants
+    for goal in ("find the lamp for me", "find the red chair for me", "is there a lamp?"):
+        assert loaded.read(goal).text == memory.read(goal).text
