@@ -24,9 +24,9 @@ PRESETS = {
         benchmark="demo",
         demonstrations=0,
         rounds=5,
-        steps=110,
-        round_tokens=20_000,
-        evaluate=9,
+        steps=160,
+        round_tokens=30_000,
+        evaluate=6,
         view=True,
     ),
     "webevolver": compose(
