@@ -242,7 +242,10 @@ class SitePattern:
 
     def touches(self, address: ParsedUrl) -> bool:
         """Return whether the address may lie in the site, by one way to read its path."""
-        return self.has_server(address) and any(map(self._has_path, _readings(address.path)))
+        folder = self.path.rstrip("/").casefold()
+        readings = {path.casefold() for path in _readings(address.path)}
+        is_within = any(each == folder or each.startswith(f"{folder}/") for each in readings)
+        return self.has_server(address) and is_within
 
     def _has_path(self, path: str) -> bool:
         folder = self.path.rstrip("/")
@@ -279,11 +282,16 @@ def site_at(address: ParsedUrl) -> SitePattern:
     return SitePattern(address.host, scheme, address.port)
 
 
+_PARAMETERS = re.compile(r"(?<=[^.;\0])(?:[;\0].*|[\s.]+)$", re.DOTALL)
+"""What servers leave out at the end of a part of a path: parameters, all after a zero, blanks."""
+
+
 def _readings(path: str) -> set[str]:
     """Return the path as written and as servers may read it, decoded and resolved."""
     written = path.partition("?")[0]
     decoded = unquote(unquote(written)).replace("\\", "/")
-    return {written, _resolved(written), _resolved(decoded)}
+    plain = "/".join(_PARAMETERS.sub("", part) for part in decoded.split("/"))
+    return {written, *map(_resolved, (written, decoded, plain))}
 
 
 def _resolved(path: str) -> str:

@@ -220,6 +220,13 @@ def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Gua
     return min(verdicts, key=lambda each: _STRICTEST.index(each.outcome))
 
 
+def decide_press(policy: GuardPolicy, verdict: GuardVerdict, url: str, node: Node) -> GuardVerdict:
+    """Return the verdict on an action that presses this element, too, by a key or by its label: the
+    stricter one, as if it had been clicked."""
+    pressed = _decide_by_rules(policy, act.Click(node.mark), url, node)
+    return min((verdict, pressed), key=lambda each: _STRICTEST.index(each.outcome))
+
+
 def decide_outcome(
     policy: GuardPolicy, action: Action, seen: Observation, led_to: Observation
 ) -> list[GuardVerdict]:

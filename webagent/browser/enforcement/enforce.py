@@ -39,6 +39,7 @@ from webagent.guard.decide import (
     decide_download,
     decide_ip,
     decide_outcome,
+    decide_press,
     decide_request,
     decide_secret,
     decide_server,
@@ -52,7 +53,7 @@ from webagent.guard.decide import (
 )
 from webagent.guard.policy import GuardPolicy, open_for_task
 from webagent.guard.secret import find_placeholders
-from webagent.records import Observation
+from webagent.records import Node, Observation
 
 _KEPT = 200
 _SAID = 3
@@ -209,6 +210,8 @@ class EpisodeGate:
         }
 
 
+_PRESSING = re.compile(r"enter|return|space$|spacebar| $", re.IGNORECASE)
+"""Keys that press what has the focus."""
 _SEARCHED = 1_000_000
 """Bytes of a body that is searched for secrets."""
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
@@ -339,6 +342,8 @@ class Enforcer:
         """Return the action as it would be done, and whether it may be."""
         policy = self._gate.policy
         verdict = decide_action(policy, action, seen)
+        if policy.actions and (node := await _find_pressed(action, tabs, seen)):
+            verdict = decide_press(policy, verdict, seen.url, node)
         if verdict.outcome == "ask":
             verdict = await self._ask(action, seen, verdict, look)
         if verdict.is_allowed:
@@ -465,6 +470,25 @@ class Enforcer:
             # A pop-up that goes nowhere is seen to have failed; any other page stays as it is.
             has_page = frame is not None and frame.url not in ("", "about:blank")
             await route.abort("aborted" if is_navigation and has_page else "blockedbyclient")
+
+
+async def _find_pressed(action: Action, tabs: Tabs, seen: Observation) -> Node | None:
+    """Return what an action presses that it does not name: the button that sends a form, by Enter
+    in one of its fields; the control whose label lies at the point."""
+    match action:
+        case act.Press(key=key) | act.KeyboardDown(key=key) if pressing := _PRESSING.search(key):
+            mark = getattr(action, "mark", 0) or seen.focus
+            is_enter = pressing[0].lower() in ("enter", "return")
+            found = await tabs.active.ask_about(mark, "pressedWith", None, is_enter)
+        case act.KeyboardType(text=text) if "\n" in text or "\r" in text:
+            found = await tabs.active.ask_about(seen.focus, "pressedWith", None, True)
+        case act.MouseClick(x=x, y=y) | act.MouseDoubleClick(x=x, y=y) | act.MouseDown(x=x, y=y):
+            found = await tabs.active.ask("pressedWith", 0, [x, y])
+        case _:
+            return None
+    if not found or "error" in found:
+        return None
+    return Node(0, found["role"], found["name"], found["value"], kind=found["kind"])
 
 
 def _means_the_same(action: Action, seen: Observation, now: Observation) -> bool:

@@ -17,9 +17,30 @@ function actedAt(x, y) {
   }));
 }
 
-function actedInFocus() {
+// What a click at a point or the Enter key presses beside what is there: the control of a label, the button that
+// sends the form of a field. Null for nothing.
+function pressedWith(mark, point, isEnter) {
+  const element = point ? elementAt(...point) : mark ? present(mark) : deepFocus();
+  const label = point && element && element[own.closest]("label");
+  const pressed = label ? label.control : point || !element ? null : !isTextField(element) ? element : isEnter ? senderOf(element) : null;
+  if (!pressed) return null;
+  return { role: roleOf(pressed), name: nameOf(pressed, getComputedStyle(pressed)), value: valueOf(pressed), kind: kindOf(pressed) };
+}
+
+function senderOf(field) {
+  const sends = "button:not([type=button], [type=reset]), input[type=submit], input[type=image]";
+  const { form } = tagOf(field) === "input" ? field : NOTHING;
+  return form ? [...form[own.querySelectorAll](sends), ...form.elements].find((each) => each[own.matches](sends)) || null : null;
+}
+
+function deepFocus() {
   let element = document.activeElement;
   while (element && shadowOf(element) && shadowOf(element).activeElement) element = shadowOf(element).activeElement;
+  return element;
+}
+
+function actedInFocus() {
+  const element = deepFocus();
   return actedFacts(through(element, (frame) => frame.contentDocument.activeElement));
 }
 

@@ -54,7 +54,7 @@ _FUNCTIONS = (
         "throughFrame",
         "titleOf",
     ),
-    *("extent", "typeSecret", "unrest", "reportUserEvents"),
+    *("extent", "pressedWith", "typeSecret", "unrest", "reportUserEvents"),
 )
 
 
