@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -22,6 +23,8 @@ from webagent.store.database import STORE_FILE
 
 if TYPE_CHECKING:
     from webagent.models.builtin.model import BuiltinModel
+
+logger = logging.getLogger(__name__)
 
 SETTINGS, _LOCK = "run.json", "playing.lock"
 _AT_ONCE = 1000
@@ -132,7 +135,11 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Hold the folder while this process plays its run; the system gives it free when the
         process ends, however it does. Raises `StoreError` naming the process that plays it."""
-        with (self.path / _LOCK).open("a+", encoding="utf-8") as file:
+        try:
+            file = (self.path / _LOCK).open("a+", encoding="utf-8")
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
+        with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -141,6 +148,8 @@ class RunFolder:
                 raise StoreError(
                     f"{self.path} is being played by process {player}; wait for it or stop it"
                 ) from None
+            except OSError:  # a file system without locks, where nothing can be held
+                logger.warning("%s cannot be locked; play it in one process alone", self.path)
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()

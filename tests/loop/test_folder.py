@@ -150,3 +150,18 @@ def test_a_run_is_played_by_one_process_until_that_ends(tmp_path: Path) -> None:
         other.kill()
     with RunFolder.open(path).locked():
         assert (path / "playing.lock").read_text() == str(os.getpid())
+
+
+def test_a_folder_that_is_gone_or_has_no_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    gone = RunFolder(tmp_path / "nowhere")
+    with pytest.raises(StoreError, match="nowhere cannot be written"), gone.locked():
+        pass
+
+    def refuse(file: object, how: int) -> None:
+        raise OSError("Operation not supported")
+
+    monkeypatch.setattr("loop.folder.fcntl.flock", refuse)
+    with begun(tmp_path).locked():
+        assert "cannot be locked" in caplog.text
