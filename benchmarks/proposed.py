@@ -12,7 +12,7 @@ from benchmarks.catalogue import Benchmark, Options, TasksMissing
 from benchmarks.task_files import UnreadableTasks, make_suite
 from tasks.suite import Suite
 from tasks.task import UNTRIED, TaskProposal
-from webagent.errors import StoreError
+from webagent.errors import StoreError, UsageError, unknown_name
 from webagent.serialize import from_json
 
 BENCHMARKS = {
@@ -58,9 +58,11 @@ def suite(options: Options, subset: str = "") -> Suite:
 def read(path: Path) -> list[TaskProposal]:
     """Every proposal of a file, refused ones included. Raises `UnreadableTasks`, `TasksMissing`."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise TasksMissing(f"{path} cannot be read: {error}") from error
+    from benchmarks.rules import CONSULTING_RULES, RULES  # all of them, benchmarks' own included
+
     proposals = []
     for number, text in enumerate(lines, 1):
         try:
@@ -68,8 +70,11 @@ def read(path: Path) -> list[TaskProposal]:
             if isinstance(found, dict):
                 found.pop("made", None)
             proposals.append(from_json(TaskProposal, found))
+            for check in proposals[-1].task.checks:
+                if check.rule not in RULES and check.rule not in CONSULTING_RULES:
+                    raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
         except json.JSONDecodeError as error:
             raise UnreadableTasks(f"{path}, line {number}: not JSON: {error}") from error
-        except StoreError as error:
+        except (StoreError, UsageError) as error:
             raise UnreadableTasks(f"{path}, line {number}: no proposal: {error}") from error
     return proposals

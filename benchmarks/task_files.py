@@ -146,7 +146,7 @@ def read_lines(file: Path) -> list[FileEntry]:
 def read_text(file: Path) -> str:
     """Return the text of a file. Raises `UnreadableTasks`."""
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")  # Windows editors begin with a mark
     except OSError as error:
         raise UnreadableTasks(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:

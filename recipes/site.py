@@ -6,7 +6,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -264,13 +265,13 @@ def _examined(build: Build) -> dict[str, Any]:
         left: list[str] = []
         if database and saved:
             left = sorted(find_changes(saved, database, build.site.passing))
-        files = [path for path in running.state.rglob("*") if path.is_file()]
+        sizes = list(_measure_files(running.state))
         return {
             "site": build.site.id,
             "healthy": running.is_healthy(),
             "accounts": sorted(build.site.accounts),
-            "files": len(files),
-            "bytes": sum(path.stat().st_size for path in files),
+            "files": len(sizes),
+            "bytes": sum(sizes),
             "build_seconds": round(build.seconds, 2),
             "start_seconds": round(running.seconds, 3),
             "reset_seconds": round(statistics.median(seconds), 4),
@@ -278,6 +279,14 @@ def _examined(build: Build) -> dict[str, Any]:
             "writes": f"{found.page} to {found.target}" if found else "",
             "unlike_fresh": compare_writes(build, found) if found else [],
         }
+
+
+def _measure_files(folder: Path) -> Iterator[int]:
+    """Yield the size of each file; one that the running site has just removed is passed over."""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                yield path.stat().st_size
 
 
 ACTIONS: dict[str, Callable[[SiteConfig], CommandResult]] = {

@@ -27,7 +27,7 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 def read_toml(path: Path, error: type[Exception] = SetupError) -> dict[str, Any]:
     """Return what a TOML file holds. Raises `error` where it cannot be read or is no TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors begin with a mark
     except OSError as problem:
         raise error(f"{path} cannot be read: {problem.strerror}") from problem
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import types
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
@@ -159,10 +160,12 @@ def _record_decoder(cls: Any) -> _Convert:
             missing = ", ".join(sorted(required - data.keys()))
             raise StoreError(f"a stored {cls.__name__} lacks {missing}; it is cut short or too old")
         if not data.keys() <= decoders.keys():
-            unknown = ", ".join(sorted(data.keys() - decoders.keys()))
+            unknown = sorted(data.keys() - decoders.keys())
+            close = get_close_matches(unknown[0], decoders, n=1, cutoff=0.5)
+            meant = f"did you mean {close[0]}? If not, it" if close else "it"
             raise StoreError(
-                f"a stored {cls.__name__} has the field {unknown}, which this version does not "
-                "know; it was written by a newer one, so read it with that"
+                f"a stored {cls.__name__} has the field {', '.join(unknown)}, which this version"
+                f" does not know; {meant} was written by a newer one, so read it with that"
             )
         given = {}
         for name, value in data.items():

@@ -355,7 +355,7 @@ def find_site(name: str, files: Sequence[Path] = ()) -> AnySite:
         return described[whole]
     if whole not in SITES:
         close = get_close_matches(name, known, n=3, cutoff=0.5)
-        own = "" if close else "; name the file of one of your own with --sites"
+        own = "" if close and described else "; name the file of one of your own with --sites"
         there = ", ".join(close or sorted(known))
         raise UnknownSiteError(f"no site is called {name!r}; there is {there}{own}")
     module, _, part = SITES[whole].partition(":")
@@ -368,7 +368,7 @@ def described_sites(files: Sequence[Path] = ()) -> dict[str, TomlSite]:
     paths are. Raises `SiteError` where two have one id."""
     found: dict[str, TomlSite] = {}
     named = map(Path, filter(None, os.environ.get(FILES_VARIABLE, "").split(os.pathsep)))
-    for file in (*files, *named):
+    for file in {path.resolve(): path for path in (*files, *named)}.values():
         for name, site in read_sites(file).items():
             if name in found or name in SITES:
                 raise SiteError(f"{file} describes {name}, and there is one already; rename it")

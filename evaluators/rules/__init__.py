@@ -1,5 +1,6 @@
 """Task checks: pure functions of the evidence that was captured before the page closed."""
 
+from evaluators.rules import answers as answers
 from evaluators.rules.checks import (
     CONSULTING_RULES,
     RULES,

@@ -1,10 +1,10 @@
 """What a measurement would play, need and take, without spending anything."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.rules import CONSULTING_RULES
+from benchmarks.rules import CONSULTING_RULES, RULES
 from evaluators.rules import is_infeasible
 from loop.folder import RunFolder
 from loop.measurement import measurement
@@ -69,6 +69,10 @@ def _preview_judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str
     ]
     infeasible = [task.name for task in tasks if is_infeasible(task)]
     facts: dict[str, Any] = {"judge": config.judging.judge}
+    if answers := list(_describe_answers(tasks)):
+        facts["answers"] = answers[:_SHOWN] + [f"and {len(answers) - _SHOWN} more"] * (
+            len(answers) > _SHOWN
+        )
     kinds = Counter(leaf.kind for leaf in spec.leaves())
     if unchecked:
         facts["no checks"] = _format_names(unchecked, "only a judge can score them")
@@ -80,6 +84,15 @@ def _preview_judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str
     if infeasible:
         facts["infeasible"] = _format_names(infeasible, "right is to give up")
     return facts
+
+
+def _describe_answers(tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield for each task with an expected answer what would pass."""
+    for task in tasks:
+        for check in task.checks:
+            if check.evidence == "episode.answer" and (rule := RULES.get(check.rule)):
+                meaning = " ".join((rule.__doc__ or check.rule).split()).partition(". ")[0]
+                yield f"{task.name}: {check.expected!r:.60}; passes: {meaning.rstrip('.')}"
 
 
 def _preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | list[str]:

@@ -33,9 +33,9 @@ def test_a_table_is_a_task(tmp_path: Path) -> None:
     file.write_text(GOOD)
     suite = find_benchmark("own").load(Options(files=file))
     hours, order = (suite.task(name, 0) for name in suite.select(["all"]))
-    assert (suite.id, suite.is_seeded) == ("own@1", False)
+    assert (suite.id, suite.is_seeded) == ("own@2", False)
     assert (hours.name, hours.max_steps, hours.skills) == ("hours", 4, ("search",))
-    assert hours.checks == (TaskCheck("episode.answer", "same_text", "9 to 5"),)
+    assert hours.checks == (TaskCheck("episode.answer", "same_answer", "9 to 5"),)
     assert (order.start_url, order.login, order.checks) == (
         "https://shop.example/cart",
         "shop",
@@ -52,6 +52,11 @@ def test_a_table_is_a_task(tmp_path: Path) -> None:
         ('[tasks.a]\nurl = "https://x.test"', "lacks the key 'goal'"),
         ('[tasks.a]\nurl = "x.test"\ngoal = "g"', "expected an http address"),
         ('[tasks.a]\nurl = "http://x"\ngoal = "g"\nmax_steps = 0', "max_steps is 0"),
+        ('[tasks.a]\nurl = "http://x"\ngoal = "g"\ncompare = "text"', "beside an answer"),
+        (
+            '[tasks.a]\nurl = "http://x"\ngoal = "g"\nanswer = "Oslo"\ncompare = "number"',
+            "compare is 'number', but 'Oslo' has no number",
+        ),
         ('[tasks.a]\nurl = "http://x"\ngaol = "g"', "unknown key 'gaol'; expected goal"),
     ],
 )
@@ -159,3 +164,39 @@ def test_a_plain_proposal_without_who_made_it_is_read(tmp_path: Path) -> None:
     first.pop("made")
     path.write_text(json.dumps(first) + "\n")
     assert suite(Options(path), "").names == ("pages-1",)
+
+
+LINE = {
+    "source": "manual",
+    "reason": "by hand",
+    "task": {
+        "id": "notes/add@1",
+        "start_url": "http://notes.test/",
+        "goal": "Add it.",
+        "checks": [{"evidence": "episode.answer", "rule": "same_text", "expected": "x"}],
+    },
+}
+
+
+def test_a_byte_order_mark_at_the_beginning_of_a_file_is_passed_over(tmp_path: Path) -> None:
+    table, lines = tmp_path / "tasks.toml", tmp_path / "tasks.jsonl"
+    table.write_text("\ufeff" + GOOD, encoding="utf-8")
+    lines.write_text("\ufeff" + json.dumps(LINE), encoding="utf-8")
+    assert find_benchmark("own").load(Options(files=table)).names == ("hours", "order")
+    assert find_benchmark("own").load(Options(files=lines)).names == ("add",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("same_text", "same_txt", "unknown rule 'same_txt'; did you mean same_text"),
+        ('"goal"', '"gaol"', "the field gaol, which .* did you mean goal"),
+    ],
+)
+def test_a_misspelt_rule_or_field_is_found_when_the_file_is_read(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    file = tmp_path / "tasks.jsonl"
+    file.write_text(json.dumps(LINE).replace(old, new))
+    with pytest.raises(UnreadableTasks, match=f"line 1: no proposal: .*{said}"):
+        find_benchmark("own").load(Options(files=file))

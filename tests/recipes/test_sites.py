@@ -16,6 +16,7 @@ from benchmarks.sites.control import RunningSite
 from benchmarks.sites.process import Port
 from loop.console.output import Status
 from recipes.cli import main
+from recipes.site import _measure_files
 
 pytestmark = pytest.mark.site
 
@@ -180,3 +181,18 @@ def test_a_port_in_use_is_named(folder, capsys):
         assert "is in use" in capsys.readouterr().err
     finally:
         claimed.release()
+
+
+def test_files_that_the_site_removes_meanwhile_are_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site.db").write_text("12345")
+    (tmp_path / "site.db-wal").touch()
+
+    def look(path: Path) -> bool:
+        if path.suffix == ".db-wal":
+            path.unlink()
+        return True
+
+    monkeypatch.setattr(Path, "is_file", look)
+    assert list(_measure_files(tmp_path)) == [5]

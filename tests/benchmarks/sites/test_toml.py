@@ -129,8 +129,11 @@ def test_a_site_is_found_by_its_id_or_its_name_and_close_ones_are_told(
         SiteError, match=r"no site is called 'shoping@1'; there is shopping@1, webshop@1$"
     ):
         find_site("shoping@1")
+    assert find_site("shopping", [file]).id == "shopping@1"  # one file, named twice
+    other = tmp_path / "other.toml"
+    other.write_bytes(file.read_bytes())
     with pytest.raises(SiteError, match="there is one already"):
-        find_site("shopping", [file])
+        find_site("shopping", [other])
     with pytest.raises(SiteError, match=r"nowhere\.toml cannot be read"):
         find_site("shopping", [tmp_path / "nowhere.toml"])
 

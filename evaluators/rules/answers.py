@@ -1,0 +1,108 @@
+"""Rules for answers in words: what a person would accept as the same text, number or date."""
+
+import re
+import unicodedata
+from calendar import month_abbr, month_name
+from collections.abc import Iterator
+from datetime import date
+
+from evaluators.rules.checks import Quantity, quantities, rule
+from tasks.task import Json
+
+_AROUND = " \t\n\"'“”‘’„«»`*_.,;:!?()[]"
+"""Characters that may stand around an answer without being part of it."""
+_MONTHS = {
+    name.casefold(): number
+    for names in (month_name, month_abbr)
+    for number, name in enumerate(names)
+    if name
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DATES = re.compile(
+    r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)"
+    r"|(?<!\d)(?P<one>\d{1,2})[-/.](?P<two>\d{1,2})[-/.](?P<year2>\d{4})"
+    rf"|(?<!\d)(?P<day3>\d{{1,2}})(?:st|nd|rd|th)?\.? (?:of )?"
+    rf"(?P<name3>{_MONTH})\.?,? (?P<year3>\d{{4}})"
+    rf"|(?P<name4>{_MONTH})\.? (?P<day4>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year4>\d{{4}})"
+)
+
+
+@rule
+def same_answer(found: Json, expected: Json) -> bool:
+    """The same words, number or date, in whatever case, form or unit, and with signs around it."""
+    if same_wording(found, expected):
+        return True
+    if len(_dates(_plain(expected))) == 1:
+        return bool(same_date(found, expected))
+    numbers = [one.text for one in quantities(_plain(expected))]
+    return numbers == [_plain(expected)] and bool(same_number(found, expected))
+
+
+@rule
+def same_wording(found: Json, expected: Json) -> bool:
+    """The same words, whatever their case, spacing, quotation marks, and signs around them."""
+    return _plain(found) == _plain(expected)
+
+
+@rule
+def has_wording(found: Json, expected: Json) -> bool:
+    """A text with the expected words in it, as `same_wording` compares."""
+    wanted = re.escape(_plain(expected))
+    return re.search(rf"(?<!\w){wanted}(?!\w)", _plain(found)) is not None
+
+
+@rule
+def same_number(found: Json, expected: Json) -> bool:
+    """A text whose numbers are all the expected one; a unit may be missing, and is converted."""
+    wanted = next(quantities(_plain(expected)), None)
+    if wanted is None:
+        raise TypeError(f"{expected!r} has no number")
+    given = list(quantities(_plain(found)))
+    alike = [one for one in given if wanted.measure and one.measure == wanted.measure]
+    return bool(given) and all(_is_same_amount(one, wanted) for one in alike or given)
+
+
+@rule
+def same_date(found: Json, expected: Json) -> bool:
+    """A text whose dates are all the expected one, however they are written."""
+    wanted = _dates(_plain(expected))
+    if len(wanted) != 1:
+        raise TypeError(f"{expected!r} has no date")
+    given = _dates(_plain(found))
+    return bool(given) and all(wanted[0] & one for one in given)
+
+
+def _is_same_amount(found: Quantity, wanted: Quantity) -> bool:
+    is_converted = found.measure and found.measure == wanted.measure
+    pair = (found.amount, wanted.amount) if is_converted else (found.number, wanted.number)
+    is_comparable = is_converted or not (found.measure and wanted.measure)
+    return is_comparable and abs(pair[0] - pair[1]) <= 1e-9 * abs(pair[1])
+
+
+def _dates(text: str) -> list[frozenset[date]]:
+    """Return the dates of a text, each with every day that it may mean: 3/4/2026 is two."""
+    return [days for found in _DATES.finditer(text) if (days := frozenset(_days(found)))]
+
+
+def _days(found: re.Match[str]) -> Iterator[date]:
+    part = found.groupdict()
+    year = int(part["year"] or part["year2"] or part["year3"] or part["year4"])
+    pairs = [(part["month"], part["day"])]
+    if part["one"]:
+        pairs = [(part["one"], part["two"]), (part["two"], part["one"])]
+    elif name := part["name3"] or part["name4"]:
+        pairs = [(str(_MONTHS[name]), part["day3"] or part["day4"])]
+    for month, day in pairs:
+        try:
+            yield date(year, int(month), int(day))
+        except ValueError:  # no such day
+            continue
+
+
+def _plain(value: Json) -> str:
+    """Return a text for comparing: one form of each letter, dash and quotation mark."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not text")
+    text = unicodedata.normalize("NFKC", value).casefold()
+    text = re.sub(r"[‐-―−]", "-", re.sub(r"[’‘]", "'", re.sub(r"[“”„]", '"', text)))
+    return " ".join(text.split()).strip(_AROUND) or " ".join(text.split())
