@@ -124,7 +124,9 @@ def difference(
     Wu, JASA 1988). A single repeat says nothing of what another would give.
 
     Where the arms share episodes (repeat, task and seed) only those count and both arms are drawn
-    together; where they share none each is drawn by itself. Where successes and failures leave no
+    together; where they share none each is drawn by itself, and the interval is no narrower than
+    that of two independent rates (Newcombe, "Interval estimation for the difference between
+    independent proportions", Statistics in Medicine 1998). Where successes and failures leave no
     spread to draw from, as after six failures of either arm, the interval is as wide as what was
     not seen may still be frequent. None when either has no episodes. The same arguments give the
     same interval.
@@ -143,25 +145,20 @@ def difference(
         drawn = [one - other for one, other in islice(pairs, resamples)]
     value = fmean(a.values()) - fmean(b.values())
     low, high = percentiles(drawn)
+    counts = [len(arm) if fixed_tasks else len({task for _, task, _ in arm}) for arm in (a, b)]
     if low == high and {*a.values(), *b.values()} <= {0.0, 1.0}:
-        half = _bound_unseen(a, b, fixed_tasks=fixed_tasks, is_paired=bool(shared))
-        low, high = max(-1.0, value - half), min(1.0, value + half)
-    return Interval(value, low, high)
-
-
-def _bound_unseen(a: Outcomes, b: Outcomes, *, fixed_tasks: bool, is_paired: bool) -> float:
-    """Return half the width of the interval of a difference whose resamples all agree.
-
-    What none of n tasks (with `fixed_tasks`: episodes) has shown may still happen as often as
-    Wilson's upper end of 0 in n says; the ends of unpaired arms add up in squares (Newcombe,
-    "Interval estimation for the difference between independent proportions", Statistics in
-    Medicine 1998).
-    """
-    ends = [
-        wilson(0, len(arm) if fixed_tasks else len({task for _, task, _ in arm}))[1]
-        for arm in (a, b)
-    ]
-    return ends[0] if is_paired else math.hypot(*ends)
+        # What none of the tasks or episodes has shown may be as frequent as Wilson's end says.
+        ends = [wilson(0, count)[1] for count in counts]
+        half = ends[0] if shared else math.hypot(*ends)
+        low, high = value - half, value + half
+    elif not shared:
+        one, other = (
+            Interval(fmean(arm.values()), *wilson(fmean(arm.values()) * count, count))
+            for arm, count in zip((a, b), counts, strict=True)
+        )
+        low = min(low, value - math.hypot(one.value - one.low, other.high - other.value))
+        high = max(high, value + math.hypot(one.high - one.value, other.value - other.low))
+    return Interval(value, max(-1.0, low), min(1.0, high))
 
 
 class _Table:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -71,7 +72,7 @@ def run_jobs(
                 process = context.Process(
                     target=_serve, args=(theirs, work, job.name, job.arguments), name=job.name
                 )
-                process.start()
+                start_process(process)
                 theirs.close()
                 running[ours] = (job, process)
             for connection in wait(list(running), timeout=1.0):
@@ -82,6 +83,22 @@ def run_jobs(
                     del running[connection]
     finally:
         stop_processes([process for _, process in running.values()])
+
+
+def start_process(process: SpawnProcess) -> None:
+    """Start a process that Ctrl-C leaves alone until it calls `ignore_interrupts`."""
+    resource_tracker.ensure_running()  # starting it would let signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """Ignore Ctrl-C in this process, which its parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _listen(
@@ -110,7 +127,7 @@ def _listen(
 def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, ...]) -> None:
     """Run the job in its process: pass on its progress, then its error or an empty text."""
     threading.Thread(target=end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     last_report = [0.0]
 
     def say(stage: str, done: float, note: str) -> None:

@@ -1,6 +1,7 @@
 """`webagent benchmark`: check the settings, play the remaining episodes, report the results."""
 
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from loop.failures import summarize_failures
 from loop.folder import RunFolder
 from loop.measurement.environment import check_environment, check_memory
 from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measurement
-from loop.measurement.preview import format_preview, preview_benchmark
+from loop.measurement.preview import format_preview, preview_baselines, preview_benchmark
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
 from loop.notes import read_judge_id
@@ -45,6 +46,8 @@ def main(argv: Sequence[str]) -> CommandResult:
         return CommandResult({"preview": facts})
     check_memory(config, chosen)
     check_environment(config, chosen)
+    if isinstance(beside := preview_baselines(config, chosen), list):
+        print(f"{beside[0]} as baselines afterwards; --no-baselines plays none", file=sys.stderr)
     folder = RunFolder.begin(config, config.run, ["webagent", "benchmark", *argv])
     with folder.locked(), folder.store() as store:
         work = _within_caps(config, chosen, store)

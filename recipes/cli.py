@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from io import TextIOWrapper
 from signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if getsignal(SIGINT) is SIG_IGN and argv is None:  # so a shell starts what is to run behind it
         signal(SIGINT, default_int_handler)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to end
+            stream.reconfigure(errors="replace")
     as_json = JSON in arguments
     rest = [word for word in arguments if word != JSON]
     try:

@@ -5,6 +5,8 @@ import json
 import socket
 from base64 import b64decode
 from binascii import Error as NotBase64
+from collections.abc import Callable
+from functools import partial
 from hmac import compare_digest
 from importlib.metadata import version
 from typing import Any
@@ -42,39 +44,29 @@ _OPEN = "/health"
 
 def make_app(stage: Stage) -> ASGIApp:
     """Return the application: `/ws` for sessions, and what clients ask for by HTTP."""
+    answers: dict[str, Callable[[], Any]] = {
+        "/health": lambda: {"status": "healthy"},
+        "/metadata": partial(_describe, stage),
+        "/schema": schemas,
+        "/tools": lambda: {"tools": list_tools()},
+        "/sessions": lambda: {
+            "active_sessions": stage.places,
+            "max_sessions": stage.config.max_sessions,
+            "episodes": stage.episodes,
+            "failures": stage.failures,
+        },
+        "/openapi.json": lambda: {
+            "openapi": "3.1.0",
+            "info": {"title": "webagent", "version": _API_VERSION},
+            "paths": {
+                **{path: {"get": _ANY_JSON} for path in answers if path != "/openapi.json"},
+                "/mcp": {"post": _ANY_JSON},
+            },
+        },
+    }
 
-    async def health(_: Request) -> Response:
-        return JSONResponse({"status": "healthy"})
-
-    async def metadata(_: Request) -> Response:
-        chosen = stage.chosen
-        return JSONResponse(
-            {
-                "name": "webagent",
-                "description": f"{len(chosen.names)} tasks of {chosen.suite.id} in a real browser",
-                "version": version("webagent-loop"),
-                "suite": chosen.suite.id,
-                "is_seeded": chosen.suite.is_seeded,
-                "split": stage.config.split,
-                "tasks": list(chosen.names),
-            }
-        )
-
-    async def schema(_: Request) -> Response:
-        return JSONResponse(schemas())
-
-    async def tools(_: Request) -> Response:
-        return JSONResponse({"tools": list_tools()})
-
-    async def sessions(_: Request) -> Response:
-        return JSONResponse(
-            {
-                "active_sessions": stage.places,
-                "max_sessions": stage.config.max_sessions,
-                "episodes": stage.episodes,
-                "failures": stage.failures,
-            }
-        )
+    async def answer(request: Request) -> Response:
+        return JSONResponse(answers[request.url.path]())
 
     async def by_socket(request: Request) -> Response:
         reason = f"POST {request.url.path} has no session; {_BY_SOCKET}"
@@ -83,30 +75,29 @@ def make_app(stage: Stage) -> ASGIApp:
     async def mcp(request: Request) -> Response:
         return JSONResponse(answer_rpc(await request.body()))
 
-    async def openapi(_: Request) -> Response:
-        paths: dict[str, Any] = {path: {"get": _ANY_JSON} for path in answers}
-        paths["/mcp"] = {"post": _ANY_JSON}
-        info = {"title": "webagent", "version": _API_VERSION}
-        return JSONResponse({"openapi": "3.1.0", "info": info, "paths": paths})
-
     async def session(websocket: WebSocket) -> None:
         await _serve_session(stage, websocket)
 
-    answers = {
-        "/health": health,
-        "/metadata": metadata,
-        "/schema": schema,
-        "/tools": tools,
-        "/sessions": sessions,
-    }
     routes = [
-        *(Route(path, answer) for path, answer in answers.items()),
+        *(Route(path, answer) for path in answers),
         *(Route(path, by_socket, methods=["POST"]) for path in ("/reset", "/step")),
         Route("/mcp", mcp, methods=["POST"]),
-        Route("/openapi.json", openapi),
         WebSocketRoute("/ws", session),
     ]
     return ClientFilter(Starlette(routes=routes), stage.config.token())
+
+
+def _describe(stage: Stage) -> dict[str, Any]:
+    chosen = stage.chosen
+    return {
+        "name": "webagent",
+        "description": f"{len(chosen.names)} tasks of {chosen.suite.id} in a real browser",
+        "version": version("webagent-loop"),
+        "suite": chosen.suite.id,
+        "is_seeded": chosen.suite.is_seeded,
+        "split": stage.config.split,
+        "tasks": list(chosen.names),
+    }
 
 
 def answer_rpc(body: bytes) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome
 from apps.view.pages import Pages, crumbs_of
 from evaluators.attribution import Attribution, Cause
 from evaluators.statistics import wilson
+from loop.failures import choose_phase, name_episodes
 from webagent.errors import SetupError
 from webagent.records import Ending
 
@@ -296,16 +297,19 @@ def cause_of(line: EpisodeLine, found: Causes) -> str:
 def count_outcomes(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
     """Return how many were chosen, and how often the policy succeeded in them.
 
-    Where none is of the policy, as in a list of baselines, the rate is that of all of them.
+    Where there are evaluation episodes, the rate is theirs; where none is of the policy, as in a
+    list of baselines, it is that of all of them.
     """
-    counted = [line for line in lines if line.entry.is_of_policy] or lines
-    counts = Counter(line.outcome for line in counted)
+    of_policy = [line for line in lines if line.entry.is_of_policy] or lines
+    phase = choose_phase({line.entry.phase for line in of_policy})
+    counts = Counter(line.outcome for line in of_policy if line.is_of_phase(phase))
     good = counts[EpisodeOutcome.SUCCEEDED]
     scored = good + counts[EpisodeOutcome.FAILED]
     low, high = wilson(good, scored)
     return {
         "count": len(lines),
-        "apart": len(lines) - len(counted),
+        "apart": len(lines) - len(of_policy),
+        "episodes": name_episodes(phase),
         "steps": sum(line.entry.steps for line in lines),
         "scored": scored,
         "success": good / scored if scored else 0.0,

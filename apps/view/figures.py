@@ -1,5 +1,6 @@
 """A run in numbers: as its summary says, else worked out beside the requests and kept."""
 
+import shlex
 import threading
 import time
 from collections.abc import Mapping
@@ -122,7 +123,7 @@ def _read_or_summarize(run: Run, contents: Contents) -> tuple[Summary, str]:
     meta = RunMeta(
         benchmark=written["benchmark"] if written else benchmark_of(contents),
         tasks=tuple(written["tasks"] if written else tasks),
-        command=" ".join(map(str, command)) if isinstance(command, list) else "",
+        command=shlex.join(map(str, command)) if isinstance(command, list) else "",
         origins=tuple(
             Origin(
                 commit=str(one.get("commit", "")),

@@ -1,6 +1,7 @@
 """A run at a glance: what came of it, its figures, why episodes failed, what it was made with."""
 
 import mimetypes
+import shlex
 from typing import Any
 
 from starlette.requests import Request
@@ -80,6 +81,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
         if task and task.episode:
             frames = open_episode(run, store, task.episode).film.frames
     examples = [id for row in failures.causes[:2] for id in row.examples[:2]]
+    notices = dict.fromkeys(filter(None, (problem, figures.problem, known.problem, *warnings)))
     content = {
         "contents": contents,
         "outcome": outcome_of(run, settings, contents, is_live=is_live),
@@ -90,7 +92,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
         "figures": figures,
         "summary": None,
         "headline": format_headline(summary) if summary else "",
-        "notices": [text for text in (problem, figures.problem, known.problem, *warnings) if text],
+        "notices": notices,
         "known": known,
         "causes": failures.causes,
         "of_phase": f" phase:{phase}" if phase else "",
@@ -103,7 +105,10 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
         spent = summary.get("spent")
         content |= {
             "summary": summary,
-            "beside": [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
+            "beside": [
+                *map(format_macro, summary.get("macro", ())),
+                *(note for note in summary.get("notes", ()) if note not in notices),
+            ],
             "spent_head": SPENT_HEAD,
             "spent": format_spending_rows(spent) if spent else [],
             "models": format_models(spent) if spent else [],
@@ -138,7 +143,7 @@ def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict
     command = settings.get("command")
     facts = {"folder": str(run.path)}
     if isinstance(command, list):
-        facts["command"] = " ".join(map(str, command))
+        facts["command"] = shlex.join(map(str, command))
     if summary:
         versions = [f"{name} {value or '–'}" for name, value in summary["versions"].items()]
         facts |= {

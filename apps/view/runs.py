@@ -106,7 +106,7 @@ _COLUMNS: Mapping[str, SortableColumn[[RunRow]]] = {
     "episodes": SortableColumn(lambda row: row.episodes, "spare", most_first=True),
     "steps": SortableColumn(lambda row: row.steps, "spare", most_first=True),
     "arms": SortableColumn(lambda row: row.arms, "words spare"),
-    "begun": SortableColumn(lambda row: row.began, "spare", most_first=True),
+    "begun": SortableColumn(lambda row: row.began, "spare roomy", most_first=True),
 }
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import multiprocessing
-import signal
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from loop.executors.worker import WorkerLostError, WorkerReply, WorldHost, WorldSetup
-from loop.jobs import end_with_parent, stop_processes
+from loop.jobs import end_with_parent, ignore_interrupts, start_process, stop_processes
 
 _ENDING_SECONDS = 10.0
 """That a process is given to close what it holds."""
@@ -35,7 +34,7 @@ class ProcessWorker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_hold_worlds, args=(theirs, setup))
-        await asyncio.to_thread(process.start)
+        await asyncio.to_thread(start_process, process)
         theirs.close()
         worker = cls(f"worker {number}, process {process.pid}", process, ours)
         asyncio.get_running_loop().add_reader(ours.fileno(), worker._receive)
@@ -79,7 +78,7 @@ class ProcessWorker:
 def _hold_worlds(connection: Connection, setup: WorldSetup) -> None:
     """The process: answers calls until the pipe is closed."""
     threading.Thread(target=end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     asyncio.run(_answer_calls(connection, WorldHost(setup)))
 
 

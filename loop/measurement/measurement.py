@@ -225,7 +225,7 @@ class Measurement:
         ):
             plan = self.chosen.plan(arm_of(self.config))
             await self._play_policy(on, verdicts, plan, is_measured=True)
-            if self.config.baselines:
+            if self.config.baselines and self.config.baseline_seeds:
                 plain = on.plain()
                 with CostRecorder(self.store, BASELINES) as clock:
                     recordings = await self._recordings(plain, verdicts, clock)

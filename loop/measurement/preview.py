@@ -43,7 +43,7 @@ def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[st
         "steps at most": steps,
     }
     facts |= _preview_judging(config, tasks)
-    facts["baselines"] = _preview_baselines(config, chosen)
+    facts["baselines"] = preview_baselines(config, chosen)
     played = contestant(config, knows=False)
     if played.kind in ("endpoint", "local"):
         # What a language model would read and write at most, roughly.
@@ -95,9 +95,11 @@ def _describe_answers(tasks: Sequence[Task]) -> Iterator[str]:
                 yield f"{task.name}: {check.expected!r:.60}; passes: {meaning.rstrip('.')}"
 
 
-def _preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | list[str]:
-    if not config.baselines:
-        return "left out, as --no-baselines says"
+def preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | list[str]:
+    """Return how many episodes of which baselines are played, and what is replayed."""
+    if not config.baselines or not config.baseline_seeds:
+        flag = "--baseline-seeds 0" if config.baselines else "--no-baselines"
+        return f"left out, as {flag} says"
     seeds = min(config.baseline_seeds, chosen.seeds)
     if config.replay is not None:
         found = measurement.find_recordings(config.replay, chosen)

@@ -169,7 +169,7 @@ class BenchmarkConfig:
     """Also play the baselines: doing nothing, a blind replay and, for infeasible tasks, giving up
     at once."""
     baseline_seeds: int = 2
-    """Number of seeds per task for the baselines."""
+    """Number of seeds per task for the baselines; 0 for no baselines."""
     replay: Path | None = None
     """Folder of a run whose successes are replayed. Default: the scripted solutions of the
     tasks."""
@@ -198,12 +198,12 @@ def check(config: BenchmarkConfig) -> None:
     if config.split not in SPLITS:
         raise unknown_name("split", config.split, SPLITS)
     seeds = 1 if config.seeds is None else config.seeds
-    least = min(config.run.concurrency, config.samples, config.baseline_seeds)
+    least = min(config.run.concurrency, config.samples, config.baseline_seeds + 1)
     check_seeds(config.first_seed, seeds)
     if seeds < 1 or least < 1:
         raise UsageError(
             f"--seeds {seeds} --samples {config.samples} --concurrency {config.run.concurrency}"
-            f" --baseline-seeds {config.baseline_seeds}: all must be at least 1"
+            f" --baseline-seeds {config.baseline_seeds}: all must be at least 1, the last 0"
         )
     check_workers(config.run.workers)
     contestant(config).check()

@@ -238,3 +238,12 @@ def test_few_answers_have_a_calibration_error_though_every_probability_is_right(
     few, many = (calibration_by_chance([i / count for i in range(count)]) for count in (40, 4000))
     assert few > 0.1 and many < 0.03
     assert calibration_by_chance([1.0] * 5) == 0.0
+
+
+def test_three_episodes_of_another_run_promise_little() -> None:
+    many = {(0, f"t{n % 10}", n): float(n != 7) for n in range(150)}
+    few = {(0, "t1", 1000 + n): 1.0 for n in range(3)}
+    found = difference(few, many)
+    assert found is not None
+    assert found.value == pytest.approx(1 / 150)
+    assert found.low < -0.2 and found.high >= found.value

@@ -1,10 +1,20 @@
 """Jobs in processes of their own: their order, their news and their failures."""
 
+import multiprocessing
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from loop.jobs import Job, JobError, JobProgress, run_jobs
+from loop.jobs import (
+    Job,
+    JobError,
+    JobProgress,
+    ignore_interrupts,
+    run_jobs,
+    start_process,
+)
 from tests.fakes.jobs import note
 
 
@@ -48,3 +58,13 @@ def test_a_defect_is_told_below_its_traceback(
 def test_a_job_that_dies_is_said_to_have_died(tmp_path: Path) -> None:
     with pytest.raises(JobError, match=r"dead ended without a word \(exit status 7\)"):
         run_jobs([job(tmp_path, "dead", "dies")], note, 1, lambda news: None)
+
+
+def test_an_interrupt_while_a_process_starts_does_not_end_it(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=ignore_interrupts)
+    start_process(process)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)  # it is still importing what it runs
+    process.join(60)
+    assert process.exitcode == 0

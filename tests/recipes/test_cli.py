@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,10 @@ from recipes import cli
 from recipes.commands import REPLACED, Command, load
 from recipes.help import SHORT, select_important
 from recipes.settings import options_of
+from tests.fakes.run import measure
 from webagent.errors import SetupError, StoreError, unknown_name
+from webagent.records import Provenance
+from webagent.store import Store
 
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
 
@@ -247,6 +251,16 @@ def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(
 
     assert cli.main(["streaming"]) == 0
     assert capsys.readouterr().out == "for a program: False\n"
+
+
+def test_a_terminal_that_lacks_a_sign_shows_another(tmp_path: Path) -> None:
+    with Store.open(tmp_path, create=True) as store:
+        measure(store, Provenance(phase="evaluate"), "größer → 5", 0, False)
+    line = [sys.executable, "-m", "recipes.cli", "report", str(tmp_path), "--failures"]
+    surroundings = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(line, env=surroundings, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"Fix " in done.stdout
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:

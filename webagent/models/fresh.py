@@ -53,6 +53,7 @@ def create_model(
         raise SetupError(f"a vocabulary of {shape.vocabulary} has no room for the 256 bytes")
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers.utils.logging import disable_progress_bar
 
     words = _train_tokenizer(texts, shape.vocabulary)
     words.model_max_length = shape.context
@@ -75,6 +76,7 @@ def create_model(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = LlamaForCausalLM(config)
+    disable_progress_bar()
     network.save_pretrained(folder)
     words.save_pretrained(folder)
     return int(network.num_parameters())

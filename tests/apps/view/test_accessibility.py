@@ -8,6 +8,9 @@ import pytest
 from playwright.async_api import Browser as Chromium
 
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+CUT = """[...document.querySelectorAll('.scroll')]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.ariaLabel)"""
+"""The tables whose last columns are out of sight."""
 PAGES = {
     "runs": "/",
     "run": "/run/one",
@@ -23,7 +26,7 @@ PAGES = {
 @pytest.mark.sample(4)
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 1280, 1600])
 async def test_no_page_has_a_serious_finding(
     made_runs: Path, view: Callable[[Path], str], chromium: Chromium, theme: str, width: int
 ) -> None:
@@ -41,6 +44,8 @@ async def test_no_page_has_a_serious_finding(
         serious += [(name, *found) for found in await findings(page)]
         wide = await page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, f"{name} is {wide} pixels wide"
+        cut = await page.evaluate(CUT)
+        assert width < 1280 or not cut, f"columns of {name} are cut at {width} pixels: {cut}"
     await context.close()
     assert serious == []
 

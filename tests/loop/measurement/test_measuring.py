@@ -205,7 +205,7 @@ def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
         (("--replay", "nowhere"), Status.SETUP, "nowhere"),
         (("--addresses", "nowhere.toml"), Status.SETUP, "nowhere.toml cannot be read"),
         (("--har", "nowhere.har"), Status.SETUP, "nowhere.har cannot be read"),
-        (("--baseline-seeds", "0"), Status.USAGE, "must be at least 1"),
+        (("--baseline-seeds", "-1"), Status.USAGE, "must be at least 1, the last 0"),
         (("--first-seed", "1000000"), Status.USAGE, "a split has 1,000,000 seeds"),
         (("--first-seed", "-1"), Status.USAGE, "the first of which is 0"),
     ],

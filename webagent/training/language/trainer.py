@@ -358,6 +358,9 @@ class Trainer:
         if is_adapted(model):
             save_adapter(model, folder, self.base, weights)
         elif hasattr(model, "save_pretrained"):
+            from transformers.utils.logging import disable_progress_bar
+
+            disable_progress_bar()
             model.save_pretrained(folder, state_dict=weights)
         else:
             raise SetupError(
