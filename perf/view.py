@@ -133,7 +133,7 @@ def add(store: Store, number: int, steps: int, dice: random.Random) -> None:
     doubted = dice.random() < 0.1
     store.score(
         whole.id,
-        Score("success", float(succeeded), "as the page says", "checks_hold@1"),
+        Score("success", float(succeeded), "as the page says", "checks_hold@2"),
         Score("success", float(succeeded != doubted), "as it looks", "model@1"),
     )
 

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import tyro
@@ -12,7 +11,7 @@ import tyro
 from loop.console.output import CommandResult, wait_for_enter
 from recipes.settings import resolve
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
-from webagent.browser.sessions.profile import Profile, open_for_person, read_profile
+from webagent.browser.sessions.profile import Profile, named_profile, open_for_person
 from webagent.errors import SetupError, UsageError
 
 
@@ -60,7 +59,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         return CommandResult(LoggedIn(str(store.folder), logins))
     if not config.url or not config.site:
         raise UsageError("expected a URL and a name: webagent login URL --site NAME")
-    profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+    profile = named_profile(config.profiles, config.site if config.profiles else "")
     storage = asyncio.run(_log_in(config, profile))
     path = store.save(Login(config.site, config.url, storage, time.time()))
     if store.passphrase:

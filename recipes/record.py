@@ -18,7 +18,7 @@ from loop.folder import RunFolder
 from recipes.settings import resolve
 from tasks.task import Task
 from webagent.browser.chromium import find_chromium
-from webagent.browser.sessions.profile import Profile, read_profile
+from webagent.browser.sessions.profile import Profile, named_profile
 from webagent.errors import UsageError, WebAgentError
 from webagent.records import Provenance, Trajectory
 from webagent.store import Store
@@ -85,10 +85,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         return import_episodes(config.imports, config.into, config, command)
     if not config.url.startswith(("http://", "https://", "file://")):
         raise UsageError(f"expected a URL: webagent record http://…; found {config.url!r}")
-    if bool(config.profiles) != bool(config.site):
-        raise UsageError(
-            "--profiles and --site go together: the file and the name of a table in it"
-        )
+    profile = replace(named_profile(config.profiles, config.site), dialogs="ask")
     find_chromium(headless=config.headless)
     if config.into is not None:
         folder = RunFolder.open(config.into)
@@ -98,7 +95,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         )
     with folder.store() as store:
         try:
-            made = asyncio.run(_record(config, folder.path.name, store))
+            made = asyncio.run(_record(config, profile, folder.path.name, store))
         except WebAgentError:
             # A folder made for a recording of which nothing came is removed.
             stored = [store.load(episode) for episode in store.ids("any")]
@@ -119,7 +116,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     return CommandResult(kept)
 
 
-async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
+async def _record(config: RecordConfig, profile: Profile, run: str, store: Store) -> Trajectory:
     index = len(store.ids("any"))
     provenance = Provenance(run=run, arm=WHO, phase=PHASE, index=index)
     demonstration = DemonstrationEpisode(_task(config, index), provenance, store, _say)
@@ -138,8 +135,7 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
             answer_typed(answered)
         else:
             _say("Close the window, or press Ctrl-C here, when you are done.")
-        profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
-        last = await session.run(_task(config, index), replace(profile, dialogs="ask"))
+        last = await session.run(_task(config, index), profile)
     answer = answers[0] if answers else ""
     if config.goal or not sys.stdin.isatty():
         goal = config.goal

@@ -17,6 +17,7 @@ from apps.replay.script import script_of
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve
+from webagent.browser.sessions.profile import named_profile
 from webagent.errors import SetupError, UsageError
 
 
@@ -49,10 +50,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         raise UsageError(
             f"--url {config.url!r} is not a URL; it must begin with http:// or https://"
         )
-    if bool(config.profiles) != bool(config.site):
-        raise UsageError(
-            "--profiles and --site go together: the file and the name of a table in it"
-        )
+    named_profile(config.profiles, config.site)
     if config.concurrency < 1:
         raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
     chosen = load_recordings(config)

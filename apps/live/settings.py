@@ -133,7 +133,7 @@ def check(config: RunConfig) -> None:
         from webagent.browser.sessions.login import Logins
 
         Logins(config.logins).named(config.login)
-    if config.profiles is not None or config.proxy:
+    if config.profiles or config.site or config.proxy:
         profile_of(config)
     schema_in(config)
     if config.headed:
@@ -143,9 +143,6 @@ def check(config: RunConfig) -> None:
 def _check_together(config: RunConfig) -> None:
     """Raise `UsageError` for settings that do not go together."""
     wrong = {
-        "--profiles and --site go together: the file and the name of a table in it": (
-            bool(config.profiles) != bool(config.site)
-        ),
         "--profile and --login both name a login to begin with; give one of them": (
             config.profile and config.login
         ),
@@ -247,11 +244,11 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
 
 def profile_of(config: RunConfig) -> "Profile":
     """Return how the browser presents itself. Raises `SetupError`."""
-    from webagent.browser.sessions.profile import Profile, read_profile
+    from webagent.browser.sessions.profile import named_profile
 
-    profile = Profile(dialogs="ask")
-    if config.profiles is not None:
-        profile = read_profile(config.profiles, config.site)
+    profile = named_profile(config.profiles, config.site)
+    if config.profiles is None:
+        profile = replace(profile, dialogs="ask")
     if config.proxy:
         profile = replace(profile, proxy=config.proxy)
         profile.context_options((1, 1))  # which says what is wrong with the address

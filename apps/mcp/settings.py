@@ -5,7 +5,7 @@ from pathlib import Path
 
 from loop.flat import Important
 from webagent.action import ACTIONS, ESSENTIAL
-from webagent.browser.sessions.profile import Profile, read_profile
+from webagent.browser.sessions.profile import Profile, named_profile
 from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site, read_policy
 
@@ -93,10 +93,7 @@ class McpConfig:
                 f"--host {self.host} is for others than this machine: say with --allowed-hosts by"
                 " which names they call it, as browser.example:8931"
             )
-        if bool(self.profiles) != bool(self.site):
-            raise UsageError(
-                "--profiles and --site go together: the file and the name of a table in it"
-            )
+        named_profile(self.profiles, self.site)
 
     @property
     def has_model(self) -> bool:
@@ -123,7 +120,7 @@ class McpConfig:
     def profile(self) -> Profile:
         """Return how the browser presents itself; the assistant answers dialogs. Raises
         `SetupError`."""
-        found = read_profile(Path(self.profiles), self.site) if self.profiles else Profile()
+        found = named_profile(self.profiles, self.site)
         return replace(found, dialogs="ask", headed=self.headed or found.headed)
 
 

@@ -23,7 +23,7 @@ from webagent.action import actions as act
 from webagent.action.actions import AnswerDialog
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Logins
-from webagent.browser.sessions.profile import Profile, read_profile
+from webagent.browser.sessions.profile import named_profile
 from webagent.errors import SetupError, StoreError, UsageError, unknown_name
 from webagent.guard import Guard
 from webagent.guard.secret import find_placeholders
@@ -381,7 +381,7 @@ async def worlds(
 ) -> AsyncIterator[OpenWorld]:
     """Open worlds, each with sites of its own where tasks need them; dialogs wait where some were
     answered. Raises `SetupError`."""
-    profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+    profile = named_profile(config.profiles, config.site)
     if any(
         any(isinstance(step.decision.action, AnswerDialog) for step in each.episode.steps)
         for each in chosen

@@ -24,7 +24,7 @@ from webagent.records import Observation, Provenance, Score, Trajectory
 from webagent.rollout import episode_id, run_episode
 from webagent.store import Store
 
-JUDGE = "checks_hold@1"
+JUDGE = "checks_hold@2"
 SEEN_BY_MODEL: dict[tuple[str, int], tuple[Message, ...]] = {}
 """The prompt of each step as the model was really asked, by episode and position."""
 

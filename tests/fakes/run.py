@@ -20,7 +20,7 @@ from webagent.rollout import episode_id
 from webagent.store import Store
 
 TASKS = ("click-link", "enter-text", "login-user", "read-table")
-JUDGE = "checks_hold@1"
+JUDGE = "checks_hold@2"
 HELD_OUT = 2_000_000
 
 

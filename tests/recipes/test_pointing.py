@@ -30,7 +30,7 @@ def stored(
                 provenance=Provenance(index=index, phase=phase),
             )
             store.add(made)
-            store.score(made.id, Score("success", value, "", "checks_hold@1"))
+            store.score(made.id, Score("success", value, "", "checks_hold@2"))
     return folder
 
 

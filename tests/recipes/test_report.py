@@ -223,7 +223,7 @@ def test_an_episode_with_broken_text_can_still_be_written(store: Store, tmp_path
     whole = episode(Provenance(arm="none", phase="evaluate"), "click-link", 0, False)
     odd = replace(whole, goal="half \ud83d \x00 pair", ending=Ending.STEP_LIMIT)
     store.add(odd)
-    store.score(odd.id, Score("success", 0.0, "bad \ud83d", "checks_hold@1"))
+    store.score(odd.id, Score("success", 0.0, "bad \ud83d", "checks_hold@2"))
     written = write_report(summarize(store, META), store, tmp_path)
     assert "half \\ud83d \N{REPLACEMENT CHARACTER} pair" in written.read_text(encoding="utf-8")
 

@@ -448,7 +448,7 @@ USAGE, SETUP = Status.USAGE, Status.SETUP
         ("RUN --out o --imagined-share 1", USAGE, "must be a share below 1"),
         ("RUN --out o --observation htm", USAGE, "did you mean html"),
         ("RUN --out o --observation html", SETUP, "was not recorded as html"),
-        ("RUN --out o --judge gues", SETUP, "the run was judged by checks_hold@1"),
+        ("RUN --out o --judge gues", SETUP, "the run was judged by checks_hold@2"),
         ("RUN --out o --arms nobody", SETUP, "nothing to export"),
         ("nowhere --out o", SETUP, "holds no run.sqlite"),
     ],

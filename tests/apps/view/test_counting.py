@@ -41,7 +41,7 @@ def run(tmp_path: Path) -> Path:
         dreamt = Provenance(arm="m", phase="imagine", world="imagined")
         dream = episode(dreamt, "click-link", 0, False)
         store.add(dream)
-        store.score(dream.id, Score("success", 0.0, "imagined", "checks_hold@1"))
+        store.score(dream.id, Score("success", 0.0, "imagined", "checks_hold@2"))
     return folder
 
 
@@ -120,7 +120,7 @@ def test_runs_of_different_benchmarks_are_compared_with_a_warning(
             whole = episode(place, "click-link", index, True)
             task = replace(whole.task, id="oscar/click-link@1")
             store.add(replace(whole, task=task))
-            store.score(whole.id, Score("success", 1.0, "seen", "checks_hold@1"))
+            store.score(whole.id, Score("success", 1.0, "seen", "checks_hold@2"))
     with urlopen(f"{view(run.parent)}/compare/runs?a=one&b=two") as answer:
         page = answer.read().decode()
     assert "A was measured on miniwob@1 and B on oscar@1" in page

@@ -168,7 +168,7 @@ def another(store: Store, index: int, *, finish: bool) -> None:
         for position, step in enumerate(whole.steps):
             store.add_step(whole.id, position, step)
         store.finish(whole)
-        store.score(whole.id, Score("success", 1.0, "it holds", "checks_hold@1"))
+        store.score(whole.id, Score("success", 1.0, "it holds", "checks_hold@2"))
 
 
 async def test_pages_follow_a_run_that_goes_on(tmp_path: Path, view: View, page: Page) -> None:

@@ -12,7 +12,7 @@ from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GiveUp, Goto, SelectOption
 from webagent.records import Decision, Ending, Node, Observation, Score, Step, Trajectory
 
-FAILED = (Score("success", 0.0, "it does not hold", "checks_hold@1"),)
+FAILED = (Score("success", 0.0, "it does not hold", "checks_hold@2"),)
 SITE = "http://shop.test"
 
 

@@ -92,7 +92,7 @@ def test_the_step_to_blame_is_named() -> None:
 
 def test_a_success_has_nothing_to_attribute() -> None:
     done = played("done", "Open it.", (LAMPS, Answer("open")))
-    passed = (Score("success", 1.0, "it holds", "checks_hold@1"),)
+    passed = (Score("success", 1.0, "it holds", "checks_hold@2"),)
     assert not has_failed(done, passed) and not has_failed(done, ())
     cut = replace(done, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
     assert not has_failed(cut, ()), "a kill is nobody's failure"
@@ -114,7 +114,7 @@ def test_an_evaluator_that_is_trusted_has_the_last_word() -> None:
 def test_a_wall_explains_a_check_that_could_not_be_made() -> None:
     wall = page("/lamps", "403 Forbidden", title="403 Forbidden")
     walled = played("wall", "Read it.", (LAMPS, Click(3)), (wall, Answer("no")))
-    lost = (Score("success", None, "evidence page was not captured: HTTP 403", "checks_hold@1"),)
+    lost = (Score("success", None, "evidence page was not captured: HTTP 403", "checks_hold@2"),)
     assert attribute(walled, lost).cause is Cause.ACCESS
 
 

@@ -30,7 +30,7 @@ def made(stock: int) -> dict[str, Json]:
 
 
 def blamed(trajectory: Trajectory) -> Attribution:
-    return attribute(trajectory, (Score("success", 0.0, "fails", "checks_hold@1"),))
+    return attribute(trajectory, (Score("success", 0.0, "fails", "checks_hold@2"),))
 
 
 def test_a_wrong_value_in_a_table_is_named_with_the_step_that_gave_it() -> None:

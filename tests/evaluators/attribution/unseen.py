@@ -161,10 +161,10 @@ def the_verdict() -> Iterator[Made]:
     """What was judged rather than what was done."""
     blame = partial(failed, Cause.JUDGE, goal='Open the issue "Crash on start".')
     turns = [(BOARD, Click(21)), (page("http://code.test/21", "Crash on start"), Answer(""))]
-    lost = Score("success", None, "evidence issue was not captured: HTTP 401", "checks_hold@1")
+    lost = Score("success", None, "evidence issue was not captured: HTTP 401", "checks_hold@2")
     closed = {"evidence": {"uncaptured": {"issue": "HTTP 401"}}, "scores": (lost,)}
     yield blame("evidence behind a login", None, *turns, **closed)
-    split = (Score("success", 1.0, "ok", "checks_hold@1"), Score("success", 0.0, "no", "orm@3"))
+    split = (Score("success", 1.0, "ok", "checks_hold@2"), Score("success", 0.0, "no", "orm@3"))
     yield blame("reward model against the rule", None, *turns, scores=split)
 
 

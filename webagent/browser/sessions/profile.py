@@ -20,7 +20,7 @@ from webagent.browser.sessions.login import (
     join_states,
     read_storage_state,
 )
-from webagent.errors import SetupError, WorldError, unknown_name
+from webagent.errors import SetupError, UsageError, WorldError, unknown_name
 from webagent.files import read_toml
 
 Dialogs: TypeAlias = Literal["dismiss", "ask"]
@@ -87,6 +87,18 @@ class Profile:
             options["geolocation"] = {"latitude": latitude, "longitude": longitude}
         granted = [*self.permissions, *(["geolocation"] if self.geolocation else [])]
         return options | ({"permissions": granted} if granted else {})
+
+
+def named_profile(profiles: Path | str | None, site: str) -> Profile:
+    """Return the profile that `--profiles` and `--site` name, a plain one where neither is given.
+
+    Raises `UsageError` where only one is, `SetupError` as `read_profile`.
+    """
+    if bool(profiles) != bool(site):
+        raise UsageError(
+            "--profiles and --site go together: the file and the name of a table in it"
+        )
+    return read_profile(Path(profiles), site) if profiles else Profile()
 
 
 def read_profile(file: Path, site: str) -> Profile:

@@ -86,7 +86,7 @@ async def test_verdicts_quote_pages_that_can_be_gone_to(
 ) -> None:
     await page.goto(at(ids[1]))
     judge = page.locator(".verdicts li", has_text=JUDGE)
-    await expect(judge).to_contain_text("≠ departs from checks_hold@1")
+    await expect(judge).to_contain_text("≠ departs from checks_hold@2")
     await judge.get_by_role("link").click()
     await expect(page.locator("#scene h2")).to_have_text("Step 2 of 3")
     await expect(page.locator("#scene mark")).to_contain_text("nobody")

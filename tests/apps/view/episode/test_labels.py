@@ -82,7 +82,7 @@ def test_labels_given_in_the_viewer_are_what_judges_are_held_against(
 ) -> None:
     assert cli.main(["judge", str(judged), "--against", str(judged / labels)]) == 0
     found = json.loads((judged / "agreement.json").read_text())["evaluators"]
-    counts = found["checks_hold@1"]["counts"]
+    counts = found["checks_hold@2"]["counts"]
     assert (counts["true_positives"], counts["true_negatives"]) == (1, 1)
     assert found["evidence[big-1]@1#abc"]["counts"]["false_positives"] == 1
 
@@ -92,7 +92,7 @@ async def test_a_label_that_departs_from_the_checks_is_marked(
 ) -> None:
     await _label(page, f"{view(labelled)}/run/played/episode/{ids[1]}", "s", "Ada")
     mark = page.locator("#labels .verdicts li .pill.bad")
-    await expect(mark).to_have_text("≠ departs from checks_hold@1")
+    await expect(mark).to_have_text("≠ departs from checks_hold@2")
 
 
 @pytest.mark.sample(5)

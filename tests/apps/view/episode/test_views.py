@@ -82,7 +82,7 @@ def test_a_reason_leads_to_the_pages_that_it_names() -> None:
 
 def test_who_departs_from_the_checks_is_told_and_people_count_where_there_are_none() -> None:
     whole = episode((FORM, Click(2)), last=replace(FORM, over=True))
-    truth = Score("success", 0.0, "no", "checks_hold@1")
+    truth = Score("success", 0.0, "no", "checks_hold@2")
     other = Score("success", 0.9, "yes", "judge@1")
     found = findings(whole, (truth, other), (), (), None)
     assert [one.departs for one in found.verdicts] == [False, True]
