@@ -103,8 +103,9 @@ function overlap(one, other) {
 function rowWords(element) {
   if (element[own.closest]("th, thead, [role=columnheader]")) return "all rows";
   const row = element[own.closest]("tr, [role=row]");
-  const cells = row ? [...row[own.children]].filter((cell) => !cell[own.contains](element)) : [];
+  const hasWords = (cell) => /\p{L}{2}/u.test(cell[own.textContent]) && !cell[own.contains](element);
   const isPlain = (cell) => !cell[own.querySelector]("button, input, select, textarea, table, [role=button]");
-  const words = cells.filter(isPlain).map(visibleText).find((text) => /\p{L}{2}/u.test(text)) || "";
+  const cell = row && [...row[own.children]].find((each) => hasWords(each) && isPlain(each));
+  const words = cell ? visibleText(cell) : "";
   return words.length <= LONGEST_CELL ? words : "";
 }
