@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from tyro.conf import Positional
 
@@ -89,7 +90,7 @@ def show_while(run: Path) -> Iterator[None]:
 
     host = LOCAL[0]
     with listen(host, 0, FIRST_PORT) as listening:
-        address = f"{address_of(host, listening.getsockname()[1])}/"
+        address = f"{address_of(host, listening.getsockname()[1])}/run/{quote(run.name)}"
         server = server_of(Archive(run))
         thread = threading.Thread(target=lambda: server.run(sockets=[listening]), daemon=True)
         thread.start()
