@@ -325,8 +325,12 @@ class Memory:
         its own cases, a goal in other words being as much less familiar as it is."""
         if confidence >= self.least_confident:
             return False
+        return confidence < self.least_confident * self.familiarity(observation, steps)
+
+    def familiarity(self, observation: Observation, steps: Sequence[Step]) -> float:
+        """Return how far a goal is put as those remembered are, at most 1."""
         scene = self.scene(observation, steps)
-        return confidence < self.least_confident * familiarity(scene, self.recall(scene))
+        return familiarity(scene, self.recall(scene))
 
     def _least_confident(self, steps: Sequence[tuple[Trajectory, int]]) -> float:
         """The confidence that all but few of the right ones among these steps have."""

@@ -100,9 +100,10 @@ class BuiltinPolicy:
         repeated = find_tried_actions(trajectory, observation)
         if repeated:
             written = self._fresh(written, prefix, trajectory, observation, repeated)
-        if remembered is not None:
-            network = math.exp(OVERCONFIDENCE * written.log_prob)
-            if confidence_of(remembered) >= network:
+        if remembered is not None and memory is not None:
+            # A goal in other words is no more familiar to the network than to memory.
+            familiar = memory.familiarity(observation, trajectory.steps)
+            if confidence_of(remembered) >= familiar * math.exp(OVERCONFIDENCE * written.log_prob):
                 return remembered
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
 
@@ -147,7 +148,9 @@ class BuiltinPolicy:
         One action can be written in several ways; the most probable of them stands for it.
         """
         different: dict[Action, Decision] = {}
+        familiar = 1.0
         if self.memory is not None:
+            familiar = self.memory.familiarity(observation, trajectory.steps)
             for decision in recollect(self.memory, trajectory, observation, n):
                 different[decision.action] = decision
         started = time.monotonic()
@@ -157,7 +160,8 @@ class BuiltinPolicy:
         for beam in beams:
             decision = self.decision(beam, prefix, trajectory, seconds)
             if self.memory is not None:
-                held = Candidate(format_action(decision.action), OVERCONFIDENCE * beam.log_prob)
+                log_prob = OVERCONFIDENCE * beam.log_prob + math.log(max(familiar, 1e-9))
+                held = Candidate(format_action(decision.action), log_prob)
                 decision = replace(decision, candidates=(held,))
             known = different.get(decision.action)
             if known is None or confidence_of(known) < confidence_of(decision):
