@@ -267,3 +267,15 @@ async def test_a_task_that_succeeded_in_other_words_is_done_alike_while_explorin
         recollect(memory, at(new, 0), new.steps[0].observation, 1, task)[0] for task in ("", "on")
     ]
     assert [each.action for each in found] == [Click(2), Click(1)]
+
+
+@pytest.mark.parametrize(("familiarity", "source"), [(1.0, "policy"), (1e-12, MEMORY)])
+async def test_a_goal_in_other_words_is_no_more_familiar_to_the_network(
+    familiarity: float, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, memory = look_up("new", "10050", 70), taught()
+    proposal = Proposal(Click(70), 1e-9, (), ())
+    monkeypatch.setattr(Memory, "propose", lambda *given, **named: [proposal])
+    monkeypatch.setattr(Memory, "familiarity", lambda *given: familiarity)
+    policy = BuiltinPolicy(untrained(), memory=memory)
+    assert (await policy.act(at(new, 0), new.steps[0].observation)).source == source
