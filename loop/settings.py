@@ -133,9 +133,10 @@ class ImproveConfig:
     """Number of rounds of the loop."""
     steps: Important[int] = 1600
     """Maximum number of real browser steps per round."""
-    temperature: float = 1.2
+    temperature: float | None = None
     """Sampling temperature of the policy during collection; the built-in policy explores a task
-    that it has examples of only after a try has failed."""
+    that it has examples of only after a try has failed. Default: 1.2 for it, 1 for language
+    models."""
     samples: int = 1
     """Episodes per sampled task, for objectives that compare episodes: `dpo`, `grpo`, `gspo`."""
     memory: Literal["on", "off"] = "on"
@@ -156,10 +157,12 @@ class ImproveConfig:
     steps."""
     imagination: OmitArgPrefixes[ImaginationSettings] = field(default_factory=ImaginationSettings)
     """Imagined episodes, in the arm `imagined`."""
-    base_tokens: int = 500_000
-    """Prompt and target tokens of the initial training on demonstrations."""
-    round_tokens: int = 500_000
-    """Prompt and target tokens of the policy's training per round, also in the control arm."""
+    base_tokens: int | None = None
+    """Prompt and target tokens of the initial training on demonstrations. Default: 500,000 for the
+    built-in policy, two passes over the rows for a language model."""
+    round_tokens: int | None = None
+    """Prompt and target tokens of the policy's training per round, also in the control arm.
+    Default: as above; one pass for objectives that compare what one policy did."""
     weights: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """Weights of a local language model and the objective that trains them."""
     fit: OmitArgPrefixes[FitSettings] = field(default_factory=FitSettings)
@@ -173,6 +176,8 @@ class ImproveConfig:
     violations: float | None = None
     """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
     run stops. Default: count only. Needs --guard."""
+    plan: bool = False
+    """Print what training a local language model takes in memory and time, without running."""
     repeats: int = 1
     """Number of repeats of the whole run, with different seeds and demonstrations."""
     seed: int = 0
@@ -181,6 +186,12 @@ class ImproveConfig:
     """Folder of the run, its limits and its browsers."""
     view: bool = False
     """Show the run in the viewer while it is in progress, in the default browser on a desktop."""
+
+    @property
+    def exploring_temperature(self) -> float:
+        """Return the temperature of collection."""
+        usual = 1.2 if self.learner == "builtin" else 1.0
+        return usual if self.temperature is None else self.temperature
 
     @property
     def learner(self) -> str:

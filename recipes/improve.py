@@ -26,6 +26,7 @@ from loop.measurement.environment import check_environment
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import contestant
 from loop.notes import read_judge_id, read_warnings
+from loop.planning import plan_rounds, print_plan
 from loop.presets import PRESETS, describe_lacking
 from loop.proposing import check_proposer, propose
 from loop.session import CapReached, Session, check_caps, count_seconds, open_session
@@ -44,6 +45,7 @@ from loop.stages import (
 from loop.summary import RunMeta, format_story, print_summary, summarize, write_summary
 from loop.summary.schema import RunSummary
 from loop.task_split import SPLIT_FILE, check_scored, load_suite, read_split, split_tasks
+from loop.training.settings import has_gpu
 from loop.world_models import check_world
 from recipes.settings import resolve
 from recipes.view import show_while
@@ -92,6 +94,8 @@ async def measure(session: Session, state: ArmState) -> None:
 def main(argv: Sequence[str]) -> CommandResult:
     """Run the arms, then print the table and write summary.json and report.html."""
     config = resolve(ImproveConfig, "improve", argv, PRESETS)
+    if config.plan:
+        return print_plan(plan_rounds(config))
     check_workers(config.run.workers)
     if config.run.executor != "ray":
         find_chromium(headless=True)
@@ -108,6 +112,8 @@ def _run(config: ImproveConfig, folder: RunFolder) -> CommandResult:
     try:
         with show_jobs(folder.path) as show:
             is_alone = config.is_metered or config.has_one_place or config.run.executor == "ray"
+            # Two arms would share one GPU's memory, each with generation and training.
+            is_alone |= config.learner == "local" and has_gpu()
             workers = 1 if is_alone else config.run.workers
             run_jobs(list_unfinished(list_jobs(config, folder), folder), work, workers, show)
     except KeyboardInterrupt:
@@ -254,6 +260,8 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
             "--arms rerank asks a judge about each candidate; name it with --lookahead-by, such as"
             " judge:evidence or reward:FOLDER"
         )
+    if config.learner == "local":
+        plan_rounds(config)
     check_world(config.lookahead, remembers=True)
     check_caps(config)
     bound = config.violations

@@ -43,6 +43,7 @@ REPLACED = {
     "prompting.plan": "leave it out: a thought is free to hold a plan",
     "prompting.critique": "leave it out: an action is done as it was chosen",
     "student-audit": "leave it out: one confident step in twenty is verified",
+    "recomputed": "leave it out: ratios are always to the policy at the time of the update",
     "entropy": "leave it out: raise --temperature for more diverse replies",
     "student-sure": "give --student-confidence",
     "judge-policy": "give --judge-model local:FOLDER",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from evaluators.frozen import read_frozen, refuse_frozen
 from loop.console.output import CommandResult
 from loop.judging.specification import FILE as FROZEN
+from loop.planning import plan_units, print_plan
 from loop.training.lessons import Experience, build_units, load_experience
 from loop.training.settings import MODEL, TrainSettings
 from recipes.settings import resolve
@@ -86,6 +87,9 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
     weights = _weights(settings, asking, lived.episodes)
     units = _units(settings, asking, weights, lived)
     tokens = sum(unit.tokens for unit in units)
+    plan = plan_units(settings.model or str(settings.out / FRESH), settings, units)
+    if settings.plan:
+        return print_plan(plan)
     found = f"{len(lived.episodes):,} episodes give {len(units):,} units of {tokens:,} tokens"
     if lived.held_out:
         found += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
@@ -132,7 +136,7 @@ def _weights(
             print(f"a model of {count:,} parameters was created in {name}", flush=True)
     # The trainer moves it to the GPU of its process, or a part of it to each.
     device = "cpu" if is_launched else "auto"
-    return load_weights(ModelSource(name, dtype="float32", device=device))
+    return load_weights(ModelSource(name, dtype=settings.course.held_in, device=device))
 
 
 def _texts(role: str, episodes: Sequence[Trajectory], asking: Asking) -> Iterator[str]:

@@ -30,6 +30,9 @@ Fossil's (docs/log/2026-11.md)."""
 RANDOM_SHARE = 0.1
 """Share of random actions where the policy explores during collection."""
 
+TOKENS = 500_000
+"""Prompt and target tokens of a training where no others are given."""
+
 
 class BuiltinLearner:
     """Imitates demonstrations and judged successes, and remembers them."""
@@ -49,7 +52,7 @@ class BuiltinLearner:
             tokens = session.config.round_tokens if round else session.config.base_tokens
             stage = "policy" if round else "first training"
             report = self.train(
-                state, session.fit_config(tokens, round), session.report_loss(stage)
+                state, session.fit_config(tokens or TOKENS, round), session.report_loss(stage)
             )
             session.charge(round, report)
             if arm == SHARED:
@@ -65,7 +68,7 @@ class BuiltinLearner:
         exploration = {
             "measure": None,
             "vote": Exploration(1.0, 0.0),
-        }.get(purpose, Exploration(config.temperature, RANDOM_SHARE, where_failed=True))
+        }.get(purpose, Exploration(config.exploring_temperature, RANDOM_SHARE, where_failed=True))
         memory = None if purpose == "imagine" else self.memory
         return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
 

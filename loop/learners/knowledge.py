@@ -68,7 +68,9 @@ class KnowledgeLearner:
 
     def policy(self, purpose: Purpose) -> Policy:
         """Return the model with its memory; it samples except when it is measured."""
-        temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.config.temperature)
+        temperature = {"measure": 0.0, "vote": 1.0}.get(
+            purpose, self._session.config.exploring_temperature
+        )
         return self._named.asking.policy(
             self._model,
             self._session.store.images if self._named.images else None,

@@ -67,7 +67,9 @@ class LanguageLearner:
     def policy(self, purpose: Purpose) -> Policy:
         """Return the model, prompted as in training; it samples except when it is measured."""
         model = self.language_model()
-        temperature = {"measure": 0.0, "vote": 1.0}.get(purpose, self._session.config.temperature)
+        temperature = {"measure": 0.0, "vote": 1.0}.get(
+            purpose, self._session.config.exploring_temperature
+        )
         return self._named.asking.policy(
             model,
             self._session.store.images if self._named.images else None,

@@ -1,6 +1,5 @@
 """The training of a language model on one round, away from the loop's other work."""
 
-import json
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop.learners.state import ArmState
+from loop.planning import PASSES, find_base
 from loop.policies import NamedPolicy
 from loop.session import Session, TrainingProgress
 from loop.training.encoding import PromptEncoder, RunImages, build_reading
@@ -22,6 +22,7 @@ from webagent.models.local.weights import MAKING_MODULES
 from webagent.models.weight_notes import write_unchanged
 from webagent.records import Trajectory
 from webagent.training.fit import FitReport
+from webagent.training.language.config import TrainConfig
 from webagent.training.language.run import train
 from webagent.training.language.trainer import Trainer, Updated
 from webagent.training.language.units import TrainingUnit, balance_units
@@ -58,11 +59,9 @@ class RoundTraining:
         # Without experience of their own the weights are changed by imitation alone.
         how = session.config.weights
         settings = TrainSettings(weights=how if is_own else WeightSettings(lora=how.lora))
-        # The weights that an adapter lies on; a folder without an adapter is its own.
-        base, noted = self.start, Path(self.start, "adapter_config.json")
-        if noted.is_file():
-            base = str(json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"])
-        weights = load_weights(ModelSource(base, dtype="float32"))
+        weights = load_weights(
+            ModelSource(find_base(self.start), dtype=self._plan_course(settings).held_in)
+        )
         asking, images = self.named.asking, RunImages([session.folder.path])
         encoder = PromptEncoder(weights, asking, images)
         episodes = [*state.demonstrations, *_own_episodes(state, settings, round if is_own else 0)]
@@ -88,15 +87,21 @@ class RoundTraining:
         shutil.rmtree(self._course_folder, ignore_errors=True)
         return report, reason
 
-    def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
+    def _plan_course(self, settings: TrainSettings) -> TrainConfig:
+        """Return the configuration of this training: tokens where they are given, else passes."""
         session, config = self.session, self.session.config
-        course = config.fit.course(
+        tokens = config.round_tokens if self.round else config.base_tokens
+        passes = 1 if settings.objective in _ON_POLICY else PASSES
+        return config.fit.course(
             settings.weights.lora,
-            tokens=config.round_tokens if self.round else config.base_tokens,
-            epochs=_EPOCHS,
+            tokens=tokens or 0,
+            epochs=passes if tokens is None else _EPOCHS,
             imagined=config.imagination.imagined_share,
             seed=1000 * session.repeat + self.round,
         )
+
+    def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
+        session, course = self.session, self._plan_course(settings)
         adapter = Path(self.start)
         return _TurnTaker(
             weights.module,

@@ -229,13 +229,13 @@ def make_objective(how: WeightSettings) -> "Objective":
             return objectives.Regression(1.0 if beta is None else beta)
         case "grpo":
             bounds = Clipping(high=0.28, divergence=beta or 0.0, cap=CAP)
-            return objectives.PolicyGradient(bounds, how.recomputed)
+            return objectives.PolicyGradient(bounds, recomputed=True)
         case "gspo":
             bounds = Clipping(
                 *(3e-4, 4e-4), level="sequence", per="sequence", divergence=beta or 0.0
             )
             bounds = replace(bounds, cap=CAP)
-            return objectives.PolicyGradient(bounds, how.recomputed)
+            return objectives.PolicyGradient(bounds, recomputed=True)
         case _:
             return objectives.Supervised()
 

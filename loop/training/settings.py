@@ -33,9 +33,6 @@ class WeightSettings:
     beta: float | None = None
     """Strength of the penalty for diverging from the reference model. Default: 0.1 with `dpo` and
     `kto`, 1 with `webrl`, no penalty with `grpo` and `gspo`."""
-    recomputed: bool = False
-    """With `grpo` and `gspo`: compute ratios to the policy at the time of the update, with
-    importance weights, truncated at 2, for the difference from the policy that sampled."""
     world_modelling: bool = False
     """With `sft`: also learn what the actions of all episodes changed, failures included (implicit
     world modelling, arXiv 2510.08558)."""
@@ -62,10 +59,10 @@ class FitSettings:
     """Rows, or pairs of rows, per update, over all processes."""
     micro_batch_tokens: int = 8192
     """Maximum tokens per forward pass, including padding; halved if memory runs out."""
-    bf16: bool = False
-    """Compute in bfloat16; the weights keep their precision."""
-    gradient_checkpointing: bool = False
-    """Recompute activations in the backward pass: less memory, more time."""
+    bf16: bool | None = None
+    """Compute in bfloat16, and hold the weights below an adapter in it. Default: on a GPU."""
+    gradient_checkpointing: bool | None = None
+    """Recompute activations in the backward pass: less memory, more time. Default: on a GPU."""
     checkpoint_every: int = 100
     """Updates between checkpoints; 0 for a single one at the end."""
     track: tuple[Tracker, ...] = ()
@@ -82,7 +79,7 @@ class FitSettings:
         seed: int = 0,
     ) -> TrainConfig:
         """Return the training configuration of this length, with an adapter of this rank."""
-        rate = self.learning_rate
+        rate, kept = self.learning_rate, self.gradient_checkpointing
         return TrainConfig(
             learning_rate=DEFAULTS.learning_rate if rate is None else rate,
             units_per_step=self.batch,
@@ -92,12 +89,19 @@ class FitSettings:
             tokens=tokens,
             imagined=imagined,
             seed=seed,
-            bf16=self.bf16,
-            gradient_checkpointing=self.gradient_checkpointing,
+            bf16=has_gpu() if self.bf16 is None else self.bf16,
+            gradient_checkpointing=has_gpu() if kept is None else kept,
             lora=LoraSettings(rank=lora, alpha=2 * lora) if lora else None,
             checkpoint_every=self.checkpoint_every,
             track=self.track,
         )
+
+
+def has_gpu() -> bool:
+    """Return whether torch finds a GPU."""
+    import torch
+
+    return torch.cuda.is_available()
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,8 @@ class TrainSettings:
     """Seed of the order of rows and of dropout."""
     staleness: int = 0
     """Maximum age of the weights that sampled a row, in versions; 0 for any age."""
+    plan: Important[bool] = False
+    """Print what the training takes in memory and time, without training."""
 
     @property
     def objective(self) -> Objective:

@@ -145,8 +145,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --arms none self lookahead best_of_k --world map --candidates 5",
         "webagent train --runs runs/demos --prompt brief direct --out tiny",
         "webagent improve --policy local:tiny/model --max-tokens 192 --learning-rate 5e-4",
-        "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4"
-        " --recomputed",
+        "webagent improve --policy local:FOLDER --lora 16 --objective grpo --samples 4",
         "webagent improve --policy endpoint --model NAME --steps 200 --max-cost 10",
         "webagent improve --judge reward:trained/model",
         "webagent improve --benchmark own --files tasks.toml --judge judge:evidence"
@@ -203,7 +202,7 @@ READ: dict[str, tuple[str, ...]] = {
     "a server with a GPU; tests/recipes/test_improve_served.py has a small one": (
         "webagent improve --policy local:FOLDER --lora 16 --server http://gpu-node:8000",
         "webagent improve --policy local:FOLDER --lora 16 --server http://gpu-node:8000"
-        " --objective grpo --samples 8 --recomputed --rounds 20 --evaluate-every 5"
+        " --objective grpo --samples 8 --rounds 20 --evaluate-every 5"
         " --async-rounds 1",
         "webagent benchmark --policy local:runs/NAME/weights/self-0/3/policy"
         " --server http://gpu-node:8000",

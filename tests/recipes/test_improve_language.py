@@ -118,7 +118,7 @@ def test_every_objective_goes_round(
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(play_roles())
     judged = ["--judge", "judge:agentrewardbench", "--judge-model", "judge"]
-    more = ["--objective", objective, "--samples", "3", "--recomputed"]
+    more = ["--objective", objective, "--samples", "3"]
     more += ["--steps", "60", "--arms", "none", "self"]
     assert cli.main(improve(base, "run", *judged, *more)) == 0
     run = base.parent / "run"

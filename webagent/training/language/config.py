@@ -1,6 +1,7 @@
 """Training configuration, in one record that is stored with the run."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from webagent.errors import SetupError
 from webagent.training.tracking import Tracker
@@ -17,8 +18,8 @@ class LoraSettings:
     dropout: float = 0.0
     """Dropout probability of the adapters' input."""
     targets: tuple[str, ...] = ("all-linear",)
-    """Names of the modules that get an adapter; `all-linear` for all linear ones except the output
-    layer."""
+    """Names of the modules that get an adapter; `all-linear` for all linear ones that read text,
+    except the output layer. Servers ignore adapters of a vision tower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class TrainConfig:
     seed: int = 0
     """Seed of the order of rows and of dropout."""
     bf16: bool = False
-    """Compute in bfloat16; the weights keep their precision."""
+    """Compute in bfloat16; trained weights keep their precision."""
     gradient_checkpointing: bool = False
     """Recompute activations in the backward pass: less memory, more time."""
     lora: LoraSettings | None = None
@@ -61,6 +62,12 @@ class TrainConfig:
     """Updates between checkpoints; 0 for a single one at the end."""
     track: tuple[Tracker, ...] = ()
     """Also send the figures to `tensorboard`, `wandb` or `mlflow`."""
+
+    @property
+    def held_in(self) -> Literal["bfloat16", "float32"]:
+        """Return the precision in which the model's own weights are held: AdamW on bfloat16 loses
+        small steps, so that weights that are trained are in float32."""
+        return "bfloat16" if self.bf16 and self.lora else "float32"
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "units_per_step", "micro_batch_tokens", "epochs"):

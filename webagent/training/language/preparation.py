@@ -50,11 +50,19 @@ def with_adapter(model: nn.Module, settings: LoraSettings, folder: Path | None =
                 f" linear ones are {', '.join(linear[:20]) or 'none'}, or take 'all-linear'"
             )
     wanted = settings.targets
+    decoder = model.get_decoder() if hasattr(model, "get_decoder") else model  # type: ignore[operator]
+    reading = {id(module) for module in decoder.modules()}
+    others = [
+        name
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) and id(module) not in reading
+    ]
     config = LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
         target_modules="all-linear" if wanted == ("all-linear",) else list(wanted),
+        exclude_modules=others if others and wanted == ("all-linear",) else None,
         task_type="CAUSAL_LM",
     )
     with _ignore_renames():
