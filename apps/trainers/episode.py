@@ -108,9 +108,8 @@ class TrainerEpisode:
         return "The episode is over."
 
     def verdict(self) -> EpisodeReward:
-        """Return how it ended; one that is under way is ended first,
-        with an empty answer. Raises `WorldError` where
-        it is lost: no number stands for that."""
+        """Return how it ended; one that is under way is ended first, with an empty answer. Raises
+        `WorldError` where it is lost: no number stands for that."""
         if self._verdict is None:
             self.act(_LEAVE)
         if self._verdict is None:

@@ -37,13 +37,15 @@ async def test_an_episode_reads_and_ends_as_in_process(
 
 
 @pytest.mark.browser
-def test_an_episode_that_a_model_leaves_is_given_up_and_judged(served: RunningServer) -> None:
+def test_an_episode_that_a_model_leaves_is_answered_with_nothing_and_judged(
+    served: RunningServer,
+) -> None:
     episode = TrainerEpisode(served.url)
     episode.begin(BUTTON)
     assert "clik" in episode.act("clik(1)")
     assert not episode.is_over
     assert episode.verdict().reward == 0.0
-    assert episode.verdict().ending == "gave up"
+    assert episode.verdict().ending == "answered"
     assert episode.act("click(1)") == "The episode is over."
     with pytest.raises(CallError, match="no-such"):
         episode.begin(EpisodeChoice("no-such", 1))
@@ -136,7 +138,7 @@ def test_a_server_that_never_ends_an_episode_gives_no_verdict(foreign: ForeignSe
     foreign.answers = [turn(None, False), turn(0.0, False)]
     episode = TrainerEpisode(foreign.url)
     episode.begin(BUTTON)
-    with pytest.raises(WorldError, match="goes on after it was given up"):
+    with pytest.raises(WorldError, match="goes on after it was ended"):
         episode.verdict()
     expect_nothing_more(episode)
     episode.close()
