@@ -88,7 +88,7 @@ def test_ctrl_c_ends_a_command_that_a_script_started_behind_it() -> None:
         "            print('ready', flush=True)\n"
         "            for _ in range(300): time.sleep(0.1)  # a signal just before one ends it\n"
         "        return main\n"
-        "    line = staticmethod(list)\n"
+        "    line, waits = staticmethod(list), True\n"
         "cli.COMMANDS['wait'] = Wait; sys.argv = ['webagent', 'wait']; sys.exit(cli.main())"
     )
     process = subprocess.Popen(
