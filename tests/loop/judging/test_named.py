@@ -21,6 +21,7 @@ from loop.settings import ImproveConfig
 from loop.stages import record_learning
 from loop.summary.comparisons import BELIEVED, measure_beliefs
 from loop.summary.learning import format_learning, summarize_learning
+from loop.task_split import TaskSplit
 from tests.fakes import tiny_models
 from tests.fakes.run import episode
 from webagent.action import Answer
@@ -131,7 +132,7 @@ async def test_a_judge_that_answers_garbage_decides_nothing_and_a_sentence_says_
     state = ArmState(cast(Any, None), experience=episodes)
     state.success = dict.fromkeys((each.id for each in episodes), None)
     session: Any = SimpleNamespace(store=store, arm=ARMS["self"], repeat=0, judge=judged)
-    session.proposed = {}
+    session.proposed, session.split = {}, TaskSplit("seed", (), ())
     record_learning(session, state, 1)
     (row,) = summarize_learning(store)
     said = format_learning(row)
