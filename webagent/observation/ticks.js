@@ -85,7 +85,7 @@ function drawsTick(element) {
   for (let [holder, level] = [element[own.parentElement], 0]; holder && level < MOST_AROUND_TICK; holder = holder[own.parentElement], level++) {
     const fields = holder[own.querySelectorAll](TICKS);
     if (fields.length > 1) return false;
-    if (fields.length) return isTransparent(fields[0]) && overlap(fields[0], element);
+    if (fields.length) return isTransparent(fields[0]) && liesOver(fields[0], element);
   }
   return false;
 }
@@ -94,7 +94,7 @@ function isTransparent(element) {
   return getComputedStyle(element).opacity === "0";
 }
 
-function overlap(one, other) {
+function liesOver(one, other) {
   const [a, b] = [one[own.getBoundingClientRect](), other[own.getBoundingClientRect]()];
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }

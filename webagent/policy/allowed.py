@@ -10,7 +10,7 @@ are taken for private.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import lru_cache
 from itertools import product
 from math import inf, prod
@@ -219,7 +219,8 @@ def _make_blank(
     if get_origin(hint) is tuple:
         return _Blank(_QUOTED_TEXTS, longest=4 * _MAX_ITEMS, texts=_MAX_ITEMS)
     if get_origin(hint) is Literal:
-        quoted = tuple(json.dumps(word) for word in get_args(hint) if word != field.default)
+        left_out = field.default if field.name == fields(cls)[-1].name else MISSING
+        quoted = tuple(json.dumps(word) for word in get_args(hint) if word != left_out)
         line = f"{field.name.upper()}: " + " | ".join(map(json.dumps, quoted))
         return _Blank(line, max(map(len, quoted)), quoted)
     if hint is bool:

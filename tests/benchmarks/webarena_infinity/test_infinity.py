@@ -14,7 +14,7 @@ from benchmarks.sites.hosting import Hosting
 from benchmarks.task_files import UnreadableTasks
 from benchmarks.webarena_infinity import VARIABLE
 from benchmarks.webarena_infinity.rules import infinity_verified
-from webagent.action.actions import Action, Click, Fill
+from webagent.action.actions import Action, Answer, Click, Fill
 from webagent.browser import Browser
 from webagent.errors import UsageError
 from webagent.policy import ScriptedPolicy
@@ -39,7 +39,7 @@ async def play(name: str, *actions: Action) -> Trajectory:
     async with Hosting(1) as hosting, Browser() as browser:
         await hosting.prepare([task])
         world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
-        script = iter(actions)
+        script = iter((*actions, Answer()))
         policy = ScriptedPolicy(lambda trajectory, observation: next(script, None))
         episode = await run_episode(task, policy, world)
         await world.close()

@@ -43,7 +43,10 @@ def stock_of(sku: str, at: Literal["north", "south"] = "north", least: int = 1) 
 def test_a_function_is_read_from_a_reply_and_shown_with_its_first_paragraph() -> None:
     assert custom_action(stock_of) is stock_of and stock_of("AB") == "2 at north, 1"
     shown = describe(("stock_of",))
-    assert shown == "stock_of(sku, at, least)  Return how many pieces lie in our warehouse."
+    assert shown == (
+        "stock_of(sku)  Return how many pieces lie in our warehouse."
+        ' Optional: at, "north" or "south". Optional: least.'
+    )
     thought, action = read_reply('Thought: look\nAction: stock_of("A-1", least="3")')
     assert thought == "look" and format_action(action) == 'stock_of("A-1", "north", 3)'
     assert parse_action(format_action(action)) == action
