@@ -98,7 +98,7 @@ PLAYED: dict[str, Play] = {
     "webagent replay runs/first": Play(says=("login-user", "completed, checks hold")),
     "webagent report runs/first": Play(says=("click-test",)),
     "webagent report runs/first --failures": Play(
-        says=("none of 4 episodes with a verdict failed",)
+        says=("none of 4 evaluation episodes with a verdict failed",)
     ),
     "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
     "webagent --completion fish": Play(says=("complete",)),
