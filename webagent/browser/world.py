@@ -25,10 +25,12 @@ from webagent.observation.variants import ObservationVariant
 from webagent.records import Node, Observation
 from webagent.timing import Background
 
-_GONE = re.compile(r"(?:no )?element (\d+) (?:is gone from the page|on this page)")
+_GONE = re.compile(r"element (\d+) is gone from the page")
 _MARKS = ("mark", "source", "target")
 _NEAR = 40
 """CSS pixels that an element may have moved by while the page rebuilt it; more for larger ones."""
+_MOST_REBUILT = 2
+"""How often an action is tried again; a page that goes on rebuilding itself is not run after."""
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and returns the reference to it."""
 
@@ -250,8 +252,8 @@ class BrowserWorld:
         """Do the action; return the reason why not. An element that the page has rebuilt since it
         was seen is found again where role, name and place leave no doubt."""
         reason = await self._do_once(action, task, tabs, seen)
-        rebuilt = []
-        while gone := _GONE.fullmatch(reason):
+        rebuilt: list[str] = []
+        while (gone := _GONE.fullmatch(reason)) and len(rebuilt) < _MOST_REBUILT:
             now = await self._observe(task, tabs, [])
             node = find_rebuilt(int(gone[1]), seen, now)
             if node is None:

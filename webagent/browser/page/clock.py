@@ -197,18 +197,22 @@ class VirtualClock:
     async def _show_frames(self, tab: Tab, milliseconds: int, unrest: dict[str, Any]) -> str:
         """Draw frames until what moves has come to rest, then for as long as the page brings more
         when it hears what is in view; return what there is to say of it."""
-        for _ in range(_ANIMATION_ROUNDS if unrest["animating"] else 0):
+        reason = ""
+        if unrest["animating"]:
+            for _ in range(_ANIMATION_ROUNDS):
+                await tab.next_frame()
+                await self.wait(tab, milliseconds)
+                if not await tab.ask_now("isAnimating"):
+                    break
             await tab.next_frame()
-            await self.wait(tab, milliseconds)
-            if not await tab.ask_now("isAnimating"):
-                break
-        for _ in range(_ANIMATION_ROUNDS):
+            reason = await self.wait(tab, milliseconds)
+        for _ in range(_ANIMATION_ROUNDS if unrest["watchesView"] else 0):
             before = await tab.ask_now("extent")
             await tab.next_frame()
             reason = await self.wait(tab, milliseconds)
-            if reason or not unrest["watchesView"] or await tab.ask_now("extent") == before:
-                return reason
-        return ""
+            if reason or await tab.ask_now("extent") == before:
+                break
+        return reason
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
         if self._is_paced:
