@@ -58,7 +58,9 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
     rows = {arm["name"]: arm["rounds"][-1] for arm in summary["arms"]}
     assert rows["self"]["real_steps"] > 0 and rows["control"]["real_steps"] == 0
     spent = [rows[arm]["costs"]["train_tokens"] for arm in ("self", "control")]
-    assert all(1500 <= tokens < 8000 for tokens in spent), "as many, but for the last update"
+    assert all(1500 <= tokens < 10_000 for tokens in spent), (
+        f"as many, but for the last update: {spent}"
+    )
     collected = [t for t in finished(run).values() if t.provenance.phase == "collect"]
     assert collected and all(step.decision.sampled_ids for t in collected for step in t.steps)
     trained = [weights(run, "none", 0), weights(run, "control", 1), weights(run, "self", 1)]
