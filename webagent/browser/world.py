@@ -25,12 +25,12 @@ from webagent.observation.variants import ObservationVariant
 from webagent.records import Node, Observation
 from webagent.timing import Background
 
-_GONE = re.compile(r"element (\d+) is gone from the page")
+_GONE = re.compile(r"(?:no )?element (\d+) (?:is gone from the page|on this page)")
 _MARKS = ("mark", "source", "target")
 _NEAR = 40
 """CSS pixels that an element may have moved by while the page rebuilt it; more for larger ones."""
-_MOST_REBUILT = 2
-"""How often an action is tried again; a page that goes on rebuilding itself is not run after."""
+_MOST_REBUILT = 1
+"""How often an action is tried again: a page that goes on rebuilding itself is not run after."""
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and returns the reference to it."""
 

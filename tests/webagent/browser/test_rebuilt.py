@@ -41,6 +41,14 @@ async def test_a_page_that_redraws_by_itself_can_be_used(local: LocalWorld) -> N
     assert "rebuilt" in page.outcome
 
 
+async def test_a_page_that_was_loaded_again_can_be_used(local: LocalWorld) -> None:
+    page = await local.show("<button onclick=\"document.title='yes'\">Go</button>", clock="real")
+    await local.evaluate("void setTimeout(() => location.reload())")
+    await asyncio.sleep(0.5)
+    page = await local.step(act.Click(mark_of(page, "Go")))
+    assert page.title == "yes" and "rebuilt" in page.outcome
+
+
 @CLOCKS
 @pytest.mark.parametrize(
     "change",

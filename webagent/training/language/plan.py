@@ -131,7 +131,7 @@ def count_kept(model: nn.Module, tokens: int = _PROBE) -> float:
             kept[storage._cdata] = (value, storage.nbytes())
         return value
 
-    base: Any = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
+    base: Any = getattr(model, "get_base_model", lambda: model)()
     described, dtype = text_config(model), next(model.parameters()).dtype
     shown = torch.zeros(1, tokens, described.hidden_size, dtype=dtype, device="meta")
     try:

@@ -50,7 +50,7 @@ def with_adapter(model: nn.Module, settings: LoraSettings, folder: Path | None =
                 f" linear ones are {', '.join(linear[:20]) or 'none'}, or take 'all-linear'"
             )
     wanted = settings.targets
-    decoder = model.get_decoder() if hasattr(model, "get_decoder") else model  # type: ignore[operator]
+    decoder = getattr(model, "get_decoder", lambda: model)()
     reading = {id(module) for module in decoder.modules()}
     others = [
         name
