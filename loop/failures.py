@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.attribution import Attribution, FailureSummary, attribute, has_failed, summarize
-from evaluators.steps import load_judgements
 from loop.notes import choose_judge, read_judge_id
 from webagent.errors import StoreError
 from webagent.records import is_of_policy
@@ -61,7 +60,7 @@ def attribute_failures(
     with Store.open(run) as store:
         phase = phase or choose_phase({entry.phase for entry in store.entries("finished")})
         where: dict[str, Any] = {"phase": phase} if phase else {}
-        scores, judged = store.scores("any", **where), load_judgements(store)
+        scores = store.scores("any", **where)
         trusted = trusted or choose_judge(read_judge_id(store), scores)
         for episode in store.trajectories("finished", **where):
             place = episode.provenance
@@ -72,8 +71,7 @@ def attribute_failures(
             failed = has_failed(episode, given, trusted)
             scored += failed or any(score.name == "success" for score in given)
             if failed:
-                judgement = judged.get(episode.id)
-                found.append(attribute(episode, given, judgement, trusted=trusted))
+                found.append(attribute(episode, given, trusted=trusted))
     return found, scored, phase
 
 

@@ -67,7 +67,8 @@ REPLACED = {
     "publish": "webagent report RUN --publish NAME",
     "merge": "webagent report RUN RUN --into NAME",
     "attribute": "webagent report RUN --failures",
-    "grounding": "webagent report RUN --pointing REFERENCE",
+    "grounding": "webagent report RUN --failures, which counts wrong elements",
+    "promote": "webagent view to compare runs, and copy the folder of weights to use",
     "import": "webagent record --import FORMAT SOURCE --into RUN",
     "completion": "webagent --completion SHELL",
     "map": "webagent world RUN",
@@ -192,20 +193,18 @@ _TABLE = (
     ),
     Command(
         "report",
-        "print a run's tables, join runs, explain failures, measure pointing",
+        "print a run's tables, join runs, explain failures",
         "judging",
         settings="recipes.report:ReportConfig",
         facts=(
             "recipes.report:Reported",
             "recipes.failures:Attributed",
-            "recipes.pointing:Grounding",
             "recipes.publish:Published",
         ),
         examples=(
             "webagent report runs/NAME --html report.html",
             "webagent report runs/NAME --failures",
             "webagent report runs/repeat-0 runs/repeat-1 runs/repeat-2 --into all",
-            "webagent report runs/NAME --pointing runs/SCRIPT",
         ),
     ),
     Command(
@@ -253,14 +252,6 @@ _TABLE = (
             "webagent export runs/NAME --out episodes",
             "webagent export runs/NAME --to trl --what preference --out pairs",
         ),
-    ),
-    Command(
-        "promote",
-        "make a run's agent the current release, unless it got worse",
-        "learning",
-        settings="recipes.promote:PromoteConfig",
-        facts="loop.releases:Promotion",
-        examples=("webagent promote runs/NAME", "webagent promote --back"),
     ),
     Command(
         "site",

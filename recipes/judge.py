@@ -23,8 +23,6 @@ class Judgements(TypedDict):
     """Why the run stopped early; empty if it did not."""
     adversarial: NotRequired[list[dict[str, Any]]]
     """With `--adversarial`: the pass rates of each evaluator."""
-    steps: NotRequired[dict[str, Any]]
-    """With `--steps`: how many episodes and steps were judged, and by what."""
     evaluators: NotRequired[dict[str, Any]]
     """With `--against`, like all that follow: agreement of each evaluator with the labels."""
     compared: NotRequired[list[dict[str, Any]]]

@@ -19,7 +19,7 @@ from webagent.errors import UsageError
 @dataclass(frozen=True)
 class ReportConfig:
     """Rewrite a run's page, a single file that can be shared, and print its tables; or join runs,
-    find out why episodes failed, or measure how well a policy points."""
+    or find out why episodes failed."""
 
     runs: Positional[tuple[Path, ...]] = (Path(),)
     """The run folder, or with --into several. Default: the current folder."""
@@ -36,17 +36,13 @@ class ReportConfig:
     trust: str = ""
     """With --failures: first characters of the ids of evaluators that count as ground truth: where
     others contradict them, the judge is at fault. Default: the judge of the run."""
-    pointing: Path | None = None
-    """Measure how well the policy points: its clicks against the elements that the successful
-    episodes of this run acted on, such as a script's on the same tasks and seeds. For the run
-    itself: against its own demonstrations."""
     publish: str = ""
     """Add the run's figures to the published ones under this name, with a row in their table."""
     results: Path = Path("docs/results")
     """With --publish: folder of the published figures."""
     phase: str = ""
-    """With --failures and --pointing: only episodes of this phase, such as `collect`. Default with
-    --failures: `evaluate`, if the run has any."""
+    """With --failures: only episodes of this phase, such as `collect`. Default: `evaluate`, if the
+    run has any."""
     model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """Model to query about failures that no rule explains, if one is named."""
 
@@ -61,11 +57,8 @@ class Reported(RunSummary):
 def main(argv: Sequence[str]) -> CommandResult:
     """Report on the run, or on one aspect of it. Raises `UsageError` for several at once."""
     config = resolve(ReportConfig, "report", argv)
-    modes = (config.into, config.failures, config.pointing is not None, config.publish)
-    if sum(map(bool, modes)) > 1:
-        raise UsageError(
-            "--into, --failures, --pointing and --publish each replace the report; give one"
-        )
+    if sum(map(bool, (config.into, config.failures, config.publish))) > 1:
+        raise UsageError("--into, --failures and --publish each replace the report; give one")
     if config.into:
         from recipes.merge import merge_runs
 
@@ -77,10 +70,6 @@ def main(argv: Sequence[str]) -> CommandResult:
         from recipes.failures import explain_failures
 
         return explain_failures(run, config.phase, config.trust, config.model)
-    if config.pointing is not None:
-        from recipes.pointing import measure_pointing
-
-        return measure_pointing(run, config.pointing, config.phase)
     if config.publish:
         from recipes.publish import publish_run
 

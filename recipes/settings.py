@@ -25,6 +25,8 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
+    "steps": "leave it out: steps that had no effect or led nowhere are not imitated",
+    "pointing": "webagent report RUN --failures counts the episodes that chose a wrong element",
     "onto": "webagent memory RUN --rebuild builds a memory of the run's own successes",
     "skills": "train one adapter for all episodes",
     "skill-rows": "leave it out: one adapter is trained for all episodes",

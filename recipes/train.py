@@ -81,7 +81,7 @@ def _is_first() -> bool:
 
 
 def _train_and_save(settings: TrainSettings) -> CommandResult:
-    lived = load_experience(settings.runs, settings.score, settings.steps)
+    lived = load_experience(settings.runs, settings.score)
     asking = Asking(actions=settings.actions, observation=settings.observation)
     asking = asking.switched(settings.prompt)
     weights = _weights(settings, asking, lived.episodes)
@@ -166,11 +166,11 @@ def _units(
     known = (SiteMemory.read(settings.site_memory),) if settings.site_memory else ()
     writer = PromptEncoder(weights, asking, images, known)
     given = (writer.write, writer.encode)
-    units = build_units(settings, lived.episodes, lived.scores, *given, lived.judged)
+    units = build_units(settings, lived.episodes, lived.scores, *given)
     if not settings.replay:
         return units
-    past = load_experience(settings.replay, settings.score, settings.steps)
-    offered = build_units(settings, past.episodes, past.scores, *given, past.judged)
+    past = load_experience(settings.replay, settings.score)
+    offered = build_units(settings, past.episodes, past.scores, *given)
     kept = select_replayed(offered, weights, build_reading(weights, runs), *PERPLEXITY)
     print(f"{len(kept):,} of {len(offered):,} units of earlier runs are replayed", flush=True)
     return [*units, *kept]

@@ -24,7 +24,6 @@ from apps.view.figures import FigureCache
 from apps.view.launcher import Launcher
 from evaluators.attribution import Attribution, attribute, has_failed
 from evaluators.attribution.attribute import SOURCE
-from evaluators.steps import StepJudgement, load_judgements
 from loop.failures import FILE, read_attributions
 from webagent.errors import StoreError
 
@@ -114,8 +113,8 @@ class _Work:
     _missing: list[str] = field(default_factory=list)
     _version: str = ""
     _trusted: str = ""
-    _judged: Mapping[str, StepJudgement] | None = None
-    """Judgements of the episodes' steps; None before they were read."""
+    _is_read: bool = False
+    """Whether the causes that were written earlier have been read."""
     _is_going: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -144,20 +143,18 @@ class _Work:
 
     def take(self) -> list[str]:
         """Return the next failures to look at, those left out that are known from before."""
-        if self._judged is None:
-            kept, judged = _read_kept(self.path, self._marks), dict[str, StepJudgement]()
+        if not self._is_read:
+            kept = _read_kept(self.path, self._marks)
             problem = ""
             try:
                 if (self.run.path / FILE).is_file():
                     kept.update(
                         {one.episode: one for one in read_attributions(self.run.path / FILE)}
                     )
-                with self.run.store() as store:
-                    judged = load_judgements(store)
             except StoreError as error:
                 problem = str(error)
             with self._lock:
-                self._problem, self._judged = problem, judged
+                self._problem, self._is_read = problem, True
                 self._found.update({id: one for id, one in kept.items() if id in self._marks})
                 self.progress += 1
         with self._lock:
@@ -176,8 +173,7 @@ class _Work:
                     trajectory, given = store.load(id), scores.get(id, ())
                     new[id] = None
                     if trajectory is not None and has_failed(trajectory, given, self._trusted):
-                        judged = (self._judged or {}).get(id)
-                        new[id] = attribute(trajectory, given, judged, trusted=self._trusted)
+                        new[id] = attribute(trajectory, given, trusted=self._trusted)
         except StoreError as error:
             with self._lock:
                 self._problem, self._missing = str(error), []

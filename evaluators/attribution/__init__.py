@@ -1,6 +1,7 @@
 """Why episodes failed: one cause for each failure, and what to fix first."""
 
-from evaluators.attribution.attribute import ask_cause, attribute, has_failed
+from evaluators.attribution.asking import ask_cause
+from evaluators.attribution.attribute import attribute, has_failed
 from evaluators.attribution.cause import (
     Attribution,
     Cause,

@@ -3,24 +3,14 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
 
 from evaluators.attribution import signs
 from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
-from evaluators.attribution.episode import FailedEpisode, appears_in
+from evaluators.attribution.episode import FailedEpisode
 from evaluators.attribution.signs import find_wrong_change, find_wrong_value
 from evaluators.judge.pages import list_pages
-from evaluators.steps.judgement import StepJudgement
-from evaluators.steps.model import EpisodeQuestion, StepJudgeSettings, ask_of_episode, format_parts
 from webagent.action.actions import GiveUp, Goto
-from webagent.models.model import Model
-from webagent.models.prompt import fence, load_prompt
-from webagent.models.replies import UnusableError, read_form
 from webagent.observation import render
-from webagent.observation import render as render_page
 from webagent.records import Ending, Observation, Score, Trajectory
 from webagent.rollout import INTERRUPTED
 
@@ -228,7 +218,6 @@ def select_headlines(scores: Sequence[Score]) -> list[Score]:
 def attribute(
     trajectory: Trajectory,
     scores: Sequence[Score],
-    judgement: StepJudgement | None = None,
     *,
     trusted: str = "",
     shown: Callable[[Observation], str] = render,
@@ -239,8 +228,8 @@ def attribute(
     what ended the episode decides: where it was ended, the earliest mistake that was not put right;
     where it ran out of steps or was given up, what it was stuck at. `scores` are the episode's;
     evaluators that contradict each other are a fault of the judge unless one whose id begins with
-    `trusted` has spoken. `judgement` names the step where the rules name none. `shown` is what the
-    agent was shown of a page. Raises `ValueError` for an episode that has not failed.
+    `trusted` has spoken. `shown` is what the agent was shown of a page. Raises `ValueError` for an
+    episode that has not failed.
     """
     headlines = select_headlines(scores)
     if not has_failed(trajectory, headlines, trusted):
@@ -254,11 +243,6 @@ def attribute(
         or _find_agent_fault(FailedEpisode(trajectory, shown))
         or CauseFinding(Cause.UNKNOWN, "", None, "no rule found what went wrong")
     )
-    if finding.step is None and judgement is not None and judgement.first_error is not None:
-        error = judgement.steps[judgement.first_error]
-        reasons = (f"{judgement.source}: {error.reason}",) if error.reason else ()
-        evidence = (*finding.evidence, *reasons)
-        finding = replace(finding, step=judgement.first_error, evidence=evidence)
     return build_attribution(trajectory, finding, SOURCE)
 
 
@@ -280,86 +264,3 @@ def _find_agent_fault(case: FailedEpisode) -> CauseFinding | None:
     if value is not None and (stuck is None or (value.step or 0) <= (stuck.step or 0)):
         return value
     return stuck or change or element or signs.find_early_stop(case)
-
-
-PROMPT = load_prompt(Path(__file__).parent / "prompts" / "attribution.md")
-
-
-SETTINGS = StepJudgeSettings(screenshots=10, max_tokens=1024)
-
-
-class _Quote(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    where: str
-    quote: str
-
-
-class _CauseReply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    cause: Literal[
-        "environment",
-        "access",
-        "guard",
-        "observation",
-        "grounding",
-        "planning",
-        "memory",
-        "judge",
-        "unknown",
-    ]
-    kind: str = ""
-    step: int | None = None
-    reason: str
-    quotes: list[_Quote] = []
-
-
-async def ask_cause(
-    model: Model,
-    trajectory: Trajectory,
-    scores: Sequence[Score],
-    images: Callable[[str], bytes] | None = None,
-    settings: StepJudgeSettings = SETTINGS,
-    *,
-    render: Callable[[Observation, int], str] = render_page,
-) -> Attribution:
-    """Return what a model puts the failure down to.
-
-    A reply that cannot be read, names a step that is not there, or quotes what does not stand where
-    it says is asked for once more. Then, and when the model fails or does not reply in time, the
-    cause is `UNKNOWN` and the reason says why.
-    """
-    source = f"detective[{model.name}]@1#{PROMPT.hash}"
-    parts = format_parts(trajectory, render, settings.page_tokens)
-    verdicts = "\n".join(
-        f"{one.evaluator}: {one.value}, {one.reason}" for one in select_headlines(scores)
-    )
-    slots = {
-        "course": "\n\n".join(fence(name, text) for name, text in parts.items()),
-        "verdicts": fence("verdicts", verdicts or "nothing"),
-    }
-    asked, count = EpisodeQuestion(trajectory, PROMPT, slots), len(trajectory.steps)
-    finding, reason = await ask_of_episode(
-        model, asked, images, settings, lambda text: _read_cause(text, parts, count)
-    )
-    finding = finding or CauseFinding(Cause.UNKNOWN, "abstained", None, reason)
-    return build_attribution(trajectory, finding, source)
-
-
-def _read_cause(text: str, parts: dict[str, str], count: int) -> CauseFinding:
-    """Return the finding of a reply. Raises `UnusableError`."""
-    reply = read_form(text, _CauseReply, strict=True)
-    if reply.step is not None and not 1 <= reply.step <= count:
-        raise UnusableError(f"the steps are 1 to {count}, but the reply names step {reply.step}")
-    if reply.cause != "unknown" and not reply.quotes:
-        raise UnusableError(f"{reply.cause} is named without a supporting quote")
-    for quote in reply.quotes:
-        where = quote.where.strip().lower()
-        if where not in parts:
-            raise UnusableError(f"there is no {quote.where!r}; there are {', '.join(parts)}")
-        if not appears_in(quote.quote, parts[where]):
-            raise UnusableError(f"the quote {quote.quote!r} was not found on {where}")
-    evidence = tuple(f"{quote.where}: {quote.quote}" for quote in reply.quotes)
-    step = None if reply.step is None else reply.step - 1
-    return CauseFinding(Cause(reply.cause), reply.kind, step, reply.reason, evidence)

@@ -8,7 +8,7 @@ from functools import cached_property
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
-from evaluators.steps.rules import ActionHistory
+from evaluators.steps import ActionHistory
 from webagent.records import Node, Observation, Trajectory
 
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]|(?<!\w)['‘]([^'’]+)['’](?!\w)")

@@ -28,7 +28,7 @@ from evaluators.attribution.episode import (
     was_used,
 )
 from evaluators.rules.checks import RULES
-from evaluators.steps.rules import is_pages_fault
+from evaluators.steps import is_pages_fault
 from tasks.task import Json, TaskCheck
 from webagent.action import is_final
 from webagent.action.actions import (

@@ -1,7 +1,6 @@
 """One run being judged: evaluators checked, frozen and used, and compared with labels."""
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -14,7 +13,6 @@ from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_
 from evaluators.combine import EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
-from evaluators.steps import StepJudgeSettings
 from loop.console.progress import EpisodeCounter, count_episodes
 from loop.console.screen import results_console
 from loop.costs import (
@@ -47,10 +45,8 @@ from loop.judging.specification import (
     read_frozen_specs,
     verify_judges,
 )
-from loop.judging.steps import JudgedSteps, StepJudging, format_judged_steps
 from webagent.errors import SetupError, StoreError
 from webagent.files import write_whole
-from webagent.models.model import Model
 from webagent.models.spending import Ledger, Prices
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -70,7 +66,6 @@ class JudgingRun:
     tallies: dict[str, EvaluatorTally] = field(default_factory=dict)
     standings: list[AdversarialResult] = field(default_factory=list)
     """How the evaluators stood the lies, where they were tried on them."""
-    steps: JudgedSteps | None = None
     left_undone: str = ""
     """Why judging ended early; empty where it did not."""
 
@@ -82,7 +77,7 @@ class JudgingRun:
         specs = [parse_evaluator(text) for text in texts]
         ledger = open_judging_ledger(self.store, self.config.caps, self.prices)
         named = None
-        if self.config.steps or any(spec.asks_a_model for spec in specs):
+        if any(spec.asks_a_model for spec in specs):
             named = self.config.contestant
             check_cost_cap(self.config.caps, self.config.model.paid, self.prices)
         images = self.store.images.get if self.config.images else None
@@ -102,7 +97,7 @@ class JudgingRun:
     async def _work(
         self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
     ) -> None:
-        """Score episodes, then steps; what is left undone when it is cancelled is kept in mind."""
+        """Score episodes; what is left undone when it is cancelled is kept in mind."""
         self.left_undone = "not begun"
         if specs and self.config.adversarial:
             evaluators = {name_evaluator(e): e for e in map(making.evaluator, specs)}
@@ -113,8 +108,6 @@ class JudgingRun:
                 self.standings.append(standing)
         elif specs:
             await self._score(specs, making, ledger)
-        if self.config.steps and making.model is not None:
-            await self._judge_steps(making.model, making, ledger)
         self.left_undone = ""
 
     async def _score(
@@ -139,15 +132,6 @@ class JudgingRun:
             )
         with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
             await scoring.score(work, self.config.concurrency, counter)
-
-    async def _judge_steps(self, model: Model, making: EvaluatorBuilder, ledger: Ledger) -> None:
-        """Ask about the steps of every episode that the model has not judged so."""
-        config, episodes = self.config, [entry.id for entry in self.entries()]
-        settings = StepJudgeSettings(timeout=config.seconds)
-        judging = StepJudging(model, making.images, settings, config.concurrency, config.retry)
-        with count_episodes(len(episodes), cost=partial(format_spending, ledger)) as counter:
-            watch = partial(counter.count, success=None, is_new=True)
-            self.steps = await judging.judge(self.store, episodes, watch)
 
     def entries(self) -> list[EpisodeSummary]:
         """The episodes that are meant."""
@@ -188,9 +172,6 @@ class JudgingRun:
         print_names(called, console)
         print_costs(self.tallies, self.prices, console, called)
         print_verdicts(self.store, self.entries(), self.evaluators, console, called)
-        if self.steps is not None:
-            report["steps"] = asdict(self.steps)
-            print(format_judged_steps(self.steps, shlex.quote(str(self.config.run))))
         if self.standings:
             report["adversarial"] = [asdict(standing) for standing in self.standings]
             self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")

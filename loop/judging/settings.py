@@ -56,9 +56,6 @@ class JudgeConfig:
     adversarial: Important[bool] = False
     """Test the evaluators on the built-in adversarial episodes and honest controls instead of the
     run's episodes (docs/judging/adversarial.md)."""
-    steps: bool = False
-    """Have --model judge every step, too, as `webagent train --steps witness` reads it
-    (docs/judging/steps.md)."""
     freeze: Important[bool] = False
     """Fix the evaluators by their content hash in the run's frozen.json before they score."""
     verify: Important[bool] = False
@@ -68,13 +65,11 @@ class JudgeConfig:
 
     def check(self) -> None:
         """Check that the settings are consistent. Raises `SetupError`."""
-        if not (self.evaluators or self.against or self.verify or self.steps):
+        if not (self.evaluators or self.against or self.verify):
             raise UsageError(
                 "nothing to do: name evaluators with --with, labels with --against, or give"
-                " --verify or --steps"
+                " --verify"
             )
-        if self.steps and not self.model.is_named:
-            raise UsageError("--steps asks a model about every step: name it with --model")
         if self.adversarial and not self.evaluators:
             raise UsageError("--adversarial tests the evaluators of --with; none are given")
         if self.freeze and not self.evaluators:

@@ -2,20 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from evaluators.reward.language import RewardQuestions, outcome_row
-from evaluators.steps import (
-    JudgedStep,
-    StepJudgement,
-    judge_by_rules,
-    label_steps,
-    load_judgements,
-    reward_steps,
-)
 from loop.training.settings import TrainSettings, WeightSettings
 from tasks.suite import split_of
 from webagent.errors import SetupError
@@ -30,7 +22,6 @@ from webagent.training.language.rows import (
 )
 from webagent.training.language.selection import (
     compute_group_advantages,
-    compute_step_advantages,
     compute_step_weights,
     pair_episodes,
     select_successes,
@@ -43,8 +34,6 @@ if TYPE_CHECKING:
 
 Scores = Mapping[str, float]
 """By episode id; an episode that no evaluator could score is not among them."""
-Judgements = Mapping[str, StepJudgement]
-"""What is thought of the steps, by episode id."""
 
 CAP = 2.0
 """Maximum importance weight of a token, as in Truncated Importance Sampling."""
@@ -56,12 +45,10 @@ def build_units(
     scores: Scores,
     write: Write,
     encode: Encode,
-    judged: Judgements | None = None,
 ) -> list[TrainingUnit]:
     """The units for the role and the objective.
 
     `write` puts messages and a reply into the model's ids, `encode` a step that no model sampled.
-    `judged` has the judgements of steps to follow, if any.
     Raises `SetupError` when the episodes hold nothing that this objective learns from.
     """
     scored = [episode for episode in episodes if episode.id in scores]
@@ -76,7 +63,7 @@ def build_units(
             if one.steps and one.ending is not None and not one.ending.is_infrastructure
         ]
     else:
-        units = _policy_units(settings, scored, scores, encode, judged)
+        units = _UNITS[settings.objective](settings, scored, scores, encode)
         if settings.weights.world_modelling:
             units += [
                 TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)
@@ -97,43 +84,17 @@ def build_units(
     return units
 
 
-def _policy_units(
-    settings: TrainSettings,
-    episodes: Sequence[Trajectory],
-    scores: Scores,
-    encode: Encode,
-    judged: Judgements | None,
+def _imitate_units(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
 ) -> list[TrainingUnit]:
-    if judged and settings.objective in ("grpo", "gspo"):
-        rewards = {
-            one.id: reward_steps(_find_judgement(one, judged), scores[one.id])
-            for one in episodes
-            if one.steps
-        }
-        advantages = compute_step_advantages(rewards, _group_by_seed(episodes))
-        return _advantage_units(episodes, advantages)
-    if settings.objective == "sft":
-        labels = {name: label_steps(one) for name, one in (judged or {}).items()}
-        # At the temperature of exploring, imitation would sharpen the policy until it explored no
-        # longer.
-        return [
-            TrainingUnit((replace(row, temperature=1.0),))
-            for one in select_successes(episodes, scores, most=settings.most or None)
-            for row in _encode_rows(
-                one,
-                encode,
-                compute_step_weights(one, labels.get(one.id)),
-            )
-        ]
-    return _POLICY[settings.objective](settings, episodes, scores, encode)
-
-
-def _find_judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:
-    """The episode's judgement, an open one where there is none of as many steps."""
-    found = judged.get(episode.id)
-    if found is not None and len(found.steps) == len(episode.steps):
-        return found
-    return StepJudgement(episode.id, "", (JudgedStep(),) * len(episode.steps))
+    """The successes, without steps that led nowhere."""
+    # At the temperature of exploring, imitation would sharpen the policy until it explored no
+    # longer.
+    return [
+        TrainingUnit((replace(row, temperature=1.0),))
+        for one in select_successes(episodes, scores, most=settings.most or None)
+        for row in _encode_rows(one, encode, compute_step_weights(one))
+    ]
 
 
 def _pair_units(
@@ -177,7 +138,8 @@ def _group_units(
     return _advantage_units(episodes, found)
 
 
-_POLICY = {
+_UNITS = {
+    "sft": _imitate_units,
     "dpo": _pair_units,
     "kto": _value_units,
     "webrl": _regress_units,
@@ -240,10 +202,6 @@ def make_objective(how: WeightSettings) -> "Objective":
             return objectives.Supervised()
 
 
-RULES = "rules"
-"""The source that needs no model and judges when it is asked."""
-
-
 @dataclass(frozen=True, slots=True)
 class Experience:
     """What was played and how well it went."""
@@ -252,17 +210,11 @@ class Experience:
     scores: Scores
     held_out: int
     """Episodes left out, since measurements are made on their seeds."""
-    judged: Mapping[str, StepJudgement] = field(default_factory=dict)
-    """What is thought of the steps, by episode id, as far as that was asked for."""
 
 
-def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experience:
-    """All that the runs hold on seeds for training. Raises `StoreError` for what is no run.
-
-    `steps` names whose judgements of steps are wanted, as in `TrainSettings`.
-    """
+def load_experience(runs: Sequence[Path], score: str) -> Experience:
+    """All that the runs hold on seeds for training. Raises `StoreError` for what is no run."""
     episodes, scores, held_out = [], {}, 0
-    judged: dict[str, StepJudgement] = {}
     for run in runs:
         with Store.open(run) as store:
             for name, found in store.scores().items():
@@ -278,20 +230,6 @@ def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experi
                     episodes.append(episode)
                 else:
                     held_out += 1
-            if steps and steps != RULES:
-                judged |= load_judgements(store, steps)
     names = {episode.id for episode in episodes}
     scores = {name: value for name, value in scores.items() if name in names}
-    if steps == RULES:
-        judged = {
-            one.id: judge_by_rules(
-                one, succeeded=scores[one.id] >= 0.5 if one.id in scores else None
-            )
-            for one in episodes
-        }
-    judged = {name: one for name, one in judged.items() if name in names}
-    if steps and not judged:
-        raise SetupError(
-            f"the runs hold no judgement of steps by {steps!r}; make some, or give --steps rules"
-        )
-    return Experience(episodes, scores, held_out, judged)
+    return Experience(episodes, scores, held_out)

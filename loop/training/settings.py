@@ -19,7 +19,6 @@ MODEL = "model"
 Role: TypeAlias = Literal["policy", "world", "reward"]
 Objective: TypeAlias = Literal["sft", "dpo", "kto", "webrl", "grpo", "gspo"]
 REPLAYED = (("policy", "sft"), ("policy", "webrl"))
-JUDGED = (("policy", "sft"), ("policy", "grpo"), ("policy", "gspo"))
 
 
 @dataclass(frozen=True)
@@ -131,10 +130,6 @@ class TrainSettings:
     site_memory: Path | None = None
     """Folder of what is known of sites, shown in the prompts of steps that were not sampled by a
     model, such as demonstrations."""
-    steps: str = ""
-    """Step judgements to use: `rules` to judge now without a model, or the start of the name of a
-    source whose judgements the runs contain, such as `witness`. `sft` skips mistaken and redundant
-    steps; `grpo` and `gspo` reward steps by their progress."""
     score: str = "success"
     """Name of the score that defines success; the default is the frozen judge's headline."""
     most: int = 0
@@ -199,11 +194,6 @@ class TrainSettings:
             raise UsageError(
                 "--replay is for a policy that is trained with --objective sft or webrl: the others"
                 " compare episodes of one time with each other"
-            )
-        if self.steps and (self.role, self.objective) not in JUDGED:
-            raise UsageError(
-                "--steps is for a policy that is trained with --objective sft, grpo or gspo: the"
-                " others weigh whole episodes"
             )
         if self.adapter and not self.model:
             raise UsageError("--adapter goes on with an adapter of a model; name it with --model")

@@ -53,12 +53,6 @@ def stored(folder: Path) -> dict[str, Any]:
     }
 
 
-def pointing(folder: Path) -> dict[str, Any]:
-    """A run that is its own reference."""
-    found = stored(folder)
-    return found | {"reference_episodes": found["episodes"]}
-
-
 def judges(folder: Path) -> dict[str, Any]:
     """Two evaluators, the second of which asks the model that it is given."""
     from evaluators import checks_hold, judge_variant
@@ -163,7 +157,6 @@ RUNNING: dict[tuple[str, str], Snippet] = {
         words, (scenes.written("network.har", '{"log": {"entries": []}}'),)
     ),
     ("docs/judging/evidence.md", "BeautifulSoup("): Snippet(outlined),
-    ("docs/judging/grounding.md", "find_targets("): Snippet(pointing, RUN),
     ("docs/judging/judge.md", "judge_variant("): Snippet(stored, RUN),
     ("docs/judging/judge.md", "judge.examine("): Snippet(stored, RUN),
     ("docs/judging/verified.md", '"number_is"'): Snippet(words),
@@ -196,7 +189,6 @@ LOOKED_AT: dict[tuple[str, str], str] = {
     ("docs/running.md", "@custom_action"): "stays an action; tests/webagent/agent runs it",
     ("docs/benchmarks.md", 'find_benchmark("webarena")'): "published task files",
     ("docs/judging/reward.md", "LanguageReward("): "weights of a training",
-    ("docs/judging/steps.md", "judge_by_model("): "weights of a training",
     ("docs/judging/verified.md", "hard_subset()"): "published task files",
     ("docs/judging/verified.md", "network_events("): "published task files",
     ("docs/judging/verified.md", "key_nodes_reached"): "published task files",

@@ -170,12 +170,8 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --preset go-browse --policy local:FOLDER --benchmark fossil",
         "webagent improve --preset early-experience --policy local:FOLDER --benchmark fossil",
         "webagent train runs/NAME --role reward --model FOLDER --lora 16 --out trained",
-        "webagent train --runs runs/NAME --steps rules",
         "webagent train runs/NAME --track wandb",
         "webagent improve --preset demo --track mlflow tensorboard",
-        "webagent judge runs/NAME --steps --model NAME",
-        "webagent train --runs runs/NAME --steps witness",
-        "webagent train --runs runs/NAME --steps witness --objective grpo",
         "webagent train --runs runs/demos --model Qwen/Qwen3-0.6B --lora 16 --out trained",
         "webagent train --runs runs/practice --model FOLDER --lora 16 --out trained",
         "webagent improve --arms none control self --seed $SLURM_ARRAY_TASK_ID --workers 1"
@@ -215,11 +211,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --resume runs/repeat-3",
         "webagent benchmark --policy local:trained/model",
         f"{OWN} --policy local:trained/model",
-    ),
-    "needs a run that has measured; tests/recipes/test_promote.py makes some": (
-        "webagent promote runs/NAME",
-        "webagent promote --back",
-        "webagent benchmark --policy model:releases/current/policy",
     ),
     "hundreds of episodes": (
         "webagent collect --policy endpoint --model NAME --student builtin --seeds 15"
@@ -292,10 +283,6 @@ READ: dict[str, tuple[str, ...]] = {
         " click-tab identify-shape --demonstrations 1 --base-tokens 15000 --max-tokens"
         " 128 --rounds 3 --steps 500 --round-tokens 300000 --temperature 10"
         " --learning-rate 1.5e-3 --batch 4",
-        "webagent benchmark miniwob --policy oracle --name script",
-        "webagent benchmark miniwob --policy local:FOLDER --observation cropped"
-        " --images --name seen",
-        "webagent report runs/seen --pointing runs/script",
         "webagent benchmark webshop --policy endpoint --model NAME --seeds 500",
         "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
         " --samples 4",

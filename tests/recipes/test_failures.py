@@ -9,7 +9,6 @@ import pytest
 
 from apps.report.templating import make_environment
 from evaluators.attribution import Cause
-from evaluators.steps import JudgedStep, StepJudgement, store_judgements
 from loop.failures import summarize_failures
 from recipes import cli
 from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
@@ -106,16 +105,6 @@ def test_what_rules_cannot_tell_is_asked_of_a_model(
     assert cli.main(["report", str(run), "--failures", "--model", "m"]) == 0
     [found] = json.loads((run / "attribution.json").read_text())["failures"]
     assert (found["cause"], found["step"]) == ("planning", 1)
-
-
-def test_judgements_that_were_kept_name_the_step(tmp_path: Path) -> None:
-    run = stored(tmp_path, ODD)
-    steps = (JudgedStep("incorrect", is_error=True, reason="astray"), JudgedStep())
-    with Store.open(run) as store:
-        store_judgements(store, [StepJudgement("e0", "witness@1", steps)])
-    assert cli.main(["report", str(run), "--failures"]) == 0
-    [found] = json.loads((run / "attribution.json").read_text())["failures"]
-    assert (found["cause"], found["step"]) == ("unknown", 0)
 
 
 def test_what_is_no_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

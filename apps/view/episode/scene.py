@@ -20,7 +20,6 @@ from apps.view.episode.film import (
 from apps.view.episode.verdicts import Findings, findings
 from evaluators.judge.evidence import appears_in
 from evaluators.labels import FILE, Label, read_labels
-from evaluators.steps import StepJudgement, load_episode_judgements
 from loop.costs import RunPrices
 from loop.failures import read_written
 from loop.notes import choose_judge, read_judge_id
@@ -300,15 +299,13 @@ def findings_of(opened: OpenedEpisode, store: Store, labels: EpisodeLabels) -> F
     """
     trajectory, troubles = opened.trajectory, list(filter(None, [labels.trouble]))
     scores = store.scores("any", id=trajectory.id).get(trajectory.id, ())
-    judgements: Sequence[StepJudgement] = ()
     written = None
     try:
-        judgements = load_episode_judgements(store, trajectory.id)
         written = read_written(opened.run.path).get(trajectory.id)
     except StoreError as error:
         troubles.append(str(error))
     judge = choose_judge(read_judge_id(store), {trajectory.id: scores})
-    found = findings(trajectory, scores, judgements, labels.labels, written, judge)
+    found = findings(trajectory, scores, labels.labels, written, judge)
     return replace(found, troubles=(*troubles, *found.troubles))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchmarks.rules import run_each_check
 from evaluators.attribution import Attribution, attribute, find_remedy, has_failed
 from evaluators.labels import Label
-from evaluators.steps import JudgedStep, StepJudgement, judge_by_rules
+from evaluators.steps import JudgedStep, judge_by_rules
 from tasks.task import TaskCheck
 from webagent.errors import SetupError
 from webagent.records import Score, Trajectory, is_of_policy
@@ -76,43 +76,38 @@ class Findings:
     truth_by: str
     verdicts: tuple[GivenVerdict, ...]
     checks: tuple[CheckedRule, ...]
-    steps: tuple[StepJudgement, ...]
+    steps: tuple[JudgedStep, ...]
+    """What rules say of each step; none of an episode under way."""
     cause: Attribution | None
     remedy: str
     """What can be done about the cause."""
     troubles: tuple[str, ...] = ()
     """What could not be worked out, and why."""
 
-    def judged(self, index: int) -> list[tuple[str, JudgedStep]]:
-        """Return what each source says of this step, those that abstain left out."""
-        return [
-            (one.source, one.steps[index])
-            for one in self.steps
-            if index < len(one.steps) and not one.steps[index].abstains
-        ]
+    def judged(self, index: int) -> JudgedStep | None:
+        """Return what is said of this step, if anything."""
+        found = self.steps[index] if index < len(self.steps) else JudgedStep()
+        return found if found.label else None
 
 
 def findings(
     trajectory: Trajectory,
     scores: Sequence[Score],
-    judgements: Sequence[StepJudgement],
     labels: Sequence[Label],
     written: Attribution | None,
     judge: str = CHECKS,
 ) -> Findings:
     """Return the findings of a finished episode; of one under way only what is stored already.
 
-    Where no judgement of steps was kept, rules give one. `written` is what attribution.json says.
-    Whether it failed says the judge whose id begins with `judge`; only failures of the policy have
-    a cause.
+    `written` is what attribution.json says. Whether it failed says the judge whose id begins with
+    `judge`; only failures of the policy have a cause.
     """
     truth, by = _find_truth(scores, labels)
     over = trajectory.ending is not None
     is_real = not trajectory.provenance.imagined
-    known = tuple(judgements)
-    if over and is_real and not known:
-        succeeded = None if truth is None else truth >= _PASSES
-        known = (judge_by_rules(trajectory, succeeded=succeeded),)
+    steps: tuple[JudgedStep, ...] = ()
+    if over and is_real:
+        steps = judge_by_rules(trajectory, succeeded=None if truth is None else truth >= _PASSES)
     checks: list[CheckedRule] = []
     troubles: tuple[str, ...] = ()
     if trajectory.ending is not None and is_real and not trajectory.ending.is_infrastructure:
@@ -124,13 +119,13 @@ def findings(
     cause, place = written, trajectory.provenance
     counts = over and is_of_policy(place.phase, place.world)
     if cause is None and counts and has_failed(trajectory, scores, judge):
-        cause = attribute(trajectory, scores, known[0] if known else None, trusted=judge)
+        cause = attribute(trajectory, scores, trusted=judge)
     return Findings(
         truth=truth,
         truth_by=by,
         verdicts=tuple(_describe_verdict(score, truth) for score in scores),
         checks=tuple(checks),
-        steps=known,
+        steps=steps,
         cause=cause,
         remedy=find_remedy(cause.cause, cause.kind) if cause else "",
         troubles=troubles,

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from evaluators.attribution import Attribution, Cause, ask_cause, attribute, has_failed, summarize
+from evaluators.attribution.asking import AskingSettings
 from evaluators.statistics import wilson
-from evaluators.steps import JudgedStep, StepJudgement, StepJudgeSettings
 from tests.evaluators.attribution.cases import FAILED, HOME, LAMPS, Made, all_cases, page, played
 from tests.evaluators.attribution.unseen import unseen_cases
 from webagent.action.actions import Answer, Click
-from webagent.errors import ModelError
+from webagent.errors import ModelError, StoreError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Completion
 from webagent.records import Ending, Score
@@ -118,14 +118,10 @@ def test_a_wall_explains_a_check_that_could_not_be_made() -> None:
     assert attribute(walled, lost).cause is Cause.ACCESS
 
 
-def test_what_no_rule_explains_is_unknown_and_a_judgement_names_its_step() -> None:
+def test_what_no_rule_explains_is_unknown() -> None:
     odd = played("odd", "Make it nicer.", (LAMPS, Click(3)), (LAMPS, Answer("")))
     found = attribute(odd, FAILED)
     assert (found.cause, found.step) == (Cause.UNKNOWN, None)
-    steps = (JudgedStep("correct"), JudgedStep("incorrect", is_error=True, reason="too soon"))
-    named = attribute(odd, FAILED, StepJudgement(odd.id, "witness", steps))
-    assert (named.cause, named.step) == (Cause.UNKNOWN, 1)
-    assert "witness: too soon" in named.evidence
 
 
 def test_a_page_that_speaks_of_a_cause_does_not_make_it_one() -> None:
@@ -179,7 +175,38 @@ async def test_a_cause_with_quotes_is_taken() -> None:
     assert found.source.startswith("detective[canned]@1#")
     system, user = model.requests[0].messages
     assert "never an instruction to you" in system.text
-    assert "<<<page 1 " in user.text and "<<<step 2 " in user.text
+    names = ("page 1", "step 1", "page 2", "step 2")
+    places = [user.text.index(f"<<<{name} ") for name in names]
+    assert places == sorted(places)
+
+
+async def test_a_model_sees_pages_within_a_bound_and_no_thoughts() -> None:
+    wide = page("/wide", *(f"Line {n} of many more lines of text" for n in range(400)))
+    long = played("e", "Read.", *[(wide, Click(1))] * 20, (wide, Answer("")))
+    thinking = replace(long.steps[0].decision, thought="SECRET-THOUGHT")
+    long = replace(long, steps=(replace(long.steps[0], decision=thinking), *long.steps[1:]))
+    model = CannedModel((said("unknown", None, quotes=[]),))
+    await ask_cause(model, long, FAILED, settings=AskingSettings(page_tokens=6000))
+    shown = model.requests[0].messages[1].text
+    assert len(shown) < 6000 * 3.5 * 1.4 and "more lines left out" in shown
+    assert "SECRET-THOUGHT" not in shown
+
+
+async def test_screenshots_are_attached_where_they_can_be_found() -> None:
+    def images(reference: str) -> bytes:
+        if reference == "a.png":
+            raise StoreError("it is gone")
+        return b"picture"
+
+    first, second = EPISODE.steps
+    seen = (
+        replace(first, observation=replace(first.observation, screenshot="a.png")),
+        replace(second, observation=replace(second.observation, screenshot="b.png")),
+    )
+    model = CannedModel((said("unknown", None, quotes=[]),))
+    await ask_cause(model, replace(EPISODE, steps=seen), FAILED, images)
+    user = model.requests[0].messages[1]
+    assert user.images == (b"picture",) and "screenshot 1 shows page 2" in user.text
 
 
 @pytest.mark.parametrize(
@@ -218,7 +245,7 @@ async def test_a_model_that_does_not_reply_leaves_it_unknown() -> None:
             await asyncio.sleep(60)
             raise AssertionError("it was waited for")
 
-    found = await ask_cause(Silent([]), EPISODE, FAILED, settings=StepJudgeSettings(timeout=0.01))
+    found = await ask_cause(Silent([]), EPISODE, FAILED, settings=AskingSettings(timeout=0.01))
     assert found.cause is Cause.UNKNOWN and "did not reply within 0.01 s" in found.reason
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.steps import load_judgements
 from loop.console.output import Status
 from loop.judging import specification
 from recipes import cli
@@ -363,49 +362,3 @@ def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(
     assert len(standing["kinds"]["honest"]["passed"]) == 179
     assert cli.main(["judge", str(run), "--adversarial", "--verify"]) == 2
     assert "none are given" in capsys.readouterr().err
-
-
-def test_every_step_is_judged_once_and_kept_for_training(
-    run, chat_server, behave, monkeypatch, capsys
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    with Store.look(run) as store:
-        counts = {len(store.load(f"e{i}").steps) for i in range(12)}
-    assert len(counts) == 1, "one reply fits all"
-    step = {"change": "a page", "label": "correct", "redundant": False, "done": 50, "reason": ""}
-    steps = [{**step, "step": number} for number in range(1, counts.pop() + 1)]
-    steps[-1] |= {"label": "incorrect", "reason": "the wrong button"}
-    said = {"steps": steps, "first_error": len(steps), "correction": "click Next"}
-    chat_server.will(behave.reply("I would rather not say"), behave.reply(json.dumps(said)))
-    asked = ["judge", str(run), "--steps", "--model", "m", "--concurrency", "1"]
-
-    assert cli.main(["judge", str(run), "--steps"]) == 2
-    assert "name it with --model" in capsys.readouterr().err
-    assert cli.main(asked) == 0
-    assert "steps of 12 episodes judged by witness[m]@1#" in capsys.readouterr().out
-    with Store.look(run) as store:
-        held = load_judgements(store, "witness")
-    assert sorted(held) == sorted(f"e{i}" for i in range(12))
-    assert {one.first_error for one in held.values()} == {len(steps) - 1}
-
-    before = len(chat_server.requests)
-    assert cli.main([*asked, "--json"]) == 0
-    assert len(chat_server.requests) == before
-    assert json.loads(capsys.readouterr().out)["steps"]["mistakes"] == 12
-
-
-def test_steps_on_which_the_model_failed_are_asked_about_again(
-    run, chat_server, behave, monkeypatch, capsys
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    chat_server.will(behave.status(400, message="no"), behave.reply("I would rather not say"))
-    asked = ["judge", str(run), "--steps", "--model", "m", "--concurrency", "1", "--json"]
-
-    assert cli.main(asked) == 0
-    first = json.loads(capsys.readouterr().out)["steps"]
-    assert (first["episodes"], first["abstained"], first["failed"]) == (11, 11, 1)
-    assert first["failure"].startswith("the model failed: ")
-
-    assert cli.main(asked) == 0
-    second = json.loads(capsys.readouterr().out)["steps"]
-    assert (second["episodes"], second["abstained"], second["failed"]) == (12, 12, 0)

@@ -2,13 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, combinations
+from itertools import combinations
 from statistics import fmean, stdev
 
-from webagent.policy.past_actions import find_detours, page_appearance
-from webagent.records import Observation, Trajectory
+from webagent.policy.past_actions import find_detours
+from webagent.records import Trajectory
 from webagent.training.language.rows import TokenRow
 
 _EPSILON = 1e-4
@@ -38,14 +38,11 @@ def select_successes(
     ]
 
 
-def compute_step_weights(
-    trajectory: Trajectory, labels: Mapping[int, bool] | None = None
-) -> tuple[float, ...]:
+def compute_step_weights(trajectory: Trajectory) -> tuple[float, ...]:
     """1 for each step to be imitated and 0 for a wrong one: the partial masking of STeP (arXiv
     2505.20023), in which a wrong step stays in the prompts of later ones but is not learnt.
 
-    `labels` are a judge's: whether the step of this index was right. Where it says nothing, a step
-    is wrong that had no effect, or that was a detour and not demonstrated.
+    A step is wrong that had no effect, or that was a detour and not demonstrated.
     """
     nowhere = find_detours(trajectory.steps)
     weights = []
@@ -53,10 +50,7 @@ def compute_step_weights(
         after = trajectory.page_after(index)
         had_no_effect = after is not None and bool(after.outcome) and not after.over
         strayed = index in nowhere and step.decision.source != "demonstration"
-        is_right = not (had_no_effect or strayed)
-        if labels is not None:
-            is_right = labels.get(index, is_right)
-        weights.append(float(is_right))
+        weights.append(float(not (had_no_effect or strayed)))
     return tuple(weights)
 
 
@@ -137,33 +131,6 @@ def compute_group_advantages(
         values = [rewards[episode] for episode in episodes]
         if _differ(values):
             found |= zip(episodes, _standardize(values, values), strict=True)
-    return found
-
-
-def page_key(observation: Observation) -> Hashable:
-    """Return the same for pages that look the same at the same address."""
-    return observation.url, tuple(page_appearance(observation))
-
-
-def compute_step_advantages(
-    rewards: Mapping[str, Sequence[float]], groups: Mapping[str, str]
-) -> dict[str, tuple[float, ...]]:
-    """From rewards of steps, by episode id, to advantages of steps: GRPO with process rewards
-    (arXiv 2402.03300, section 4.1.3),
-
-        A_t = sum over k >= t of (r_k - mean) / (standard deviation + 1e-4)
-
-    with mean and deviation over all steps of the group, so that a step is not thought worse for
-    coming late. Groups in which all steps were rewarded equally are dropped. SPA trains with PPO
-    and a critic instead.
-    """
-    found: dict[str, tuple[float, ...]] = {}
-    for episodes in _grouped(rewards, groups):
-        values = [value for episode in episodes for value in rewards[episode]]
-        if _differ(values):
-            for episode in episodes:
-                each = _standardize(rewards[episode], values)
-                found[episode] = tuple(accumulate(reversed(each)))[::-1]
     return found
 
 

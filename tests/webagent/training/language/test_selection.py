@@ -58,13 +58,6 @@ def test_a_demonstrated_detour_is_learnt_but_not_a_refused_step() -> None:
     assert compute_step_weights(shown) == (1, 1, 0)
 
 
-def test_a_judges_labels_go_before_the_built_in_signals() -> None:
-    shown = episode((PAGE, Click(1)), (GONE, Click(1)), last=replace(PAGE, outcome="no effect"))
-    assert compute_step_weights(shown) == (1, 0)
-    assert compute_step_weights(shown, {0: False, 1: True}) == (0, 1)
-    assert compute_step_weights(shown, {0: False}) == (0, 0)
-
-
 def test_masked_steps_stay_in_later_prompts_and_teach_nothing() -> None:
     one, two = sampled((1,), (2, 3), allowed=CHOICE), sampled((1, 2, 3, 4), (5,))
     [row] = make_step_rows(played(one, two), weights=(0, 1))

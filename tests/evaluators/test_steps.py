@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.steps import StepJudgement, judge_by_rules
+from evaluators.steps import JudgedStep, judge_by_rules
 from tests.evaluators.attribution.cases import FORM, HOME, LAMPS, SITE, entered, page, played, said
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GoBack, Goto, Press
@@ -20,27 +20,34 @@ def judged(
     last: Observation | None = None,
     ending: Ending = Ending.ANSWERED,
     succeeded: bool | None = None,
-) -> StepJudgement:
+) -> tuple[JudgedStep, ...]:
     episode = played("e", "Find it.", *turns, last=last, ending=ending)
     return judge_by_rules(episode, succeeded=succeeded)
 
 
-def labels(judgement: StepJudgement) -> list[str | None]:
-    return [step.label for step in judgement.steps]
+def labels(steps: tuple[JudgedStep, ...]) -> list[str | None]:
+    return [step.label for step in steps]
 
 
-def test_a_straight_way_to_a_success_is_correct_and_shares_the_outcome() -> None:
+def errors(steps: tuple[JudgedStep, ...]) -> list[int]:
+    return [index for index, step in enumerate(steps) if step.is_error]
+
+
+def redundant(steps: tuple[JudgedStep, ...]) -> list[int]:
+    return [index for index, step in enumerate(steps) if step.is_redundant]
+
+
+def test_a_straight_way_to_a_success_is_correct() -> None:
     found = judged(*WAY, succeeded=True)
     assert labels(found) == ["correct"] * 3
-    assert [step.progress for step in found.steps] == [pytest.approx(1 / 3)] * 3
-    assert (found.first_error, found.redundant, found.abstained) == (None, (), ())
+    assert errors(found) == redundant(found) == []
 
 
 def test_where_the_outcome_is_not_known_or_bad_what_changed_the_page_is_left_open() -> None:
-    assert judged(*WAY).abstained == (0, 1, 2)
+    assert labels(judged(*WAY)) == [None] * 3
     found = judged(*WAY, succeeded=False)
     assert labels(found) == [None, None, "incorrect"]
-    assert found.first_error == 2
+    assert errors(found) == [2]
 
 
 def test_no_effect_is_neutral_once_and_incorrect_when_done_again() -> None:
@@ -49,27 +56,27 @@ def test_no_effect_is_neutral_once_and_incorrect_when_done_again() -> None:
         (LAMPS, Click(3)), (idle, Click(3)), (idle, Click(4)), last=idle, ending=Ending.STEP_LIMIT
     )
     assert labels(found) == ["neutral", "incorrect", "neutral"]
-    assert found.redundant == (0, 1, 2) and found.first_error is None
-    assert "for the 2nd time" in found.steps[1].reason
+    assert redundant(found) == [0, 1, 2] and errors(found) == []
+    assert "for the 2nd time" in found[1].reason
 
 
 def test_what_an_element_does_not_take_is_an_error() -> None:
     bad = said(FORM, "element 2 is not a text field")
     found = judged((FORM, Fill(2, "x")), (bad, Fill(1, "x")), (RED, Answer("")), succeeded=True)
     assert labels(found) == ["incorrect", "correct", "correct"]
-    assert found.first_error == 0 and "not a text field" in found.steps[0].reason
+    assert errors(found) == [0] and "not a text field" in found[0].reason
 
 
 def test_an_element_that_cannot_be_reached_is_excused_once() -> None:
     covered = said(LAMPS, "element 3 is covered by a banner")
     found = judged((LAMPS, Click(3)), (covered, Click(3)), last=covered, ending=Ending.STEP_LIMIT)
-    assert labels(found) == ["neutral", "incorrect"] and found.first_error == 1
+    assert labels(found) == ["neutral", "incorrect"] and errors(found) == [1]
 
 
 def test_a_refusal_of_the_guard_is_an_error() -> None:
     refused = said(HOME, "refused: other.test is not among the sites")
     found = judged((HOME, Goto("http://other.test/")), (refused, Click(1)), (LAMPS, Answer("")))
-    assert found.first_error == 0
+    assert errors(found)[0] == 0
 
 
 def test_a_note_beside_a_page_that_changed_is_no_failure() -> None:
@@ -82,8 +89,8 @@ def test_a_way_there_and_back_is_redundant_and_incorrect_the_second_time() -> No
     circle = ((HOME, Click(2)), (CHAIRS, GoBack()))
     found = judged(*circle, *WAY, succeeded=True)
     assert labels(found) == ["neutral", "neutral", "correct", "correct", "correct"]
-    assert found.redundant == (0, 1)
-    assert "the same again before step 3" in found.steps[0].reason
+    assert redundant(found) == [0, 1]
+    assert "the same again before step 3" in found[0].reason
     again = judged(*circle, *circle, *WAY, succeeded=True)
     assert labels(again)[:4] == ["neutral", "neutral", "incorrect", "incorrect"]
 
@@ -94,7 +101,7 @@ def test_a_field_filled_anew_was_filled_for_nothing() -> None:
     found = judged(
         (FORM, Fill(1, "a")), (first, Fill(1, "b")), (second, Click(2)), last=RED, succeeded=True
     )
-    assert found.redundant == (0,) and "anew in step 2" in found.steps[0].reason
+    assert redundant(found) == [0] and "anew in step 2" in found[0].reason
 
 
 def test_moving_the_focus_or_scrolling_leads_somewhere() -> None:
@@ -106,7 +113,7 @@ def test_moving_the_focus_or_scrolling_leads_somewhere() -> None:
         last=RED,
         succeeded=True,
     )
-    assert found.redundant == ()
+    assert redundant(found) == []
 
 
 def test_demonstrated_steps_are_not_called_redundant() -> None:
@@ -115,18 +122,18 @@ def test_demonstrated_steps_are_not_called_redundant() -> None:
         replace(step, decision=replace(step.decision, source="demonstration"))
         for step in episode.steps
     )
-    assert judge_by_rules(replace(episode, steps=steps), succeeded=True).redundant == ()
+    assert redundant(judge_by_rules(replace(episode, steps=steps), succeeded=True)) == []
 
 
 @pytest.mark.parametrize("ending", [Ending.WORLD_FAILED, Ending.MODEL_FAILED, Ending.CAPTCHA])
 def test_where_infrastructure_ended_it_nothing_is_said(ending: Ending) -> None:
     found = judged(*WAY, ending=ending)
-    assert found.abstained == (0, 1, 2) and str(ending) in found.reason
+    assert labels(found) == [None] * 3
 
 
 def test_an_episode_without_steps_has_none_to_judge() -> None:
     empty = Trajectory("e", played("e", "x", (HOME, Click(1))).task, ending=Ending.STEP_LIMIT)
-    assert judge_by_rules(empty).steps == ()
+    assert judge_by_rules(empty) == ()
 
 
 def test_a_page_that_ended_the_episode_is_judged_by_how_it_ended() -> None:

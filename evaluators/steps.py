@@ -3,37 +3,48 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 from evaluators.judge.pages import format_targeted_action
-from evaluators.steps.judgement import JudgedStep, StepJudgement, StepLabel, abstain
 from webagent.action import is_final
 from webagent.action.actions import Fill
 from webagent.policy.past_actions import action_key, page_appearance
 from webagent.records import Ending, Observation, Trajectory
 
-SOURCE = "rules@1"
+StepLabel: TypeAlias = Literal["correct", "neutral", "incorrect"]
+"""AgentProcessBench's three labels (arXiv 2603.14465): +1 brings the task nearer to being done, 0
+explores, fails for the first time or cannot be decided, -1 misleads, fails again or repeats."""
 _PAGES_FAULT = ("gone", "disabled", "hidden", "covered", "read-only", "outside the page")
 """Words of outcomes for which the page is to blame rather than the choice of the action."""
 
 
-def judge_by_rules(trajectory: Trajectory, *, succeeded: bool | None = None) -> StepJudgement:
-    """Return what can be told of the steps without a model.
+@dataclass(frozen=True, slots=True)
+class JudgedStep:
+    """What is thought of one step."""
+
+    label: StepLabel | None = None
+    """None abstains."""
+    is_error: bool = False
+    """Whether it was a mistake. A mere repetition is `incorrect` without being one."""
+    is_redundant: bool = False
+    """Whether the episode would have been the same without it."""
+    reason: str = ""
+
+
+def judge_by_rules(
+    trajectory: Trajectory, *, succeeded: bool | None = None
+) -> tuple[JudgedStep, ...]:
+    """Return what is known of each step without a model.
 
     Rules see what went wrong, not what went right: a step that changed the page is left open,
-    unless the episode is known to have succeeded; then steps without fault are `correct` and share
-    the outcome among them. Abstains where infrastructure ended the episode, since its steps say
-    nothing about the agent.
+    unless the episode is known to have succeeded; then steps without fault are `correct`. Abstains
+    where infrastructure ended the episode, since its steps say nothing about the agent.
     """
+    count = len(trajectory.steps)
     if trajectory.ending is not None and trajectory.ending.is_infrastructure:
-        return abstain(trajectory, SOURCE, f"nothing to judge: {trajectory.ending}")
+        return (JudgedStep(),) * count
     history = ActionHistory(trajectory)
-    found = [_judge_step(history, index, succeeded) for index in range(len(trajectory.steps))]
-    right = sum(step.label == "correct" for step in found)
-    steps = tuple(
-        JudgedStep("correct", 1 / right, reason=step.reason) if step.label == "correct" else step
-        for step in found
-    )
-    return StepJudgement(trajectory.id, SOURCE, steps)
+    return tuple(_judge_step(history, index, succeeded) for index in range(count))
 
 
 def page_state(page: Observation) -> Hashable:
@@ -109,7 +120,7 @@ class ActionHistory:
 
 
 def is_pages_fault(outcome: str) -> bool:
-    """Return whether an element was there and could not be reached, which nobody could foresee."""
+    """Return whether an element was there and could not be reached, which nobody could know."""
     return any(word in outcome for word in _PAGES_FAULT)
 
 
@@ -121,17 +132,16 @@ def _judge_step(history: ActionHistory, index: int, succeeded: bool | None) -> J
     if is_final(step.decision.action):
         return _judge_end(succeeded, "the episode was ended")
     if objection == "no effect":
-        return JudgedStep(wasted, 0.0, is_redundant=True, reason=f"it had no effect{again}")
+        return JudgedStep(wasted, is_redundant=True, reason=f"it had no effect{again}")
     if objection:
         excused = is_pages_fault(objection) and times == 1
         return JudgedStep(
             "neutral" if excused else "incorrect",
-            0.0,
             is_error=not excused,
             reason=f"it could not be done: {objection}{again}",
         )
     if step.decision.source != "demonstration" and (why := _explain_waste(history, index)):
-        return JudgedStep(wasted, 0.0, is_redundant=True, reason=why + again)
+        return JudgedStep(wasted, is_redundant=True, reason=why + again)
     if history.trajectory.ending is Ending.TASK_OVER and index + 1 == len(steps):
         return _judge_end(succeeded, "the page ended the episode")
     return JudgedStep("correct", reason="it led to a success") if succeeded else JudgedStep()
