@@ -22,12 +22,14 @@ class Job:
 
     name: str
     after: str = ""
-    """Name of the job that must be done first."""
+    """Name of the job that must be done, or ready, first."""
     arguments: tuple[Any, ...] = ()
 
 
 NEWS = "news"
 """The stage of what stays on the screen when the job goes on."""
+READY = "ready"
+"""The stage at which those that wait for the job may begin, though it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,12 @@ def run_jobs(
             for connection in wait(list(running), timeout=1.0):
                 assert isinstance(connection, Connection)
                 job, process = running[connection]
-                if _listen(connection, process, job, on_news):
-                    done.add(job.name)
+                message = _listen(connection, process, job)
+                if isinstance(message, JobProgress) and message.stage != READY:
+                    on_news(message)
+                    continue
+                done.add(job.name)
+                if message is None:
                     del running[connection]
     finally:
         stop_processes([process for _, process in running.values()])
@@ -101,10 +107,8 @@ def ignore_interrupts() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _listen(
-    connection: Connection, process: SpawnProcess, job: Job, on_news: Callable[[JobProgress], None]
-) -> bool:
-    """Pass on one message, and return whether the job is done. Raises `JobError` if it failed."""
+def _listen(connection: Connection, process: SpawnProcess, job: Job) -> JobProgress | None:
+    """Return a job's message, None where it is done. Raises `JobError` if it failed."""
     try:
         message = connection.recv()
     except EOFError:
@@ -112,16 +116,12 @@ def _listen(
         raise JobError(
             f"{job.name} ended without a word (exit status {process.exitcode})"
         ) from None
-    match message:
-        case JobProgress():
-            on_news(message)
-            return False
-        case str() as failure if failure:
-            process.join()
-            raise JobError(f"{job.name}: {failure}")
-        case _:
-            process.join()
-            return True
+    if isinstance(message, JobProgress):
+        return message
+    process.join()
+    if message:
+        raise JobError(f"{job.name}: {message}")
+    return None
 
 
 def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, ...]) -> None:

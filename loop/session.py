@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from evaluators.evaluator import FunctionEvaluator
 from loop.arms import Arm
@@ -36,8 +37,10 @@ from webagent.models.model import Model
 from webagent.models.spending import Ledger
 from webagent.records import Provenance
 from webagent.store import Store
-from webagent.training.fit import FitConfig, FitReport
 from webagent.training.tracking import Trackers
+
+if TYPE_CHECKING:
+    from webagent.training.fit import FitConfig, FitReport
 
 TrainingProgress = Callable[[float, float], None]
 """Takes the share of a training that is done, and its loss."""
@@ -107,9 +110,11 @@ class Session:
         """Return a function that reports the progress of a training."""
         return lambda done, loss: self.report(stage, min(done, 1.0), f"loss {loss:.3f}")
 
-    def fit_config(self, tokens: int, round: int) -> FitConfig:
+    def fit_config(self, tokens: int, round: int) -> "FitConfig":
         """Return the training configuration: seeds differ by repeat and round; rounds after the
         first use half the learning rate."""
+        from webagent.training.fit import FitConfig
+
         rate = (self.config.fit.learning_rate or BUILTIN_RATE) * (0.5 if round else 1.0)
         seed = 1000 * self.repeat + round
         return FitConfig(tokens=tokens, learning_rate=rate, seed=seed)
@@ -133,7 +138,7 @@ class Session:
             spent = {name: value - float(str(before[name])) for name, value in now.items() if value}
             self._add_costs(round, **{"model_tokens": 0.0, **spent})
 
-    def charge(self, round: int, training: FitReport) -> None:
+    def charge(self, round: int, training: "FitReport") -> None:
         """Add the cost of a training of the policy."""
         self._add_costs(
             round,

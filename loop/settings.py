@@ -95,7 +95,7 @@ class EvaluationSettings:
     first_seed: int = 0
     """Number of the first evaluation seed in the split; another value evaluates on seeds not seen
     before."""
-    split: str = "test"
+    split: Literal["test", "development", "train"] = "test"
     """Evaluation seeds: `test`, or `development` for tuning."""
     measured_by: str = "checks"
     """Judge for evaluation, in the same form: different from --judge, fixed when the run starts,

@@ -18,7 +18,7 @@ from loop.costs import note_stop, read_stop_reason, run_within_caps
 from loop.executors.executor import check_workers, format_executor
 from loop.folder import RunFolder
 from loop.imagination import imagine
-from loop.jobs import Job, JobError, ReportProgress, run_jobs
+from loop.jobs import READY, Job, JobError, ReportProgress, run_jobs
 from loop.judging.named import check_judges
 from loop.learners import ArmState
 from loop.learners.choice import check_learner, make_learner
@@ -59,6 +59,7 @@ async def improve(session: Session, state: ArmState) -> None:
     arm = session.arm
     await begin(session, state)
     if arm.learns_from == "nothing":
+        session.report(READY, 1.0, "")
         await evaluate(session, state, 0)
         track_round(session, 0)
         return
@@ -158,7 +159,7 @@ def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
-    if story := format_story(summary):
+    if story := format_story(summary, is_untrained=config.learner == "builtin"):
         print(f"\n{story}")
     view = shlex.join(["webagent", "view", str(folder.path)])
     print(f"\nreport: {page}\nnumbers: {numbers}\nevery page and step: {view}")
@@ -209,8 +210,8 @@ def done_key(job: str) -> str:
 
 
 def list_jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
-    """Arms that only act wait for the arm whose weights they use, the others for `none`, which
-    makes the demonstrations and the first weights."""
+    """Arms that only act wait for the arm whose weights they use, the others for the demonstrations
+    and first weights, which `none` makes; what takes longest begins first."""
     names = arms_of(config.arms)
     jobs = []
     for repeat in range(config.seed, config.seed + config.repeats):
@@ -219,8 +220,11 @@ def list_jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
             after = name_job(before, repeat) if before else ""
             arguments = (config, folder.path, name, repeat)
             jobs.append(Job(name_job(name, repeat), after, arguments))
-    order = list(ARMS)
-    return sorted(jobs, key=lambda job: (bool(job.after), order.index(job.name.split()[0])))
+
+    def rank(job: Job) -> tuple[bool, bool]:
+        return bool(job.after), ARMS[job.name.split()[0]].learns_from != "experience"
+
+    return sorted(jobs, key=rank)
 
 
 def list_unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:

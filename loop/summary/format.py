@@ -331,9 +331,10 @@ def draw_curve(arms: Sequence[ArmRow]) -> list[str]:
     return [f"success in % by round: {', '.join(legend)}", *lines, f"{'round':>8} {axis}"]
 
 
-def format_story(summary: Summary) -> str:
+def format_story(summary: Summary, *, is_untrained: bool = False) -> str:
     """Return in words for a newcomer what became of the agent by its own practice; empty where
-    nothing was learned from that."""
+    nothing was learned from that. `is_untrained`: without demonstrations its weights were random.
+    """
     arms = {arm["name"]: arm["rounds"] for arm in summary["arms"]}
     rows = [row for row in summary.get("learning", ()) if row["arm"] == "self" and row["collected"]]
     if not rows or len(arms.get("self", ())) < 2:
@@ -353,8 +354,14 @@ def format_story(summary: Summary) -> str:
         f" {rows[-1]['succeeded']:,} of {rows[-1]['collected']:,} in the last. Now it solves"
         f" {solved(last)}"
     )
-    control = arms.get("control")
-    return f"{story}; without that practice, {solved(control[-1])}." if control else f"{story}."
+    if control := arms.get("control"):
+        story += f"; without that practice, {solved(control[-1])}"
+    if shown or not is_untrained:
+        return f"{story}."
+    return (
+        f"{story}. What is evaluated without practice is a network that was trained on nothing;"
+        " practice itself begins with what the words of each goal suggest."
+    )
 
 
 def _print_sentences(console: Console, sentences: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from loop.jobs import ReportProgress
+from loop.jobs import READY, ReportProgress
 from webagent.errors import WorldError
 
 
@@ -18,6 +18,10 @@ def note(say: ReportProgress, folder: Path, name: str, how: str) -> None:
         [].pop()
     if how == "dies":
         os._exit(7)
+    if how == "is ready early":
+        say(READY, 1.0, "")
+        while not (folder / "second").exists():
+            time.sleep(0.05)
     if how == "hangs":
         time.sleep(60)
     say("working", 1.0, how)

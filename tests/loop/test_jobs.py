@@ -40,6 +40,14 @@ def test_a_job_begins_when_the_one_it_waits_for_is_done(tmp_path: Path) -> None:
     }
 
 
+def test_a_job_that_is_ready_early_lets_the_next_begin_before_its_own_end(tmp_path: Path) -> None:
+    news: list[JobProgress] = []
+    jobs = [job(tmp_path, "first", "is ready early"), job(tmp_path, "second", after="first")]
+    run_jobs(jobs, note, 2, news.append)
+    assert times(tmp_path, "first")[1] >= times(tmp_path, "second")[1]
+    assert {each.stage for each in news} == {"working"}
+
+
 def test_the_sentence_of_a_failed_job_comes_back_and_the_others_are_stopped(tmp_path: Path) -> None:
     jobs = [job(tmp_path, "slow", "hangs"), job(tmp_path, "bad", "fails")]
     with pytest.raises(JobError, match="bad: the page was gone"):

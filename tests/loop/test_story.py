@@ -42,10 +42,15 @@ def test_a_curve_has_a_mark_for_each_arm_at_each_round() -> None:
 
 def test_the_story_counts_what_was_solved_tried_and_not_practised() -> None:
     summary: Any = {"arms": ARMS, "learning": LEARNING, "split": "test"}
-    assert format_story(summary) == (
+    story = (
         "With no demonstration at all the agent solved 0 of 20 held-out tasks. It then tried 55"
         " others by itself and learned from what succeeded, 6 of 30 in the first round and 22 of 25"
         " in the last. Now it solves 18 of 20; without that practice, 1 of 20."
+    )
+    assert format_story(summary) == story
+    assert format_story(summary, is_untrained=True) == (
+        f"{story} What is evaluated without practice is a network that was trained on nothing;"
+        " practice itself begins with what the words of each goal suggest."
     )
 
 

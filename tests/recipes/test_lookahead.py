@@ -68,6 +68,7 @@ def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(
         (["--world", "map", "--world-run", "r"], "remember their own real steps"),
         (["--world", "endpoint"], "give endpoint:NAME"),
         (["--world", "map", "--candidates", "1"], "--candidates 1"),
+        (["--world", "map", "--split", "dev"], "Expected one of ('test', 'development', 'train')"),
     ],
 )
 def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_played(
