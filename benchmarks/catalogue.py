@@ -84,8 +84,6 @@ class Options:
     """Its task file, or the folder of them; None: an installed package, or what was downloaded."""
     addresses: Mapping[str, str] = field(default_factory=dict)
     """Name of a site to where the user hosts it, as `shopping` to `http://localhost:7770`."""
-    corrected: bool = False
-    """Corrected rules in place of the published ones, where there are such."""
 
 
 @dataclass(frozen=True, slots=True)

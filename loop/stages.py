@@ -30,7 +30,6 @@ from webagent.rollout import PlannedEpisode, StepBudget, episode_id, plan_episod
 from webagent.store import Store, Where
 from worldmodel.accuracy import is_held_back
 from worldmodel.lookahead import Gate, LookAhead, Reranked, Vote
-from worldmodel.map import read_rules
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import start_key
 from worldmodel.transitions import transitions
@@ -210,12 +209,10 @@ async def judge(
 
 
 def learn_world(run: Path, state: ArmState) -> None:
-    """Remember all real transitions but those held out to validate the world model, with the rules
-    that a person wrote into the run's map."""
+    """Remember all real transitions but those held out to validate the world model."""
     known = [*state.demonstrations, *(t for t in state.experience if not is_held_back(t))]
     memory = RememberedWorld()
     memory.learn(transitions(known, state.success))
-    memory.rules = read_rules(run, memory.cases)
     memory.study()
     state.world = memory
 

@@ -163,10 +163,9 @@ class WorldChoice:
 
 
 def remember_run(run: Path | None, measured: str = "test") -> "RememberedWorld":
-    """Return the memory of a run's real steps, with the rules that a person wrote into its map; an
-    empty one for no run. Left out are steps on test seeds, and those on development seeds where
-    that is the `measured` split. Raises `StoreError`."""
-    from worldmodel.map import read_rules
+    """Return the memory of a run's real steps; an empty one for no run. Left out are steps on test
+    seeds, and those on development seeds where that is the `measured` split. Raises
+    `StoreError`."""
     from worldmodel.recall import RememberedWorld
     from worldmodel.transitions import transitions
 
@@ -178,7 +177,6 @@ def remember_run(run: Path | None, measured: str = "test") -> "RememberedWorld":
         for trajectory in store.trajectories():
             if split_of(trajectory.task.seed) not in hidden:
                 memory.learn(transitions([trajectory], success))
-    memory.rules = read_rules(run, memory.cases)
     memory.study()
     return memory
 

@@ -27,6 +27,9 @@ DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "steps": "leave it out: steps that had no effect or led nowhere are not imitated",
     "pointing": "webagent report RUN --failures counts the episodes that chose a wrong element",
+    "draw": "leave it out: the map is printed",
+    "state": "leave it out: a site starts in its first state",
+    "corrected": "leave it out: tasks are scored by the published rules",
     "onto": "webagent memory RUN --rebuild builds a memory of the run's own successes",
     "skills": "train one adapter for all episodes",
     "skill-rows": "leave it out: one adapter is trained for all episodes",

@@ -1,4 +1,4 @@
-"""`webagent site`: list, start, reset, snapshot, stop and check sites."""
+"""`webagent site`: list, start, reset, stop and check sites."""
 
 import json
 import signal
@@ -19,7 +19,7 @@ from benchmarks.sites.changes import find_changes
 from benchmarks.sites.control import RunningSite, SiteControl, send_command
 from benchmarks.sites.described import AnySite, described_sites
 from benchmarks.sites.instance import first_state
-from benchmarks.sites.state import FIRST, Build, cache_folder, digest, ensure_built
+from benchmarks.sites.state import Build, cache_folder, digest, ensure_built
 from benchmarks.sites.writes import compare_writes, find_write
 from loop.console.output import CommandResult, Status, emit
 from recipes.settings import resolve
@@ -30,16 +30,14 @@ _RESETS = 20
 
 @dataclass(frozen=True)
 class SiteConfig:
-    """List, start, reset, snapshot, stop and check the sites that tasks are played on."""
+    """List, start, reset, stop and check the sites that tasks are played on."""
 
     action: Annotated[str, tyro.conf.Positional] = "list"
-    """The action: `list`, `start`, `reset`, `snapshot`, `stop` or `check`."""
+    """The action: `list`, `start`, `reset`, `stop` or `check`."""
     name: Annotated[str, tyro.conf.Positional] = ""
     """Id of the site, such as `fossil@1` or `fossil`."""
     port: int = 0
     """Port to serve it on; 0 for any free one."""
-    state: str = ""
-    """Saved state to start in or reset to, or the name of a new snapshot. Default: `first`."""
     detach: bool = False
     """Start the site in the background; `stop` ends it."""
     files: tuple[Path, ...] = ()
@@ -61,8 +59,6 @@ class SiteFacts(TypedDict, total=False):
     """Where the site runs; `start` prints it on a separate line before it serves."""
     state: str
     """The folder of the running instance."""
-    folder: str
-    """Of `snapshot`: the folder of the saved state."""
     build_seconds: float
     start_seconds: float
     reset_seconds: float
@@ -133,8 +129,8 @@ def _start(config: SiteConfig) -> CommandResult:
     if config.detach:
         return _detached(config, site.id)
     build = ensure_built(site, first_state)
-    with Instance.of(build, config.port, config.state or FIRST) as running:
-        reset = running.reset(config.state or FIRST)
+    with Instance.of(build, config.port) as running:
+        reset = running.reset()
         facts = {
             **_facts(site),
             "is": f"running at {running.base}",
@@ -173,7 +169,7 @@ def _detached(config: SiteConfig, site: str) -> CommandResult:
     log, errors = (RunningSite.path(site).with_suffix(end) for end in (".started", ".log"))
     log.parent.mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, "-m", "recipes.cli", "site", "start", site]
-    argv += ["--port", str(config.port), "--state", config.state]
+    argv += ["--port", str(config.port)]
     argv += ["--files", *map(str, config.files)] * bool(config.files)
     argv += ["--json"]
     with log.open("wb") as output, errors.open("wb") as problems:
@@ -205,18 +201,9 @@ def _reset(config: SiteConfig) -> CommandResult:
             raise SiteError(f"{site.id} cannot be reset; describe how in its file")
         seconds = site.start().reset()
     else:
-        seconds = send_command(_running(site), "reset", config.state or FIRST)
+        seconds = send_command(_running(site), "reset")
     print(f"{site.id} is reset, in {1000 * seconds:.0f} ms")
     return CommandResult({"site": site.id, "reset_seconds": seconds})
-
-
-def _snapshot(config: SiteConfig) -> CommandResult:
-    if not config.state:
-        raise UsageError("expected a name for the state: webagent site snapshot NAME --state STATE")
-    note = _running(find_site(config.name, config.files))
-    path = send_command(note, "snapshot", config.state)
-    print(f"kept as {config.state!r} in {path}; webagent site reset {note.site} --state NAME")
-    return CommandResult({"site": note.site, "folder": path})
 
 
 def _stop(config: SiteConfig) -> CommandResult:
@@ -293,7 +280,6 @@ ACTIONS: dict[str, Callable[[SiteConfig], CommandResult]] = {
     "list": _list,
     "start": _start,
     "reset": _reset,
-    "snapshot": _snapshot,
     "stop": _stop,
     "check": _check,
 }

@@ -15,7 +15,6 @@ from recipes.world_figures import MeasureChoice, measure
 from tasks.suite import split_of
 from webagent.errors import StoreError, UsageError
 from webagent.store import Store
-from worldmodel.drawing import draw_map
 from worldmodel.map import MapEdge, SiteMap, build_map
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import start_at
@@ -28,16 +27,13 @@ _UNTRIED = 6
 class WorldConfig:
     """Map the site of a run, measure how well its pages are predicted, or serve the predicted site.
 
-    The map is built from every real transition, saved as the next version in RUN/map, and printed.
-    Rules of the previous version with the source `person` are kept and override observations.
+    The map is built from every real transition and printed.
     """
 
     run: Important[Positional[Path]] = Path()
     """The run folder. Default: the current folder."""
     to: Important[str] = ""
     """Words of a page: print the path to it from where episodes start."""
-    draw: Important[Path | None] = None
-    """File for a drawing of the map, as HTML."""
     test: Important[bool] = False
     """Include episodes on test seeds in the map."""
     serve: Important[bool] = False
@@ -61,14 +57,11 @@ class WorldConfig:
 class MapShown:
     """The map."""
 
-    file: str
-    """File of the map."""
     site: str
     transitions: int
     kinds: int
     """Kinds of pages."""
     edges: int
-    rules: int
     unexplored: int
     """Elements present on all pages of a kind that were never tried there."""
     way: list[str] = field(default_factory=list)
@@ -100,7 +93,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _map(config: WorldConfig) -> CommandResult:
-    """Build, save and print the map."""
+    """Build and print the map."""
     memory = RememberedWorld()
     with Store.look(config.run) as store:
         # One without a verdict counts as failed, as its pages are just as real.
@@ -120,15 +113,12 @@ def _map(config: WorldConfig) -> CommandResult:
             f"{config.run} contains no real step to map; collect some first:"
             " webagent collect --random-share 0.3"
         )
-    site = build_map(memory.cases, SiteMap.load(config.run))
-    file = site.save(config.run)
+    site = build_map(memory.cases)
     start = memory.cases[0].kind
     way = _way(site, start, config.to) if config.to else []
-    if config.draw is not None:
-        config.draw.write_text(draw_map(site, start), encoding="utf-8")
     untried = sum(len(page.unexplored) for page in site.pages.values())
-    counts = (site.transitions, len(site.pages), len(site.edges), len(site.rules), untried)
-    shown = MapShown(str(file), site.site, *counts, [edge.label for edge in way])
+    counts = (site.transitions, len(site.pages), len(site.edges), untried)
+    shown = MapShown(site.site, *counts, [edge.label for edge in way])
     _print(site, shown, way, config)
     return CommandResult(shown)
 
@@ -145,8 +135,8 @@ def _way(site: SiteMap, start: str, words: str) -> list[MapEdge]:
 
 def _print(site: SiteMap, shown: MapShown, way: Sequence[MapEdge], config: WorldConfig) -> None:
     print(
-        f"{site.site}: {shown.kinds} kinds of pages, {shown.edges} edges and {shown.rules} rules of"
-        f" {shown.transitions:,} transitions, in {shown.file}"
+        f"{site.site}: {shown.kinds} kinds of pages and {shown.edges} edges of"
+        f" {shown.transitions:,} transitions"
     )
     if config.to:
         for number, edge in enumerate(way, 1):
@@ -160,10 +150,6 @@ def _print(site: SiteMap, shown: MapShown, way: Sequence[MapEdge], config: World
                 leads = ", ".join(f"{where} {count}" for where, count in edge.outcomes.items())
                 adds = f"; adds {', '.join(edge.adds)}" if edge.adds else ""
                 print(f"  {edge.label} → {leads}{adds}")
-        for rule in site.rules:
-            if rule.page == page.kind and (rule.when or rule.source == "person"):
-                when = f" when {rule.when}" if rule.when else ""
-                print(f'  rule: {rule.op} {rule.role} "{rule.name}" → {rule.leads}{when}')
         if page.unexplored:
             more = len(page.unexplored) - _UNTRIED
             rest = f" and {more} more" if more > 0 else ""

@@ -1,12 +1,9 @@
 """Accuracy of a world model on real transitions, compared with copying the page."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
-
-import numpy as np
 
 from evaluators.statistics import calibration_error
 from webagent.models.builtin.vocabulary import keys_of
@@ -19,9 +16,6 @@ from worldmodel.transitions import Situation, Transition
 
 _BATCH = 32
 _WHOLE = 10_000
-_DRAWS = 200
-_KEPT = 0.8
-"""Share of the successes that a threshold on P(success) keeps."""
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Changes: TypeAlias = Counter[tuple[str, _LineKey]]
 
@@ -75,31 +69,14 @@ class Accuracy:
     brier_skill: float | None = None
     """1 minus the ratio of the Brier score to that of always predicting the base rate of
     success."""
-    brier_skill_even: float | None = None
-    """The same on a mix with as many failures as successes, to which P(success) is moved."""
     ece: float | None = None
     """Expected calibration error of P(success) over ten bins of equal width."""
     failure_called_success: float | None = None
     """Share of failures predicted as successes: the error that misleads a search."""
     success_called_success: float | None = None
-    failure_called_success_even: float | None = None
-    """Share of failures whose P(success) is at least the base rate: those that would be predicted
-    as successes in a balanced mix of failures and successes."""
-    success_called_success_even: float | None = None
-    failure_called_success_80: float | None = None
-    """Share of failures that would be predicted as successes at the highest threshold at which 80 %
-    of the successes are."""
     confidence_ece: float | None = None
     """Expected calibration error of the confidence, as the probability that a page is right as in
     `exact_knowable`."""
-    confidence_ece_ruled: float | None = None
-    """The same over the pages that a rule predicted,"""
-    confidence_ece_remembered: float | None = None
-    """that memory did,"""
-    confidence_ece_modelled: float | None = None
-    """that a model did,"""
-    confidence_ece_unknown: float | None = None
-    """and those called unknown as a whole, guesses included."""
 
 
 @dataclass(slots=True)
@@ -336,12 +313,6 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
     brier = _mean([(chance - success) ** 2 for chance, success in pairs])
     base = _mean([float(success) for _, success in pairs]) or 0.0
     spread = base * (1 - base)
-    won = sorted((chance for chance, success in pairs if success), reverse=True)
-    called_success = None
-    if won:
-        # The probability that 80 % of the successes have at least.
-        threshold = won[math.ceil(_KEPT * len(won)) - 1]
-        called_success = _mean([chance >= threshold for chance, success in pairs if not success])
     return Accuracy(
         transitions=len(tallies),
         went_on=len(going),
@@ -361,42 +332,11 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         success=_mean([(chance >= 0.5) == success for chance, success in pairs]),
         brier=brier,
         brier_skill=1 - brier / spread if brier is not None and spread else None,
-        brier_skill_even=_even_skill(pairs, base) if spread else None,
         ece=calibration_error(pairs) if pairs else None,
         failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
         success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
-        failure_called_success_even=_mean([chance >= base for chance, won in pairs if not won]),
-        success_called_success_even=_mean([chance >= base for chance, won in pairs if won]),
-        failure_called_success_80=called_success,
         confidence_ece=calibration_error(sure) if sure else None,
-        **_calibration_by_source(going),
     )
-
-
-def _calibration_by_source(going: Sequence[Tally]) -> dict[str, float]:
-    """Return the calibration error of the confidence for each source that predicted a page."""
-    sure: dict[Source, list[tuple[float, bool]]] = {}
-    for one in going:
-        sure.setdefault(one.source, []).append((one.confidence, one.right))
-    return {f"confidence_ece_{source}": calibration_error(each) for source, each in sure.items()}
-
-
-def calibration_by_luck(tallies: Sequence[Tally]) -> float:
-    """Return the calibration error that P(success) would have if each were right: above 0, as
-    shares of few episodes vary. The mean of 200 draws, in each of which the steps of an episode
-    share their luck as they share its ending."""
-    rng, gaps = np.random.default_rng(0), []
-    for _ in range(_DRAWS):
-        luck: dict[str, float] = {}
-        gaps.append(
-            calibration_error(
-                [
-                    (one.chance, luck.setdefault(one.episode, rng.random()) < one.chance)
-                    for one in tallies
-                ]
-            )
-        )
-    return sum(gaps) / _DRAWS
 
 
 def changes(before: Observation, after: Observation) -> Changes:
@@ -405,16 +345,6 @@ def changes(before: Observation, after: Observation) -> Changes:
     gone = Counter({("gone", line): count for line, count in (old - new).items()})
     come = Counter({("come", line): count for line, count in (new - old).items()})
     return gone + come
-
-
-def _even_skill(pairs: Sequence[tuple[float, bool]], base: float) -> float:
-    """Return the Brier skill with failures and successes counting the same, the probabilities moved
-    from the base rate to one half."""
-    errors: dict[bool, list[float]] = {True: [], False: []}
-    for chance, success in pairs:
-        odds = chance * (1 - base), (1 - chance) * base
-        errors[success].append((odds[0] / sum(odds) - success) ** 2)
-    return 1 - 2 * sum(sum(each) / len(each) for each in errors.values())
 
 
 class _Alignment:

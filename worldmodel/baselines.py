@@ -8,13 +8,7 @@ import numpy as np
 
 from tasks.task import Json
 from webagent.records import Ending
-from worldmodel.accuracy import (
-    CopyPage,
-    Tally,
-    calibration_by_luck,
-    expect_all,
-    summarize,
-)
+from worldmodel.accuracy import CopyPage, Tally, expect_all, summarize
 from worldmodel.cases import Occasion
 from worldmodel.knowable import KnowableLines
 from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel
@@ -24,13 +18,9 @@ from worldmodel.transitions import Situation, Transition
 FIGURES = (
     *("answered", "modelled"),
     *("exact", "exact_knowable", "invented", "wrong", "changed_f1", "no_change", "page_kind"),
-    *("address", "ends", "brier", "brier_skill", "brier_skill_even", "ece", "ece_by_chance"),
-    *("failure_called_success", "success_called_success"),
-    *("failure_called_success_even", "success_called_success_even"),
-    *("failure_called_success_80", "confidence_ece", "confidence_ece_ruled"),
-    *("confidence_ece_remembered", "confidence_ece_modelled", "confidence_ece_unknown"),
+    *("address", "ends", "brier", "brier_skill", "ece"),
+    *("failure_called_success", "success_called_success", "confidence_ece"),
 )
-_BY_CHANCE = "ece_by_chance"
 _RESAMPLES = 100
 
 
@@ -121,7 +111,7 @@ async def compare_models(
 
 def count_rows(tallies: Sequence[Tally]) -> list[dict[str, Json]]:
     """Return the rows of all figures, with bootstrap intervals over episodes."""
-    whole = asdict(summarize(tallies)) | {_BY_CHANCE: calibration_by_luck(tallies)}
+    whole = asdict(summarize(tallies))
     episodes: defaultdict[str, list[Tally]] = defaultdict(list)
     for one in tallies:
         episodes[one.episode].append(one)

@@ -105,15 +105,6 @@ class Occasion:
             if (node.role in _FIELDS and node.value) or "checked" in node.states
         )
 
-    @property
-    def empty(self) -> frozenset[tuple[str, str]]:
-        """Empty fields and unticked boxes."""
-        return frozenset(
-            (node.role, node.name)
-            for node in self.before.nodes
-            if (node.role in _FIELDS and not node.value) or "unchecked" in node.states
-        )
-
     @cached_property
     def texts(self) -> dict[Reference, str]:
         """The available texts, the most informative first."""

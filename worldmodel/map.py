@@ -1,21 +1,13 @@
-"""The map of a site: kinds of pages, the actions between them, and certain rules."""
+"""The map of a site: kinds of pages and the actions between them."""
 
-import json
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from webagent.errors import StoreError
-from worldmodel.cases import Occasion, TransitionCase
+from worldmodel.cases import TransitionCase
 from worldmodel.kinds import mask_address
 from worldmodel.lines import mask
 
-VERSION = 1
-FOLDER = "map"
-"""Folder of the maps in a run folder: one file per version, the newest is used."""
-_CERTAIN = 3
-"""Observations from which a consistent outcome counts as a rule."""
 _LIST = 4
 """Names from which elements with the same effect are combined as `*`."""
 _SHARED = 0.8
@@ -69,37 +61,11 @@ class MapEdge:
 
 
 @dataclass(slots=True)
-class MapRule:
-    """An outcome that always follows; it overrides memory."""
-
-    page: str
-    op: str
-    role: str
-    name: str
-    leads: str
-    """A kind of page, `stays`, `nothing` or `over`."""
-    when: str = ""
-    """A condition on the page before: `textbox "Search" is filled`; empty for always."""
-    tries: int = 0
-    source: str = "seen"
-    """`seen`, or `person` for rules written into the map by a person: those are kept when the map
-    is rebuilt, and may contradict observations."""
-
-    def applies(self, there: Occasion) -> bool:
-        """Return whether the rule covers an action on a page."""
-        node = there.node
-        role, name = (node.role, mask(node.name)) if node else ("", "")
-        same = (self.page, self.op, self.role) == (there.kind, there.op, role)
-        return same and self.name in ("*", name) and (not self.when or self.when in facts_of(there))
-
-
-@dataclass(slots=True)
 class SiteMap:
-    """Kinds of pages, edges between them, rules."""
+    """Kinds of pages and edges between them."""
 
     pages: dict[str, MapPage]
     edges: list[MapEdge]
-    rules: list[MapRule]
     transitions: int = 0
     site: str = ""
 
@@ -132,111 +98,23 @@ class SiteMap:
             found += [(-hits, -page.visits, page)] if hits else []
         return [page for _, _, page in sorted(found, key=lambda each: each[:2])]
 
-    def save(self, run: Path) -> Path:
-        """Write the map as the next version, unless nothing changed. Returns the file."""
-        folder = run / FOLDER
-        folder.mkdir(exist_ok=True)
-        text = json.dumps({"version": VERSION, **asdict(self)}, indent=1, ensure_ascii=False)
-        numbers = [int(file.stem) for file in folder.glob("*.json") if file.stem.isdigit()]
-        last = folder / f"{max(numbers, default=0)}.json"
-        if numbers and last.read_text(encoding="utf-8") == text:
-            return last
-        file = folder / f"{max(numbers, default=0) + 1}.json"
-        file.write_text(text, encoding="utf-8")
-        return file
 
-    @classmethod
-    def load(cls, run: Path) -> "SiteMap | None":
-        """Return the newest version in a run folder; None where there is none.
-
-        Raises `StoreError` for a file that is no map, a map of another version, and rules that
-        contradict each other.
-        """
-        numbers = [int(f.stem) for f in (run / FOLDER).glob("*.json") if f.stem.isdigit()]
-        if not numbers:
-            return None
-        file = run / FOLDER / f"{max(numbers)}.json"
-        try:
-            stored = json.loads(file.read_text(encoding="utf-8"))
-            if stored.pop("version") != VERSION:
-                raise StoreError(
-                    f"{file} is a map of another version; build it: webagent world {run}"
-                )
-            pages = {kind: MapPage(**page) for kind, page in stored["pages"].items()}
-            edges = [MapEdge(**edge) for edge in stored["edges"]]
-            rules = [MapRule(**rule) for rule in stored["rules"]]
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StoreError(
-                f"{file} cannot be read as a map ({error}); mend it, or move it away and build it"
-                f" again: webagent world {run}"
-            ) from error
-        check_rules(rules, str(file))
-        return cls(pages, edges, rules, stored["transitions"], stored["site"])
-
-
-def read_rules(run: Path, cases: Sequence[TransitionCase]) -> list[MapRule]:
-    """Return the rules that a person wrote into a run's map. Raises `StoreError` for the map of
-    another site, and as `SiteMap.load`."""
-    site = SiteMap.load(run)
-    rules = [rule for rule in site.rules if rule.source == "person"] if site else []
-    known = {case.kind for case in cases}
-    if site and rules and not known & set(site.pages):
-        raise StoreError(
-            f"the map in {run / FOLDER} is of {site.site}, and no page of this run is on it;"
-            f" move it away and build it again: webagent world {run}"
-        )
-    return rules
-
-
-def check_rules(rules: Iterable[MapRule], where: str) -> None:
-    """Raise `StoreError` if a person's rules contradict each other."""
-    known: dict[tuple[str, ...], MapRule] = {}
-    for rule in rules:
-        if rule.source != "person":
-            continue
-        key = (rule.page, rule.op, rule.role, rule.name, rule.when)
-        other = known.setdefault(key, rule)
-        if other.leads != rule.leads:
-            raise StoreError(
-                f'{where} holds two rules for {rule.op} {rule.role} "{rule.name}" on {rule.page}:'
-                f" one leads to {other.leads}, the other to {rule.leads}; leave one of them out"
-            )
-
-
-def build_map(cases: Sequence[TransitionCase], old: SiteMap | None = None) -> SiteMap:
-    """Return the map of remembered transitions, with a person's rules from an old one."""
+def build_map(cases: Sequence[TransitionCase]) -> SiteMap:
+    """Return the map of remembered transitions."""
     edges = merge_lists(_edges(cases))
     tried = {(e.page, e.role, e.name) for e in edges}
     pages = _pages(cases, tried)
-    kept = [rule for rule in old.rules if rule.source == "person"] if old else []
     hosts = Counter(c.situation.observation.url.split("/", 3)[2] for c in cases)
     site = hosts.most_common(1)[0][0] if hosts else ""
-    return SiteMap(pages, edges, [*kept, *_rules(cases)], len(cases), site)
-
-
-def outcome_of(case: TransitionCase) -> str:
-    """Return the outcome of an action: a kind of page, `stays`, `nothing` or `over`."""
-    return case.effect[1] if case.effect[0] == "goes" else case.effect[0]
-
-
-def facts_of(there: Occasion) -> set[str]:
-    """Return the facts a rule's condition can use: which fields are filled and which are empty."""
-    filled, empty = there.filled - there.empty, there.empty
-    found = {f'{role} "{name}" is filled' for role, name in filled}
-    return found | {f'{role} "{name}" is empty' for role, name in empty}
-
-
-def _key(case: TransitionCase) -> tuple[str, str, str, str]:
-    node = case.node
-    role, name = (node.role, mask(node.name)) if node else ("", "")
-    return case.kind, case.op, role, name
+    return SiteMap(pages, edges, len(cases), site)
 
 
 def _edges(cases: Sequence[TransitionCase]) -> list[MapEdge]:
     groups: defaultdict[tuple[str, str, str, str], list[TransitionCase]] = defaultdict(list)
     for case in cases:
         if case.op not in ("answer", "give_up"):
-            groups[_key(case)].append(case)
+            role, name = (case.node.role, mask(case.node.name)) if case.node else ("", "")
+            groups[case.kind, case.op, role, name].append(case)
     found = []
     for key, group in groups.items():
         adds: list[str] = []
@@ -244,7 +122,8 @@ def _edges(cases: Sequence[TransitionCase]) -> list[MapEdge]:
             common = set.intersection(*(set(c.after.names - c.before.names) for c in group))
             nodes = zip(group[0].after.named, group[0].after.nodes, strict=True)
             adds = [node.name for name, node in nodes if name in common and node.name]
-        counts = Counter(outcome_of(case) for case in group)
+        effects = (case.effect for case in group)
+        counts = Counter(target[0] if kind == "goes" else kind for kind, *target in effects)
         found.append(MapEdge(*key, dict(counts.most_common()), adds[:_EXAMPLES]))
     return found
 
@@ -298,35 +177,3 @@ def _pages(cases: Sequence[TransitionCase], tried: set[tuple[str, str, str]]) ->
         if (kind := mask_address(after.url)) not in found:
             found[kind] = MapPage(kind, after.url, after.title, 0, [after.url], 1)
     return found
-
-
-def _rules(cases: Sequence[TransitionCase]) -> list[MapRule]:
-    groups: defaultdict[tuple[str, str, str, str], list[TransitionCase]] = defaultdict(list)
-    for case in cases:
-        if case.op in ("click", "press"):
-            groups[_key(case)].append(case)
-    found = []
-    for key, group in sorted(groups.items()):
-        counts = Counter(outcome_of(case) for case in group)
-        if len(counts) == 1 and len(group) >= _CERTAIN:
-            found.append(MapRule(*key, next(iter(counts)), tries=len(group)))
-        elif len(group) >= 2 * _CERTAIN:
-            found += _conditions(key, group)
-    return found
-
-
-def _conditions(key: tuple[str, str, str, str], group: Sequence[TransitionCase]) -> list[MapRule]:
-    """Return rules for an action with two outcomes, by what differs on the page before."""
-    observed = [(facts_of(case), outcome_of(case)) for case in group]
-    for fact in sorted({fact for facts, _ in observed for fact in facts}):
-        yes = [outcome for facts, outcome in observed if fact in facts]
-        no = [outcome for facts, outcome in observed if fact not in facts]
-        is_telling = len(set(yes)) == 1 == len(set(no)) and set(yes) != set(no)
-        if is_telling and min(len(yes), len(no)) >= _CERTAIN:
-            text, _, state = fact.rpartition(" ")
-            other = f"{text} {'empty' if state == 'filled' else 'filled'}"
-            return [
-                MapRule(*key, yes[0], when=fact, tries=len(yes)),
-                MapRule(*key, no[0], when=other, tries=len(no)),
-            ]
-    return []

@@ -3,16 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from math import exp
 
 from webagent.records import Ending, Observation
 from worldmodel.cases import Occasion, TransitionCase
 from worldmodel.compose import Composed, compose_page, compose_url, edit_page, fill_from
 from worldmodel.confidence import Confidence, Traits
-from worldmodel.kinds import GAP, hide_things
-from worldmodel.lines import PageLines, is_unknown, mask, name_of, unknown_lines
-from worldmodel.map import MapRule, outcome_of
+from worldmodel.kinds import hide_things
+from worldmodel.lines import PageLines, is_unknown, mask, name_of
 from worldmodel.prediction import Effect, Outcome, Prediction, Source
 from worldmodel.rules import RULED, apply_rules, limit_steps, touch
 from worldmodel.success import SuccessMemory
@@ -52,8 +50,6 @@ class RememberedWorld:
         self._common: dict[str, CommonLines] = {}
         self._success = SuccessMemory()
         self._confidence = Confidence()
-        self.rules: list[MapRule] = []
-        """What a person wrote into the map; it overrides what was seen."""
 
     def learn(self, transitions: Iterable[Transition]) -> None:
         """Remember transitions."""
@@ -118,34 +114,10 @@ class RememberedWorld:
                 *(Outcome(0.0, 0.0, 0.5), Effect.STAYS, None, 0.0, Source.RULED, there.op),
             )
             return prediction, Traits(is_ruled=True)
-        if rule := next((rule for rule in self.rules if rule.applies(there)), None):
-            return self._follow(rule, found, there), None
         if found:
             return self._recalled(found, there, without)
         outcome = Outcome(0.0, 0.5, 0.5)
         return Prediction(page, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN), None
-
-    def _follow(self, rule: MapRule, found: list[Recalled], there: Occasion) -> Prediction:
-        """Return the outcome of a person's rule, as far as it was ever seen."""
-        fitting = [each for each in found if outcome_of(each[2]) == rule.leads]
-        if not fitting:
-            came = (case for case in reversed(self.cases) if outcome_of(case) == rule.leads)
-            fitting = [(0.0, _NEAR, case) for case in islice(came, _KEPT)]
-        because = f"rule: {rule.op} {rule.role} {rule.name!r} leads to {rule.leads}"
-        if fitting:
-            prediction, _ = self._recalled(fitting, there)
-            return replace(prediction, confidence=1.0, source=Source.RULED, because=because)
-        page = there.situation.observation
-        if rule.leads == "over":
-            page = replace(page, over=True)
-        elif rule.leads.startswith("/"):
-            site = "/".join(page.url.split("/", 3)[:3])
-            url = site + rule.leads.replace("*", GAP)
-            page = replace(page, url=url, title=GAP, nodes=(unknown_lines((), 1, 999),))
-        effect = Effect.ENDS if page.over else Effect.GOES
-        outcome = Outcome(float(page.over), 0.0, 0.5)
-        ending = Ending.TASK_OVER if page.over else None
-        return Prediction(page, outcome, effect, ending, 1.0, Source.RULED, because)
 
     def _judged(self, prediction: Prediction, there: Occasion) -> Prediction:
         """Return the prediction with the P(success) of similar steps."""

@@ -17,7 +17,6 @@ from benchmarks.sites.state import cache_folder
 from webagent.files import write_whole
 
 _SECONDS = 120.0
-_Command = Callable[[str], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class RunningSite:
         write_whole(path, json.dumps(asdict(self)))
 
 
-def send_command(note: RunningSite, command: str, state: str = "") -> Any:
+def send_command(note: RunningSite, command: str) -> Any:
     """Have the running site do it, and say what came of it. Raises `SiteError` when it did not
     work, `ConnectionError` when nobody is there."""
     with socket.socket(socket.AF_UNIX) as connection:
@@ -68,7 +67,7 @@ def send_command(note: RunningSite, command: str, state: str = "") -> Any:
             connection.connect(note.socket)
         except OSError as error:
             raise ConnectionError(f"nothing listens at {note.socket}") from error
-        connection.sendall(json.dumps([command, state]).encode() + b"\n")
+        connection.sendall(json.dumps(command).encode() + b"\n")
         with connection.makefile("rb") as replies:
             line = replies.readline()
     if not line:
@@ -86,11 +85,10 @@ class SiteControl:
         self.stopped = threading.Event()
         """Set once somebody has asked it to stop."""
         self._instance = instance
-        self._commands: Mapping[str, _Command] = {
+        self._commands: Mapping[str, Callable[[], Any]] = {
             "reset": instance.reset,
-            "snapshot": lambda name: str(instance.snapshot(name)),
-            "check": lambda _: instance.is_healthy(),
-            "stop": lambda _: self.stopped.set(),
+            "check": instance.is_healthy,
+            "stop": self.stopped.set,
         }
         address = str(instance.folder / "control")
         self._server = _Server(address, _Handler)
@@ -111,8 +109,7 @@ class SiteControl:
 
     def _answer(self, line: bytes) -> bytes:
         try:
-            command, state = json.loads(line)
-            reply = {"done": self._commands[command](state)}
+            reply = {"done": self._commands[json.loads(line)]()}
         except SiteError as error:
             reply = {"error": str(error)}
         return json.dumps(reply).encode() + b"\n"

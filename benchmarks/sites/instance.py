@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from benchmarks.sites.process import HOST, START_SECONDS, Port, Process, is_in_use, tables_of
 from benchmarks.sites.site import Site, SiteError
-from benchmarks.sites.state import FIRST, LOGINS, Build, Placed, ensure_built, keep_state
+from benchmarks.sites.state import LOGINS, Build, Placed, ensure_built, keep_state
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +38,6 @@ class Instance:
         self.folder = folder
         self.seconds = 0.0
         """How long the start took, the build apart."""
-        self.state_name = FIRST
-        """The saved state that it was put into last."""
         self._port = port
         self._placed = Placed(folder / "state", folder / "incoming")
         self._process: Process | None = None
@@ -47,23 +45,21 @@ class Instance:
         self._turn = threading.Lock()
 
     @classmethod
-    def start(cls, site: Site, port: int = 0, state: str = FIRST) -> "Instance":
-        """Return a new one, in a saved state; built first where it is not yet. Raises `SiteError`
-        when it cannot be built, does not start in time, or the port asked for is in use."""
-        return cls.of(ensure_built(site, first_state), port, state)
+    def start(cls, site: Site, port: int = 0) -> "Instance":
+        """Return a new one, in its first state; built first where it is not yet. Raises
+        `SiteError` when it cannot be built, does not start in time, or the port is in use."""
+        return cls.of(ensure_built(site, first_state), port)
 
     @classmethod
-    def of(cls, build: Build, port: int = 0, state: str = FIRST) -> "Instance":
+    def of(cls, build: Build, port: int = 0) -> "Instance":
         """Return a new one from what is built. Raises `SiteError`."""
         began = time.monotonic()
-        saved = build.state(state)
         claimed = Port.claim(port)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         running = cls(build, claimed, folder)
         with ExitStack() as undo:
             undo.callback(running.stop)
-            running._put(saved)
-            running.state_name = state
+            running._put()
             running._serve()
             undo.pop_all()
         running.seconds = time.monotonic() - began
@@ -91,9 +87,8 @@ class Instance:
 
     @property
     def saved_database(self) -> Path | None:
-        """The same file in the saved state that it was put into last."""
-        named = self.site.database
-        return self.build.state(self.state_name) / named if named else None
+        """The same file in the first state."""
+        return self.build.state / self.site.database if self.site.database else None
 
     @property
     def pid(self) -> int:
@@ -109,20 +104,19 @@ class Instance:
         """As the build's."""
         return self.build.login(role)
 
-    def reset(self, state: str = FIRST) -> float:
-        """Put a saved state in place while the site runs, and say how many seconds that took.
+    def reset(self) -> float:
+        """Put the first state in place while the site runs, and say how many seconds that took.
 
         Requests under way are waited for; where one does not end, and where the site asks for it,
         the server is started anew.
-        Raises `SiteError` when there is no such state, or the server is dead.
+        Raises `SiteError` when the server is dead.
         """
         began = time.monotonic()
-        saved = self.build.state(state)
         with self._turn:
             self.check()
             must_restart = getattr(self.site, "restart_on_reset", False)
             if not must_restart and self._is_quiet():
-                self._put(saved)
+                self._put()
             else:
                 if not must_restart:
                     logger.warning(
@@ -130,19 +124,9 @@ class Instance:
                         *(self.site.id, _QUIET_SECONDS),
                     )
                 self._end_server()
-                self._put(saved)
+                self._put()
                 self._serve()
-            self.state_name = state
         return time.monotonic() - began
-
-    def snapshot(self, name: str) -> Path:
-        """Keep the state as it is now under a name that `reset` knows. Raises `SiteError`."""
-        if name == FIRST:
-            raise SiteError(f"{FIRST!r} is the state as it was built; choose another name")
-        path = self.build.path_of(name)
-        with self._turn:
-            keep_state(self.state, path)
-        return path
 
     def check(self) -> None:
         """Raises `SiteError` when the server has ended, with what it wrote last."""
@@ -174,12 +158,12 @@ class Instance:
     def __exit__(self, *failure: object) -> None:
         self.stop()
 
-    def _put(self, saved: Path) -> None:
+    def _put(self) -> None:
         try:
-            self._placed.put(saved)
+            self._placed.put(self.build.state)
         except OSError as error:
             raise SiteError(
-                f"the state {saved} cannot be put in place in {self.state}: {error}"
+                f"the state {self.build.state} cannot be put in place in {self.state}: {error}"
             ) from error
 
     def _serve(self) -> None:

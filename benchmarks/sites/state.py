@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from benchmarks.sites.site import Site, SiteError
 
 FIRST = "first"
-"""The name of the state in which every instance begins."""
+"""The folder of the state in which every instance begins."""
 LOGINS = "logins"
 """The folder in a state that has, for each role, what a browser that is logged in knows."""
 _SIDECARS = ("-wal", "-shm", "-journal")
@@ -157,7 +157,6 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 
 FOLDER_VARIABLE = "WEBAGENT_SITES"
-_STATE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _GOOD_FOR = 86_400
 """Seconds that a kept login must still be good for; one that is not is made again."""
 _FORMAT = "2"
@@ -181,25 +180,10 @@ class Build:
     seconds: float = 0.0
     """How long it took just now; 0 where it was there already."""
 
-    def state(self, name: str = FIRST) -> Path:
-        """Return a saved state's folder. Raises `SiteError` for one that there is not."""
-        path = self.path_of(name)
-        if not path.is_dir():
-            there = ", ".join(self.states()) or "none"
-            raise SiteError(f"{self.site.id} has no state called {name!r}; there is {there}")
-        return path
-
-    def path_of(self, name: str) -> Path:
-        """Return where the state of this name lies or would lie. Raises `SiteError` for no name."""
-        if not _STATE_NAME.fullmatch(name):
-            raise SiteError(f"a state is named by letters, digits, . _ and -; found {name!r}")
-        return self.folder / "states" / name
-
-    def states(self) -> tuple[str, ...]:
-        """Return names of the saved states."""
-        folder = self.folder / "states"
-        names = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
-        return tuple(sorted(name for name in names if not name.startswith(".")))
+    @property
+    def state(self) -> Path:
+        """The folder of the state in which every instance begins."""
+        return self.folder / "states" / FIRST
 
     def login(self, role: str) -> dict[str, Any]:
         """Return what a browser knows in which this account is logged in, in Playwright's form.
@@ -207,7 +191,7 @@ class Build:
         if role not in self.site.accounts:
             known = ", ".join(sorted(self.site.accounts)) or "none"
             raise SiteError(f"{self.site.id} has no account {role!r}; there is {known}")
-        path = self.state() / LOGINS / f"{role}.json"
+        path = self.state / LOGINS / f"{role}.json"
         try:
             kept: dict[str, Any] = json.loads(path.read_bytes())
         except (OSError, ValueError) as error:
@@ -221,8 +205,9 @@ class Build:
         """Return whether it is there, and its logins are still good by their dates."""
         try:
             cookies = [each for role in self.site.accounts for each in self.login(role)["cookies"]]
-            self.state()
         except SiteError:
+            return False
+        if not self.state.is_dir():
             return False
         return all(not 0 < each.get("expires", -1) < now + _GOOD_FOR for each in cookies)
 

@@ -188,7 +188,7 @@ def read_changes(running: Instance) -> tuple[str, ...]:
             (table, kind, len(rows)) for table, of in found.items() for kind, rows in of.items()
         )
         return tuple(f"{count} {kind} in {table}" for table, kind, count in rows if count)
-    ours, theirs = map(_digests, (running.state, running.build.state(running.state_name)))
+    ours, theirs = map(_digests, (running.state, running.build.state))
     return tuple(
         f"{len(names)} files {kind}"
         for kind, names in (

@@ -194,7 +194,6 @@ class Checking:
         evaluation.allow(_EVAL_KEYS)
         self.probing = Probing(setup, evaluation.place)
         self._dialect = dialect
-        self._setup = setup
         self._eval = evaluation
 
     def checks(self) -> tuple[TaskCheck, ...]:
@@ -210,9 +209,6 @@ class Checking:
             raise self._eval.wrong("eval_types", f"some of {', '.join(_TYPES)}")
         return tuple(check for kind in kinds for check in made[kind]())
 
-    def _check(self, evidence: str, rule: str, expected: Json) -> TaskCheck:
-        return TaskCheck(evidence, self._dialect.rule(rule, self._setup), expected)
-
     def _answer(self) -> Iterator[TaskCheck]:
         answers, rules = self._eval.inner("reference_answers"), self._dialect.answer_rules
         answers.allow(set(rules))
@@ -223,23 +219,23 @@ class Checking:
                 if len(answers.values) > 1:
                     raise answers.wrong("fuzzy_match", "N/A alone, as it would overrule the others")
                 note = self._eval.text("string_note", "")
-                yield self._check(SAID, self._dialect.unachievable_rule, note)
+                yield TaskCheck(SAID, self._dialect.unachievable_rule, note)
             elif key == "exact_match":
-                yield self._check(SAID, rules[key], answers.text(key))
+                yield TaskCheck(SAID, rules[key], answers.text(key))
             elif (
                 self._dialect.takes_single_texts and isinstance(value, str) and key == "fuzzy_match"
             ):
-                yield self._check(SAID, rules[key], value)
+                yield TaskCheck(SAID, rules[key], value)
             elif key in self._dialect.reads_text_as_list and isinstance(value, str):
-                yield self._check(SAID, rules[key], [value])
+                yield TaskCheck(SAID, rules[key], [value])
             else:
-                yield self._check(SAID, rules[key], [*answers.texts(key)])
+                yield TaskCheck(SAID, rules[key], [*answers.texts(key)])
 
     def _url(self) -> Iterator[TaskCheck]:
         rules, note = self._dialect.url_rules, self._eval.text("url_note", self._dialect.url_note)
         if note not in rules:
             raise self._eval.wrong("url_note", " or ".join(rules))
-        yield self._check(URL, rules[note], self._eval.text("reference_url"))
+        yield TaskCheck(URL, rules[note], self._eval.text("reference_url"))
 
     def _pages(self) -> Iterator[TaskCheck]:
         for target in self._eval.inners("program_html"):
@@ -249,16 +245,15 @@ class Checking:
             keys = [key for key in rules if key in contents.values]
             if not keys:
                 raise target.wrong("required_contents", f"one of {', '.join(rules)}")
-            found = self.probing.selected(target)
-            for key in keys if self._setup.is_corrected else keys[:1]:
-                expected: Json
-                if key == "fuzzy_match" and self._dialect.joins_page_texts:
-                    expected = [", ".join(contents.texts(key))]
-                elif key in ("exact_match", "fuzzy_match"):
-                    expected = contents.text(key)
-                else:
-                    expected = [*contents.texts(key)]
-                yield self._check(found, rules[key], expected)
+            key = keys[0]
+            expected: Json
+            if key == "fuzzy_match" and self._dialect.joins_page_texts:
+                expected = [", ".join(contents.texts(key))]
+            elif key in ("exact_match", "fuzzy_match"):
+                expected = contents.text(key)
+            else:
+                expected = [*contents.texts(key)]
+            yield TaskCheck(self.probing.selected(target), rules[key], expected)
 
     def _pictures(self) -> Iterator[TaskCheck]:
         """Make the checks of pictures. The published scorer forgets what came of a query once there
@@ -270,16 +265,16 @@ class Checking:
             made = []
             for item in query.inners("eval_vqa"):
                 expected: Json = {"question": item.text("question"), "answer": item.text("answer")}
-                made.append(self._check(found, "visualwebarena_picture_answer", expected))
+                made.append(TaskCheck(found, "visualwebarena_picture_answer", expected))
             if "eval_fuzzy_image_match" in query.values:
                 names = query.text("eval_fuzzy_image_match").split(" |OR| ")
                 references: list[Json] = [self.probing.reference(name) for name in names]
                 threshold = query.number("ssim_threshold", SIMILAR)
                 alike: Json = {"references": references, "threshold": threshold}
-                made.append(self._check(found, "visualwebarena_same_picture", alike))
+                made.append(TaskCheck(found, "visualwebarena_same_picture", alike))
             if not made:
                 raise query.wrong("eval_vqa", "questions, or eval_fuzzy_image_match beside it")
-            if query is queries[-1] or self._setup.is_corrected:
+            if query is queries[-1]:
                 yield from made
             else:
-                yield self._check(found, "visualwebarena_pictures", True)
+                yield TaskCheck(found, "visualwebarena_pictures", True)

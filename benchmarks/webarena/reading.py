@@ -1,7 +1,6 @@
 """The task files of WebArena and the benchmarks made after it, read into tasks and suites."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from benchmarks.catalogue import Options
@@ -33,8 +32,8 @@ def read_tasks(
 ) -> tuple[Task, ...]:
     """Return the tasks of a file, in its order.
 
-    Ids are `BENCHMARK/PREFIX-NUMBER@VERSION`, with `+corrected` where the rules are. `start` is the
-    key of the page to start at. Raises `UnreadableTasks` naming file, task and key.
+    Ids are `BENCHMARK/PREFIX-NUMBER@VERSION`. `start` is the key of the page to start at. Raises
+    `UnreadableTasks` naming file, task and key.
     """
     entries = [
         entry
@@ -75,7 +74,7 @@ def _task(raw: FileEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
     images: tuple[str, ...] = (value,) if isinstance(value, str) else ()
     if value is not None and not images:
         images = entry.texts("image")
-    made = Task(
+    return Task(
         id=f"{dialect.benchmark}/{_name(entry, dialect, prefix)}@{dialect.version}",
         start_url=first,
         goal=entry.text("intent"),
@@ -90,7 +89,6 @@ def _task(raw: FileEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
         template=template,
         skills=tuple(dict.fromkeys(skills)),
     )
-    return replace(made, id=f"{made.id}+corrected", parent=made.id) if setup.is_corrected else made
 
 
 def needed_sites(path: Path, dialect: ScorerRules, prefix: str = "") -> dict[str, tuple[str, ...]]:
@@ -113,8 +111,7 @@ def read_hosted(parts: Sequence[Part], dialect: ScorerRules, options: Options) -
     """
     addresses = {site: f"http://{site.replace('_', '-')}.missing.invalid" for site in SITES}
     addresses |= check_addresses(options.addresses, SITES, dialect.benchmark)
-    rules = "corrected" if _is_corrected(dialect, options) else "published"
-    setup = Setup(addresses, rules)
+    setup = Setup(addresses)
     return tuple(
         task for path, prefix in parts for task in read_tasks(path, dialect, setup, prefix=prefix)
     )
@@ -135,10 +132,5 @@ def make_hosted_suite(
         for name, sites in needed_sites(path, dialect, prefix).items()
     }
     part, names = only or (dialect.benchmark, missing)
-    ending = "+corrected" if _is_corrected(dialect, options) else ""
     kept = (task for task in tasks if task.name in names)
-    return make_suite(f"{part}@{dialect.version}{ending}", kept, missing)
-
-
-def _is_corrected(dialect: ScorerRules, options: Options) -> bool:
-    return options.corrected and bool(dialect.corrected)
+    return make_suite(f"{part}@{dialect.version}", kept, missing)

@@ -38,17 +38,6 @@ PUBLISHED = {
     ),
 }
 
-_CORRECTED = (
-    "visualwebarena_must_include",
-    "visualwebarena_must_exclude",
-    "visualwebarena_required_values",
-    "visualwebarena_url_exact",
-    "visualwebarena_url_contains",
-    "visualwebarena_page_must_include",
-    "visualwebarena_page_must_exclude",
-    "visualwebarena_page_fuzzy_match",
-)
-
 SCORER_RULES = ScorerRules(
     "visualwebarena",
     VERSION,
@@ -73,10 +62,6 @@ SCORER_RULES = ScorerRules(
     },
     url_note="EXACT",
     unachievable_rule="visualwebarena_unachievable",
-    corrected={
-        **{rule: f"{rule}_corrected" for rule in _CORRECTED},
-        "visualwebarena_page_required_values": "visualwebarena_required_values_corrected",
-    },
     kinds=("overall_difficulty",),
 )
 

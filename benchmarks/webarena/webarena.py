@@ -39,10 +39,6 @@ SCORER_RULES = ScorerRules(
     url_rules={"GOLD in PRED": "webarena_url_match"},
     url_note="GOLD in PRED",
     unachievable_rule="webarena_unachievable",
-    corrected={
-        "webarena_must_include": "webarena_must_include_corrected",
-        "webarena_url_match": "webarena_url_match_corrected",
-    },
 )
 
 

@@ -74,14 +74,13 @@ def tasks(
     path: Path | str | None = None,
     *,
     only: Iterable[int] | None = None,
-    corrected: bool = False,
 ) -> list[Task]:
     """Return the tasks of a dataset file, of the published one where no path is given.
 
     `addresses` has, for each site that a task needs, its address or several that mean the same, the
-    one to open first. `only` selects by number, as `hard_subset` gives them. With `corrected` the
-    checks name the corrected rules, and the version says so. Raises `UnreadableTasks`,
-    `TasksMissing`, `AddressError`, and `ValueError` for a number that is not in the file.
+    one to open first. `only` selects by number, as `hard_subset` gives them. Raises
+    `UnreadableTasks`, `TasksMissing`, `AddressError`, and `ValueError` for a number that is not in
+    the file.
     """
     file = find_file(FILE, Path(path) if path is not None else None)
     known = _by_number(file)
@@ -89,7 +88,7 @@ def tasks(
     unknown = sorted(set(wanted) - known.keys())
     if unknown:
         raise ValueError(f"{file} has no tasks {unknown[:10]}")
-    return [_task(known[number], addresses, corrected) for number in wanted]
+    return [_task(known[number], addresses) for number in wanted]
 
 
 def hard_subset(path: Path | str | None = None) -> tuple[int, ...]:
@@ -111,13 +110,13 @@ def suite(options: Options, subset: str = "") -> Suite:
     addresses = {site: f"http://{site.replace('_', '-')}.missing.invalid" for site in SITES}
     addresses |= check_addresses(options.addresses, SITES, "webarena-verified")
     only = hard_subset(find_beside(HARD, options.files)) if subset else None
-    made = tasks(addresses, file, only=only, corrected=options.corrected)
+    made = tasks(addresses, file, only=only)
     missing = {
         str(number): [site for site in raw["sites"] if site not in options.addresses]
         for number, raw in _by_number(file).items()
     }
     identity = f"webarena-verified{'-hard' * bool(subset)}@{VERSION}"
-    return make_suite(identity + "-corrected" * options.corrected, made, missing)
+    return make_suite(identity, made, missing)
 
 
 def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
@@ -128,9 +127,7 @@ def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
     return known
 
 
-def _task(
-    raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]], corrected: bool
-) -> Task:
+def _task(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) -> Task:
     missing = [site for site in raw["sites"] if not addresses.get(site)]
     if missing:
         raise AddressError(
@@ -138,7 +135,6 @@ def _task(
         )
     given = {site: addresses[site] for site in raw["sites"]}
     sites = {site: [one] if isinstance(one, str) else list(one) for site, one in given.items()}
-    version = f"{raw['revision']}{'-corrected' if corrected else ''}"
     pages = list(raw["start_urls"])
     for site, (address, *_) in sites.items():
         mark = f"__{site.upper()}__"
@@ -146,13 +142,13 @@ def _task(
     expected = _response(raw)["expected"]
     infeasible = () if expected["status"].upper() == "SUCCESS" else ("infeasible",)
     return Task(
-        id=f"webarena-verified/{raw['task_id']}@{version}",
+        id=f"webarena-verified/{raw['task_id']}@{raw['revision']}",
         start_url=pages[0],
         further_urls=tuple(pages[1:]),
         goal=f"{raw['intent']}\n{RESPONSE_FORMAT}".strip(),
         max_steps=MAX_STEPS,
         records=("network",),
-        checks=tuple(_checks(raw, cast(Json, sites), corrected)),
+        checks=tuple(_checks(raw, cast(Json, sites))),
         clock="real",
         login=".".join(site for site in _WITH_ACCOUNTS if site in raw["sites"]),
         template=str(raw["intent_template_id"]),
@@ -160,17 +156,16 @@ def _task(
     )
 
 
-def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[TaskCheck]:
-    ending = "_corrected" if corrected else ""
+def _checks(raw: Mapping[str, Any], sites: Json) -> Iterable[TaskCheck]:
     task_type = _response(raw)["expected"]["task_type"]
     for evaluation in raw["eval"]:
         options = {name: value for name, value in evaluation.items() if name != "evaluator"}
         if evaluation["evaluator"] == "AgentResponseEvaluator":
             spec = {**options.pop("expected"), **options, "sites": sites}
-            yield TaskCheck("episode.answer", f"agent_response{ending}", spec)
+            yield TaskCheck("episode.answer", "agent_response", spec)
         else:
             spec = {**options, "task_type": task_type, "sites": sites}
-            yield TaskCheck("network", f"network_event{ending}", spec)
+            yield TaskCheck("network", "network_event", spec)
 
 
 def _response(raw: Mapping[str, Any]) -> Mapping[str, Any]:

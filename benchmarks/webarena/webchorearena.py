@@ -46,10 +46,6 @@ SCORER_RULES = replace(
         "must_include": "webchorearena_page_must_include",
     },
     url_rules={"GOLD in PRED": "webchorearena_url_match"},
-    corrected={
-        "webchorearena_must_include": "webchorearena_must_include_corrected",
-        "webchorearena_url_match": "webchorearena_url_match_corrected",
-    },
     takes_single_texts=True,
     kinds=("type_main",),
 )

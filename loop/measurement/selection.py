@@ -124,7 +124,7 @@ def read_addresses(file: Path) -> Mapping[str, str]:
 
 def _load_suite(config: BenchmarkConfig) -> Suite:
     addresses = read_addresses(config.selection.addresses) if config.selection.addresses else {}
-    options = Options(config.selection.files, addresses, config.corrected)
+    options = Options(config.selection.files, addresses)
     try:
         suite = find_benchmark(config.selection.benchmark).load(options)
     except (LookupError, ValueError, OSError) as error:

@@ -161,8 +161,6 @@ class BenchmarkConfig:
     """Sampling temperature of the language model."""
     judging: OmitArgPrefixes[JudgeSettings] = field(default_factory=JudgeSettings)
     """Judge of the episodes, and the model that it queries."""
-    corrected: bool = False
-    """Use corrected rules instead of the published ones, where they exist."""
     har: Path | None = None
     """HAR recording of a site's traffic that answers requests instead of the network."""
     baselines: bool = True

@@ -112,7 +112,7 @@ def describe_site(site: AnySite, max_steps: int, language: str = "en") -> SiteSc
         if not isinstance(site, RemoteSite):
             if missing := site.missing():
                 raise SetupError(f"{site.id} cannot be started here: {missing}")
-            tables = list_tables(site, ensure_built(site, first_state).state())
+            tables = list_tables(site, ensure_built(site, first_state).state)
     except SiteError as error:
         raise SetupError(str(error)) from error
     return SiteScope(

@@ -244,14 +244,6 @@ def test_an_address_of_no_site_and_one_that_is_none_are_refused(load: Load) -> N
         webarena.load(Options(addresses={"map": "a.test"}))
 
 
-def test_corrected_rules_are_another_suite_of_other_tasks(load: Load) -> None:
-    load("webarena")
-    suite = find_benchmark("webarena").load(Options(addresses=SITES, corrected=True))
-
-    assert suite.id == "webarena@1+corrected"
-    assert suite.task("0", 0).id == "webarena/0@1+corrected"
-
-
 @pytest.mark.parametrize("name", [name for name in FILES if name != "visualwebarena"])
 @pytest.mark.parametrize("content", ['[{"question": "who?"}]', '{"question": "who?"}', "<html>"])
 def test_a_file_of_another_schema_is_named_with_what_was_expected(

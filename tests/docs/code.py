@@ -195,7 +195,6 @@ LOOKED_AT: dict[tuple[str, str], str] = {
     ("docs/judging/verified.md", "gaia_web.tasks("): "published task files",
     ("docs/judging/webarena.md", "webchorearena.read("): "published task files",
     ("docs/judging/webarena.md", "with_folder("): "published task files",
-    ("docs/judging/webarena.md", "differences("): "published task files",
     ("docs/memory.md", 'Store.open("runs/demo")'): "a run of minutes; tests/webagent/memory",
     ("docs/training.md", "LocalModel.load("): "weights of the model hub",
 }

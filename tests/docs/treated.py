@@ -89,7 +89,6 @@ PLAYED: dict[str, Play] = {
     "webagent site check fossil": Play(says=("reset",)),
     "webagent site start fossil": Play(says=("http://127.0.0.1:",), more=("--detach",), apart=True),
     "webagent site reset fossil": Play(says=("is reset",)),
-    "webagent site snapshot fossil --state N": Play(),
     "webagent site stop fossil": Play(),
     "webagent doctor": Play(says=("chromium",)),
     "webagent benchmark --tasks click-test login-user --seeds 2 --name first": Play(
@@ -249,7 +248,6 @@ READ: dict[str, tuple[str, ...]] = {
     "a run of minutes; tests/recipes/test_map.py maps one": (
         "webagent world runs/oscar",
         "webagent world runs/oscar --to Write a review",
-        "webagent world runs/oscar --draw map.html",
         "webagent world runs/oscar --measure figures.json",
     ),
     "a run of minutes; tests/recipes/test_memory.py explains one": (

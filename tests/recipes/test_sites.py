@@ -118,7 +118,7 @@ def test_a_site_that_is_started_anew_at_every_reset_keeps_nothing(folder, capsys
     assert facts["writes"] == "/ to /entries" and facts["unlike_fresh"] == []
 
 
-def test_a_started_site_is_found_reset_kept_and_stopped(started, capsys):
+def test_a_started_site_is_found_reset_and_stopped(started, capsys):
     process, facts = started
     with urlopen(f"{facts['base']}/entries", timeout=5) as reply:
         assert b"It rained." in reply.read()
@@ -127,11 +127,8 @@ def test_a_started_site_is_found_reset_kept_and_stopped(started, capsys):
     assert f"running at {facts['base']}" in capsys.readouterr().out
     assert main(["site", "start", "diary"]) == 3
     assert "is already running" in capsys.readouterr().err
-    assert main(["site", "snapshot", "diary", "--state", "kept"]) == 0
-    assert main(["site", "reset", "diary", "--state", "kept"]) == 0
+    assert main(["site", "reset", "diary"]) == 0
     assert "diary@1 is reset, in " in capsys.readouterr().out
-    assert main(["site", "reset", "diary", "--state", "lost"]) == 3
-    assert "no state called 'lost'; there is first, kept" in capsys.readouterr().err
     assert main(["site", "stop", "diary"]) == 0
     assert process.wait(10) == 0
     assert main(["site", "stop", "diary"]) == 3
@@ -165,7 +162,6 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
         (["site", "start"], Status.USAGE, "expected a site: webagent site start NAME"),
         (["site", "begin", "diary"], Status.USAGE, "unknown action 'begin'"),
         (["site", "start", "dairy"], Status.USAGE, "no site is called 'dairy'; there is diary@1"),
-        (["site", "snapshot", "diary"], Status.USAGE, "expected a name for the state"),
         (["site", "start", "shopping", "--files", more], Status.SETUP, "is started there"),
         (["site", "reset", "shopping", "--files", more], Status.SETUP, "cannot be reset"),
     ):

@@ -109,19 +109,7 @@ def test_success_is_scored_by_side_and_by_distance() -> None:
     assert found.success == 0.5
     assert found.brier == pytest.approx((0.01 + 0.36 + 0.04 + 0.36) / 4)
     assert found.failure_called_success == 0.5
-    assert (found.failure_called_success_even, found.success_called_success_even) == (0.5, 0.5)
-    assert found.failure_called_success_80 == 0.5
-
-
-def test_the_skill_on_an_even_mix_does_not_depend_on_how_many_succeeded() -> None:
-    def skill(successes: int) -> float | None:
-        base = successes / (successes + 1)
-        likely = [4 * base / (4 * base + 1 - base), base / (base + 4 * (1 - base))]
-        told = [*[(likely[0], True)] * successes, (likely[1], False)]
-        world = Told(*((BEFORE, outcome(chance)) for chance, _ in told))
-        return measure(world, [came_to(BEFORE, won) for _, won in told]).brier_skill_even
-
-    assert skill(1) == pytest.approx(skill(9)) == pytest.approx(1 - 0.04 / 0.25)
+    assert found.success_called_success == 0.5
 
 
 def test_many_transitions_are_asked_about_in_their_order() -> None:

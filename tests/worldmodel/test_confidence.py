@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.lessons import node, page
 from webagent.action.actions import Click
 from webagent.records import Observation
-from worldmodel.accuracy import MeasuredTransition, calibration_by_luck, summarize
+from worldmodel.accuracy import MeasuredTransition, summarize
 from worldmodel.cases import Occasion, TransitionCase
 from worldmodel.confidence import Confidence, Traits
 from worldmodel.knowable import KnowableLines
@@ -95,7 +95,7 @@ def test_what_is_left_out_is_knowable_again_afterwards() -> None:
     assert knowledge.holds(line, later, ())
 
 
-def test_the_confidence_is_told_apart_by_who_predicted() -> None:
+def test_the_error_of_the_confidence_is_over_all_that_predicted() -> None:
     [truth] = helped(0, 1)
     told = taught(helped(1, 9)).predict_one(truth.situation)
     sources = Source.REMEMBERED, Source.MODELLED
@@ -103,18 +103,4 @@ def test_the_confidence_is_told_apart_by_who_predicted() -> None:
         MeasuredTransition(truth, replace(told, source=source, confidence=sure)).tally(None)
         for source, sure in zip(sources, (1.0, 0.4), strict=True)
     ]
-    found = summarize(tallies)
-    assert found.confidence_ece_remembered == 0.0
-    assert found.confidence_ece_modelled == pytest.approx(0.6)
-    assert found.confidence_ece_ruled is None
-
-
-def test_steps_of_one_episode_share_their_luck() -> None:
-    [truth] = helped(0, 1)
-    told = taught(helped(1, 4)).predict_one(truth.situation)
-    half = replace(told, outcome=replace(told.outcome, succeeds=0.5))
-    one = MeasuredTransition(truth, half).tally(None)
-    steps = [replace(one, episode=str(number)) for number in range(100)]
-    assert calibration_by_luck([one] * 100) == pytest.approx(0.5), "all of them fail or succeed"
-    assert calibration_by_luck(steps) < 0.1
-    assert calibration_by_luck([replace(each, chance=1.0) for each in steps]) == 0.0
+    assert summarize(tallies).confidence_ece == pytest.approx(0.3)

@@ -125,13 +125,13 @@ async def visualwebarena_page_fuzzy_match(question: RuleQuestion) -> Verdict:
 
     The scorer joins alternatives by "and", and tells the model no question.
     """
-    return await _page_marked(question, all_of)
-
-
-@consulting_rule
-async def visualwebarena_page_fuzzy_match_corrected(question: RuleQuestion) -> Verdict:
-    """A model finds what was selected to be correct by one of the alternatives."""
-    return await _page_marked(question, any_of)
+    if question.found is False:
+        return Verdict(0.0, visualwebarena.NOTHING)
+    selected = visualwebarena.page_text(question.found)
+    if not selected:
+        return Verdict(0.0, "fails: what was selected is empty")
+    alternatives = text_of(question.expected).split(webarena.OR)
+    return all_of([await _mark(question, selected, each, "same", UNASKED) for each in alternatives])
 
 
 @consulting_rule
@@ -168,16 +168,6 @@ async def _unachievable(question: RuleQuestion, clean: Callable[[str], str]) -> 
     return await ask(
         question.means.model, ModelQuestion(prompt, slots, lambda text: read_word(text, REASONS))
     )
-
-
-async def _page_marked(question: RuleQuestion, join: Callable[[list[Verdict]], Verdict]) -> Verdict:
-    if question.found is False:
-        return Verdict(0.0, visualwebarena.NOTHING)
-    selected = visualwebarena.page_text(question.found)
-    if not selected:
-        return Verdict(0.0, "fails: what was selected is empty")
-    alternatives = text_of(question.expected).split(webarena.OR)
-    return join([await _mark(question, selected, each, "same", UNASKED) for each in alternatives])
 
 
 async def _marked(question: RuleQuestion, answer: str, references: list[str], how: str) -> Verdict:

@@ -179,16 +179,17 @@ def agent_response(found: Json, expected: Json) -> Verdict:
     `sites`. Kept although wrong: an answer may hold patterns and lists of alternatives, and where
     the published response has no `retrieved_data` (task 319) nothing passes.
     """
-    return _score_response(found, expected, is_corrected=False)
-
-
-@rule
-def agent_response_corrected(found: Json, expected: Json) -> Verdict:
-    """`agent_response` with the answer taken at its word: no patterns, no alternatives in it.
-
-    A published response without `retrieved_data` expects none.
-    """
-    return _score_response(found, expected, is_corrected=True)
+    spec = _read_check(expected, ("task_type", "status", "results_schema", "sites"))
+    if not isinstance(found, str):
+        raise TypeError("the answer is a string that contains JSON")
+    wanted = {name: spec[name] for name in _RESPONSE if name in spec}
+    options = {name: spec[name] for name in spec.keys() - {*_RESPONSE, "sites"}}
+    check = {"evaluator": "AgentResponseEvaluator", "expected": wanted, **options}
+    job = {"check": check, "answer": found, "entries": _SOMETHING}
+    reply = _ask(spec, job)
+    if "unreadable" in reply:
+        raise TypeError(f"the expected response cannot be read: {reply['unreadable']}")
+    return _verdict(reply, job)
 
 
 @rule
@@ -201,32 +202,6 @@ def network_event(found: Json, expected: Json) -> Verdict:
     although wrong: what is sent may hold patterns, and where the published values cannot be read
     (tasks 699, 700 and 811: a list of one) nothing passes.
     """
-    return _score_event(found, expected, is_corrected=False)
-
-
-@rule
-def network_event_corrected(found: Json, expected: Json) -> Verdict:
-    """`network_event` with what was sent taken at its word, and a list of one read as that one."""
-    return _score_event(found, expected, is_corrected=True)
-
-
-def _score_response(found: Json, expected: Json, *, is_corrected: bool) -> Verdict:
-    spec = _read_check(expected, ("task_type", "status", "results_schema", "sites"))
-    if not isinstance(found, str):
-        raise TypeError("the answer is a string that contains JSON")
-    wanted = {name: spec[name] for name in _RESPONSE if name in spec}
-    if is_corrected:
-        wanted.setdefault("retrieved_data", None)
-    options = {name: spec[name] for name in spec.keys() - {*_RESPONSE, "sites"}}
-    check = {"evaluator": "AgentResponseEvaluator", "expected": wanted, **options}
-    job = {"check": check, "answer": found, "entries": _SOMETHING, "corrected": is_corrected}
-    reply = _ask(spec, job)
-    if "unreadable" in reply:
-        raise TypeError(f"the expected response cannot be read: {reply['unreadable']}")
-    return _verdict(reply, job)
-
-
-def _score_event(found: Json, expected: Json, *, is_corrected: bool) -> Verdict:
     spec = _read_check(expected, ("expected", "task_type", "sites"))
     if not isinstance(spec["expected"], dict) or "url" not in spec["expected"]:
         raise TypeError(f"network_event needs 'expected' with its url, found {spec['expected']!r}")
@@ -239,11 +214,8 @@ def _score_event(found: Json, expected: Json, *, is_corrected: bool) -> Verdict:
         "answer": None,
         "entries": entries or _SOMETHING,
         "missing": missing,
-        "corrected": is_corrected,
     }
     reply = _ask(spec, job)
-    if "unreadable" in reply and is_corrected:
-        raise TypeError(f"the expected request cannot be read: {reply['unreadable']}")
     if "unreadable" in reply:
         why = f"nothing passes, the published check cannot be read: {reply['unreadable']}"
         reply = {"score": 0.0, "reason": why}

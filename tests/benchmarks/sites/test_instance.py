@@ -118,7 +118,7 @@ def test_what_an_instance_writes_reaches_neither_the_saved_state_nor_another(dia
 
         assert entries(other) == FIRST
         assert other.port != diary.port
-    saved = diary.build.state() / "pictures" / "0.bin"
+    saved = diary.build.state / "pictures" / "0.bin"
     assert saved.read_bytes() == b"x" * 100
 
 
@@ -130,22 +130,6 @@ def test_a_request_that_does_not_end_is_cut_off_by_a_new_server(diary, entries, 
 
     assert diary.pid != pid and is_gone(pid)
     assert entries(diary) == FIRST
-
-
-def test_a_snapshot_is_a_state_to_reset_to(diary, write, entries):
-    write(diary, "Fog.")
-    diary.snapshot("foggy")
-    diary.reset()
-    assert entries(diary) == FIRST
-
-    diary.reset("foggy")
-    assert "Fog." in entries(diary)
-    diary.reset()
-    assert entries(diary) == FIRST
-    with pytest.raises(SiteError, match=r"no state called 'fogy'; there is first, foggy"):
-        diary.reset("fogy")
-    with pytest.raises(SiteError, match="choose another name"):
-        diary.snapshot("first")
 
 
 def test_a_site_that_has_died_says_how(diary):
@@ -253,7 +237,7 @@ def test_a_build_that_fails_leaves_nothing_behind_and_is_tried_again(tmp_path, m
     with pytest.raises(SiteError, match="no luck"):
         ensure_built(Diary(), make)
     assert [path for path in (tmp_path / "diary@1").iterdir() if path.is_dir()] == []
-    assert ensure_built(Diary(), make).states() == ("first",)
+    assert ensure_built(Diary(), make).state.is_dir()
 
 
 def test_another_builder_makes_another_build():
@@ -310,22 +294,10 @@ def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
 def test_a_login_that_is_lost_is_made_again_with_its_state(tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
     build = ensure_built(Diary(), first_state)
-    (build.state() / "logins" / "writer.json").unlink()
+    (build.state / "logins" / "writer.json").unlink()
 
     assert ensure_built(Diary(), first_state).seconds > 0
     assert build.login("writer")["cookies"]
-
-
-def test_a_state_that_was_kept_again_under_its_name_is_put_in_place_whole(diary, write, entries):
-    write(diary, "Fog.")
-    diary.snapshot("day")
-    diary.reset("day")
-    with Instance.start(Diary()) as other:
-        write(other, "Hail.")
-        other.snapshot("day")
-
-    diary.reset("day")
-    assert "Hail." in entries(diary) and "Fog." not in entries(diary)
 
 
 def test_a_disk_that_takes_no_more_is_named(diary, monkeypatch):

@@ -53,12 +53,9 @@ def probes(folder: Path, evaluation: dict[str, Any]) -> tuple[Probe, ...]:
     return webarena.read(written(folder, evaluation), Setup(SITES))[0].probes
 
 
-@pytest.mark.parametrize("rules", ["published", "corrected"])
 @pytest.mark.parametrize("benchmark", COUNTS)
-def test_every_task_is_read_and_every_check_can_be_made(
-    benchmark: str, rules: str, benchmarks: Path
-) -> None:
-    tasks = read(benchmark, benchmarks, Setup(SITES, rules))
+def test_every_task_is_read_and_every_check_can_be_made(benchmark: str, benchmarks: Path) -> None:
+    tasks = read(benchmark, benchmarks, Setup(SITES))
 
     assert len(tasks) == len({task.id for task in tasks}) == COUNTS[benchmark]
     for task in tasks:
@@ -109,8 +106,6 @@ def test_ids_name_benchmark_file_number_and_version(benchmarks: Path) -> None:
     assert read("webarena", benchmarks)[0].id == "webarena/0@1"
     assert read("visualwebarena", benchmarks)[0].id == "visualwebarena/classifieds-0@1"
     assert read("webchorearena", benchmarks)[0].id == "webchorearena/10000@1"
-    corrected = read("webarena", benchmarks, Setup(SITES, "corrected"))[0]
-    assert (corrected.id, corrected.parent) == ("webarena/0@1+corrected", "webarena/0@1")
 
 
 def test_tasks_of_sites_that_are_not_there_are_left_out(benchmarks: Path) -> None:
@@ -257,8 +252,3 @@ def test_two_tasks_of_one_number_are_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) * 2), encoding="utf-8")
     with pytest.raises(UnreadableTasks, match="two tasks have the id webarena/7@1"):
         webarena.read(path, Setup(SITES))
-
-
-def test_there_are_no_rules_of_another_name() -> None:
-    with pytest.raises(ValueError, match="no rules 'better'; there are published and corrected"):
-        Setup(SITES, "better")

@@ -83,16 +83,6 @@ def test_a_task_has_its_revision_addresses_and_checks(file):
     }
 
 
-def test_corrected_checks_have_their_own_names_and_version(file):
-    (task,) = webarena_verified.tasks(ADDRESSES, file(RAW), corrected=True)
-
-    assert task.id == "webarena-verified/7@3-corrected"
-    assert [check.rule for check in task.checks] == [
-        "agent_response_corrected",
-        "network_event_corrected",
-    ]
-
-
 def test_tasks_are_chosen_by_number_and_a_subset_file_has_numbers(file, tmp_path):
     path = file(RAW, changed("task_id", value=8))
     subset = tmp_path / "hard.json"

@@ -22,7 +22,7 @@ class Shop:
     @property
     def built(self) -> Path:
         """The folder of the state that it began with."""
-        return self.running.build.state()
+        return self.running.build.state
 
     def page(self, path: str, cookies: str = "") -> str:
         """A page as its visitor gets it, errors too."""

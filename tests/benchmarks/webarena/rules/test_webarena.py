@@ -1,19 +1,15 @@
 """The rules of WebArena, VisualWebArena and WebChoreArena, with what is odd about each."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.rules import RULES, checks_hold
-from benchmarks.webarena.rules.corrected import differences
-from benchmarks.webarena.schema import Setup
 from evaluators.rules.checks import Rule
 from tasks.task import Json, Task, TaskCheck
-from tests.benchmarks.webarena.published import ADDRESSES, BENCHMARKS, read
+from tests.benchmarks.webarena.published import read
 from webagent.action import Answer, GiveUp
 from webagent.action.actions import Action
 from webagent.records import Decision, Ending, Observation, Step, Trajectory
@@ -105,36 +101,6 @@ CHORES: Sequence[tuple[str, Json, Json, float]] = [
     ("url_match", "http://a.test/X", "http://A.test/x |OR| http://b.test", 1),
 ]
 
-CORRECTED: Sequence[tuple[str, Json, Json, float]] = [
-    ("webarena_must_include_corrected", "15 apples", ["5", "apples"], 0),
-    ("webarena_must_include_corrected", "it is 5. Then it fell", ["5"], 1),
-    ("webarena_must_include_corrected", "it is 5.5 now", ["5"], 0),
-    ("webarena_must_include_corrected", "1,500 of them", ["1"], 0),
-    ("webarena_must_include_corrected", "Red\n  shoes", ["red shoes"], 1),
-    ("webarena_url_match_corrected", "http://a.test/x/more?q=1#top", "http://a.test/x/?q=1", 1),
-    ("webarena_url_match_corrected", "http://a.test/xy", "http://a.test/x", 0),
-    ("webarena_url_match_corrected", "http://b.test/a.test/x", "http://a.test/x", 0),
-    (
-        "webarena_url_match_corrected",
-        "http://a.test/x?q=2",
-        "http://a.test/y?q=2 |OR| http://a.test/x?q=1",
-        0,
-    ),
-    ("webchorearena_must_include_corrected", "nothing of it", ["5 |or| five"], 0),
-    ("visualwebarena_must_include_corrected", "50. apples", ["50"], 1),
-    ("visualwebarena_required_values_corrected", "about $1,200.50", [">= 1200"], 1),
-    ("visualwebarena_required_values_corrected", "70", ["< 70"], 0),
-    ("visualwebarena_required_values_corrected", "3 or 4", ["< 70"], 0),
-    (
-        "visualwebarena_url_exact_corrected",
-        "http://a.test/x?a=1&b=2",
-        "http://a.test/x/?b=2&a=1",
-        1,
-    ),
-    ("visualwebarena_url_exact_corrected", "http://a.test/x/y", "http://a.test/x", 0),
-    ("visualwebarena_page_must_exclude_corrected", "modern art.", ["art"], 0),
-]
-
 
 @pytest.mark.parametrize(
     ("rule", "found", "expected", "share"),
@@ -142,10 +108,9 @@ CORRECTED: Sequence[tuple[str, Json, Json, float]] = [
         *((f"webarena_{rule}", *rest) for rule, *rest in WEBARENA),
         *((f"visualwebarena_{rule}", *rest) for rule, *rest in VISUAL),
         *((f"webchorearena_{rule}", *rest) for rule, *rest in CHORES),
-        *CORRECTED,
     ],
 )
-def test_a_rule_is_as_odd_as_its_scorer_or_corrected_by_name(
+def test_a_rule_is_as_odd_as_its_scorer(
     rule: str, found: Json, expected: Json, share: float
 ) -> None:
     assert value(rule, found, expected) == pytest.approx(share)
@@ -155,9 +120,7 @@ def test_a_rule_is_as_odd_as_its_scorer_or_corrected_by_name(
     "rule", [name for name in RULES if name.startswith(("webarena", "visualweb", "webchore"))]
 )
 async def test_what_is_no_text_or_was_not_captured_abstains(rule: str) -> None:
-    listed = (
-        not rule.endswith(("exact_match", "match_corrected", "url_match")) and "url" not in rule
-    )
+    listed = not rule.endswith("exact_match") and "url" not in rule
     expected: Json = ["< 5"] if listed else "x"
     task = Task("t@1", "", checks=(TaskCheck("it", rule, expected),))
 
@@ -215,34 +178,3 @@ def _right(check: TaskCheck) -> Json:
     if isinstance(check.expected, list):
         return " ".join(str(item).split(" |OR| ")[0] for item in check.expected)
     return check.expected
-
-
-def tried(task: Task) -> list[Trajectory]:
-    """Episodes that end right, right with a word more, and at a number or place beside it."""
-    wanted = {check.evidence: _right(check) for check in task.checks}
-    said = str(wanted.pop("episode.said", ""))
-    url = str(wanted.pop("episode.url", "http://page.test/")).split(" |OR| ")[0]
-    made: list[dict[str, Any]] = [
-        {"answer": said, "url": url},
-        {"answer": f"It is {said}. That is all.", "url": f"{url}#top"},
-        {"answer": f"1{said}0", "url": f"{url}x"},
-    ]
-    return [replace(episode(task, **each, **wanted), id=f"{n}") for n, each in enumerate(made)]
-
-
-@pytest.mark.parametrize("benchmark", BENCHMARKS)
-async def test_where_published_and_corrected_rules_differ_is_listed(
-    benchmark: str, benchmarks: Path
-) -> None:
-    published = read(benchmark, benchmarks)
-    corrected = read(benchmark, benchmarks, Setup(ADDRESSES, "corrected"))
-    assert [task.probes for task in published] == [task.probes for task in corrected]
-    episodes = [each for task in published for each in tried(task)]
-
-    found = await differences(episodes, corrected)
-
-    by_episode = Counter(each.episode for each in found)
-    assert 0 < len(found) < len(episodes) / 2
-    assert by_episode["0"] < by_episode["1"] + by_episode["2"]
-    assert all(each.published.value != each.corrected.value for each in found)
-    assert found[0].task in str(found[0])

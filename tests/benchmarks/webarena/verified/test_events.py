@@ -29,9 +29,9 @@ def posted(url, fields, **more):
     return event(url, "POST", body=json.dumps(fields), has_body=True, **more)
 
 
-def score(events, spec, task_type="mutate", rule="network_event", **options):
+def score(events, spec, task_type="mutate", **options):
     asked = {"expected": spec, "task_type": task_type, "sites": SITES, **options}
-    return RULES[rule](events, asked).value
+    return RULES["network_event"](events, asked).value
 
 
 POST = {"url": "__GITLAB__/notes", "http_method": "POST", "post_data": {"$.note.note": "lgtm"}}
@@ -131,19 +131,17 @@ def test_what_was_not_noted_cannot_be_compared():
     assert score([event("http://git.test/p", mime="text/html")], content) == 0.0
 
 
-def test_a_list_of_one_passes_only_the_corrected_rule():
+def test_a_list_of_one_does_not_pass_as_published():
     spec = {**POST, "post_data": {"$.issue.assignee_ids": [1]}}
     events = [posted("http://git.test/notes", {"issue": {"assignee_ids": [1]}})]
 
     assert score(events, spec) == 0.0
-    assert score(events, spec, rule="network_event_corrected") == 1.0
 
 
-def test_a_pattern_that_was_sent_passes_only_the_published_rule():
+def test_a_pattern_that_was_sent_passes_as_published():
     events = [posted("http://git.test/notes", {"note": {"note": "^.*$"}})]
 
     assert score(events, POST) == 1.0
-    assert score(events, POST, rule="network_event_corrected") == 0.0
 
 
 @pytest.mark.parametrize(
