@@ -12,7 +12,6 @@ from loop.costs import format_spending, read_stop_reason
 from loop.folder import RunFolder
 from loop.proposers.records import (
     ProposeSummary,
-    compare_with_solving,
     count_by_source,
     count_reasons,
     format_table,
@@ -46,13 +45,11 @@ def _summarize(session: ProposalRun, folder: RunFolder, stopped: str) -> Propose
     unreadable = Counter(source for source, _ in session.problems)
     rows = count_by_source(session.lines, session.requests, unreadable)
     problems = [f"{source}: {why}" for source, why in session.problems]
-    solving = compare_with_solving(session.lines)
     summary: ProposeSummary = {
         "run": str(folder.path),
         "site": session.config.site,
         "sources": [asdict(row) for row in rows],
         "refused_for": dict(count_reasons(session.lines)),
-        "by_solving": {name: asdict(share) for name, share in solving.items()},
         "unreadable": problems,
         "spent": format_spending(session.ledger),
         "stopped": stopped,
@@ -61,14 +58,6 @@ def _summarize(session: ProposalRun, folder: RunFolder, stopped: str) -> Propose
     print(format_table(rows))
     for reason, count in count_reasons(session.lines):
         print(f"  {count} x {reason}")
-    if solving["passed"].of:
-        refused = ", ".join(f"{name} {solving[name].count}" for name in solving if name != "passed")
-        passed = solving["passed"]
-        print(
-            f"by solving: {passed.count} of {passed.of} that passed the other filters and were"
-            f" tried were solved; of the {solving['validity'].of} solved in all were refused by"
-            f" {refused}"
-        )
     for problem in problems[:5]:
         print(f"  not read: {problem}")
     print(f"cost: {format_spending(session.ledger) or 'no model was used'}")

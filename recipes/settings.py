@@ -25,6 +25,8 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
+    "manual": "leave it out: proposals are made from pages and failures",
+    "way": "leave it out: proposals are made from pages and failures",
     "steps": "leave it out: steps that had no effect or led nowhere are not imitated",
     "pointing": "webagent report RUN --failures counts the episodes that chose a wrong element",
     "draw": "leave it out: the map is printed",

@@ -116,7 +116,7 @@ class Task:
         return self.id.rsplit("/", 1)[-1].split("@", 1)[0]
 
 
-SOURCES = ("pages", "demonstrations", "manual", "failures")
+SOURCES = ("pages", "failures")
 """Where proposals come from."""
 UNTRIED = "nobody has tried it"
 """The reason of a refusal that more work may lift."""

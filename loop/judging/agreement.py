@@ -30,17 +30,6 @@ COST_HEAD = (
     *("seconds", "requests", "tokens", "money"),
 )
 
-_LONG = 26
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def assign_letters(names: Iterable[str]) -> dict[str, str]:
-    """What evaluators are called in tables: by their ids, and where one is long by a letter."""
-    unlike = list(dict.fromkeys(names))
-    if all(len(name) <= _LONG for name in unlike):
-        return {name: name for name in unlike}
-    return {name: f"{_LETTERS[n % 26]}{n // 26 or ''}" for n, name in enumerate(unlike)}
-
 
 def format_agreement(name: str, found: "Agreement") -> tuple[str, ...]:
     """A row of the table of agreement."""
@@ -61,16 +50,7 @@ def format_calibration(name: str, found: "Agreement") -> tuple[str, ...]:
     return (name, format_share(found.measures["accuracy"]), kappa, *map(format_number, graded))
 
 
-def format_costs(
-    tally: EvaluatorTally, prices: Prices, called: Mapping[str, str]
-) -> list[tuple[str, ...]]:
-    """A row for each member."""
-    return [(called[stage.name], *_format_cost(stage, prices)) for stage in tally.stages]
-
-
-def describe_costs(
-    name: str, tally: EvaluatorTally, prices: Prices, called: Mapping[str, str]
-) -> list[str]:
+def describe_costs(name: str, tally: EvaluatorTally, prices: Prices) -> list[str]:
     """What an episode cost, how many came to the dear one, how members agree."""
     if not tally.episodes:
         return []
@@ -79,7 +59,7 @@ def describe_costs(
     requests = sum(stage.requests for stage in tally.stages)
     money = tally.money(prices)
     known = f", {money / tally.episodes:.3g} in money" if requests and money is not None else ""
-    members = [called[stage.name] for stage in tally.stages]
+    members = [stage.name for stage in tally.stages]
     sentences = [f"{name}: {seconds:.3g} s, {tokens:,.0f} tokens{known} an episode"]
     if len(tally.stages) > 1:
         sentences.append(
@@ -165,6 +145,7 @@ def as_plain(value: Any) -> Any:
 def _format_cost(stage: MemberTally, prices: Prices) -> tuple[str, ...]:
     money = stage.money(prices) if stage.requests else None
     return (
+        stage.name,
         *(str(count) for count in (stage.asked, stage.decided, stage.abstained)),
         *(str(count) for count in (stage.failed, stage.overruled)),
         f"{stage.seconds:.1f}",
@@ -249,56 +230,46 @@ def agreement_as_json(held: AgreementReport, labels: Path, ignored: int) -> dict
     }
 
 
-def print_agreement(held: AgreementReport, console: Console, called: Mapping[str, str]) -> None:
+def print_agreement(held: AgreementReport, console: Console) -> None:
     """The table, the bounds of those that abstain, people among themselves, evaluators in pairs."""
     truth = held.truth
     left_out = f"{len(truth.disputed)} disputed and {len(truth.unsure)} unsure ones left out"
     successes = sum(truth.values.values())
     first = f"{len(truth.values)} labelled episodes, {successes} successes; {left_out}"
     console.print(first)
-    rows = [format_agreement(called[name], found) for name, found in held.figures.items()]
+    rows = [format_agreement(name, found) for name, found in held.figures.items()]
     console.print(build_table("agreement, in % with 95 % intervals", HEAD, rows))
-    rows = [format_calibration(called[name], found) for name, found in held.figures.items()]
+    rows = [format_calibration(name, found) for name, found in held.figures.items()]
     console.print(build_table("and beyond", MORE_HEAD, rows))
     for group in GROUPS[:2]:
         rows = [
-            (called[name], *format_agreement(member, found))
+            (name, *format_agreement(member, found))
             for name, groups in held.groups.items()
             for member, found in groups[group].items()
         ]
         if len({row[1] for row in rows}) > 1:
             head = ("evaluator", group, *HEAD[1:])
             console.print(build_table(f"by {group}", head, rows))
-    sentences = [describe_bounds(called[name], found) for name, found in held.figures.items()]
-    sentences += [
-        describe_comparison(called[a], called[b], found) for (a, b), found in held.compared.items()
-    ]
+    sentences = [describe_bounds(name, found) for name, found in held.figures.items()]
+    sentences += [describe_comparison(a, b, found) for (a, b), found in held.compared.items()]
     sentences.append(describe_annotators(held.people))
     for sentence in [sentence for sentence in sentences if sentence]:
         console.print(f"• {sentence}")
     for name, found in held.figures.items():
-        _show_reliability(called[name], found, console)
-
-
-def print_names(called: Mapping[str, str], console: Console) -> None:
-    """Who stands behind which letter, where letters are used."""
-    for name, letter in called.items():
-        if letter != name:
-            console.print(f"{letter}: {name}")
+        _show_reliability(name, found, console)
 
 
 def print_costs(
     tallies: Mapping[str, EvaluatorTally],
     prices: Prices,
     console: Console,
-    called: Mapping[str, str],
 ) -> None:
     """What each evaluator and each of its members answered and cost, over all sessions."""
     for name, tally in tallies.items():
         if tally.episodes:
-            rows = format_costs(tally, prices, called)
-            console.print(build_table(f"asked of {called[name]}", COST_HEAD, rows))
-            for sentence in describe_costs(called[name], tally, prices, called):
+            rows = [_format_cost(stage, prices) for stage in tally.stages]
+            console.print(build_table(f"asked of {name}", COST_HEAD, rows))
+            for sentence in describe_costs(name, tally, prices):
                 console.print(f"• {sentence}")
 
 
@@ -307,7 +278,6 @@ def print_verdicts(
     entries: Sequence[EpisodeSummary],
     evaluators: Iterable[FunctionEvaluator],
     console: Console,
-    called: Mapping[str, str],
 ) -> None:
     """Print what each evaluator made of these episodes, and why it abstained, over all sessions."""
     scores = store.scores("finished", id=[entry.id for entry in entries]) if entries else {}
@@ -319,7 +289,7 @@ def print_verdicts(
             if (score.name, score.evaluator) == (each.score, each.id)
         ]
         values = [score.value for score in given if score.value is not None]
-        sentence = f"{called[each.id]}: {len(given):,} of {len(entries):,} episodes asked about"
+        sentence = f"{each.id}: {len(given):,} of {len(entries):,} episodes asked about"
         if values:
             sentence += f", {100 * sum(values) / len(values):.1f} % {each.score} of {len(values):,}"
         reasons = Counter(score.reason for score in given if score.value is None)

@@ -1,7 +1,7 @@
 """One run being judged: evaluators checked, frozen and used, and compared with labels."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,12 +24,10 @@ from loop.costs import (
 from loop.judging.agreement import (
     agreement_as_json,
     as_plain,
-    assign_letters,
     match_labels,
     measure_agreement,
     print_agreement,
     print_costs,
-    print_names,
     print_verdicts,
     read_values,
 )
@@ -161,28 +159,19 @@ class JudgingRun:
             },
         }
         report["stopped"] = self.left_undone
-        members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
-        held = (
-            []
-            if self.evaluators or self.config.against is None
-            else [*read_values(self.store, self.config.score)]
-        )
-        used = [each.id for each in self.evaluators]
-        called = assign_letters([*self.tallies, *used, *held, *members])
-        print_names(called, console)
-        print_costs(self.tallies, self.prices, console, called)
-        print_verdicts(self.store, self.entries(), self.evaluators, console, called)
+        print_costs(self.tallies, self.prices, console)
+        print_verdicts(self.store, self.entries(), self.evaluators, console)
         if self.standings:
             report["adversarial"] = [asdict(standing) for standing in self.standings]
             self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")
             print("\n\n".join(map(str, self.standings)))
         if self.config.against is not None:
-            report |= self._hold(self.config.against, console, called)
+            report |= self._hold(self.config.against, console)
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
             print(f"numbers: {target}")
         return report
 
-    def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
+    def _hold(self, labels: Path, console: Console) -> dict[str, Any]:
         score = self.config.score
         given = select_score(read_labels(labels), score)
         if not given:
@@ -194,7 +183,7 @@ class JudgingRun:
         names = [each.id for each in self.evaluators if each.score == score] or list(values)
         chosen = {name: values.get(name, {}) for name in names}
         held = measure_agreement(placed_labels, chosen, self.config.annotators)
-        print_agreement(held, console, called)
+        print_agreement(held, console)
         return agreement_as_json(held, labels, ignored)
 
     def _write(self, name: str, content: str) -> Path:

@@ -7,10 +7,9 @@ from difflib import SequenceMatcher
 from re import Pattern
 from typing import Any, TypeAlias
 
-from loop.proposers.lexicon import find_pattern, find_refused
 from loop.proposers.records import ProposalRecord, SolveResult
 from loop.proposers.requests import FILTER, ProposerModel, SiteScope, read_object
-from loop.proposers.validity import check_validity, likeness, values, words
+from loop.proposers.validity import LEXICON, check_validity, likeness, values, words
 from tasks.task import UNTRIED, Refusal, Task, TaskProposal
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
@@ -31,10 +30,14 @@ class GuardLimits:
     """Whether requests that change something are refused."""
 
 
-NOWHERE = find_refused("everywhere")
-LIVE = find_refused("live")
-_CHANGES = find_pattern("change")
-_KNOWN_SITES = find_pattern("known_site")
+def _compile(patterns: Mapping[str, str]) -> dict[str, Pattern[str]]:
+    flags = re.IGNORECASE | re.VERBOSE
+    return {name: re.compile(text, flags) for name, text in patterns.items()}
+
+
+NOWHERE, LIVE = _compile(LEXICON["refused"]["everywhere"]), _compile(LEXICON["refused"]["live"])
+"""The kinds of goals that are refused everywhere, and on a live site."""
+_PATTERNS = _compile(LEXICON["patterns"])
 _DOMAIN = re.compile(
     r"(?:https?://)?((?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|io|co|dev|ai|app|info|test|de|uk|fr))\b",
     re.IGNORECASE,
@@ -45,7 +48,7 @@ def check_safety(task: Task, scope: SiteScope, limits: GuardLimits | None = None
     """Return why a task may not be asked for on this site; None where nothing is against it."""
     held = limits or GuardLimits()
     goal = task.goal
-    change = _CHANGES.search(goal)
+    change = _PATTERNS["change"].search(goal)
     what = change[0].strip(" ,.;:") if change else ""
     reason = (
         _find_kind(NOWHERE, goal)
@@ -73,7 +76,7 @@ def _find_other_site(goal: str, scope: SiteScope) -> str:
         is_own = scope.holds(f"{scheme}://{match[1]}") or host in scope.address.lower()
         if not is_mail and not is_own:
             return f"another site: {host}"
-    named = _KNOWN_SITES.search(goal)
+    named = _PATTERNS["known_site"].search(goal)
     if named and named[1].lower() not in f"{scope.name} {scope.address}".lower():
         return f"another site: {named[1]}"
     return ""

@@ -1,10 +1,9 @@
-"""What proposers are shown: episodes of runs, visited pages, and chapters of manuals."""
+"""What proposers are shown: episodes of runs and visited pages."""
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
@@ -15,92 +14,11 @@ from loop.proposers.requests import SiteScope
 from tasks.curriculum import TriedTask
 from tasks.suite import split_of
 from tasks.task import Task
-from webagent.action import format_action
 from webagent.errors import SetupError, WorldError
 from webagent.observation.variants import variant_named
-from webagent.records import Observation, Step, Trajectory
+from webagent.records import Trajectory
 from webagent.rollout.world import World
 from webagent.store import Store
-
-_LONGEST, _SHORTEST = 700, 25
-"""Words of a chapter: a longer one is cut, a shorter one says too little."""
-_ATX = re.compile(r"^(#{1,3})\s+(.+?)\s*#*\s*$")
-_RULE = re.compile(r"^(={3,}|-{3,}|~{3,})\s*$")
-_NUMBERED = re.compile(r"^\d+(?:\.\d+)*\.?\s+[A-Z].{2,70}$")
-_HTML = re.compile(r"<(?:html|body|h[1-3]|p|div|ul|table|title)\b[^>]*>", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """A part of a manual under one heading."""
-
-    title: str
-    text: str
-    place: str = ""
-    """The file or address it is from."""
-
-
-def chapters(text: str, place: str = "") -> list[Chapter]:
-    """Return the parts of a manual in Markdown, HTML or plain text that say enough to go by.
-
-    A part is what stands under a heading of the first three levels; a long one is cut at
-    paragraphs.
-    """
-    lines = _from_html(text) if _HTML.search(text) else text.splitlines()
-    return [
-        Chapter(title, piece, place)
-        for title, body in _under_headings(lines)
-        for piece in _pieces(body)
-        if len(piece.split()) >= _SHORTEST
-    ]
-
-
-def _from_html(text: str) -> list[str]:
-    """Return the text of a page as lines, its headings marked as Markdown marks them."""
-    from bs4 import BeautifulSoup
-
-    soup = BeautifulSoup(text, "html.parser")
-    for part in soup(["script", "style", "nav", "header", "footer", "noscript", "template"]):
-        part.decompose()
-    for level in (1, 2, 3):
-        for heading in soup(f"h{level}"):
-            heading.string = f"\n{'#' * level} {' '.join(heading.get_text().split())}\n"
-    for block in soup(["p", "li", "tr", "div", "br", "pre", "dt", "dd", "section", "article"]):
-        block.append("\n")
-    for end in soup(["p", "pre", "ul", "ol", "table", "dl"]):
-        end.append("\n")
-    return [re.sub(r"[ \t]+", " ", line).strip() for line in soup.get_text().splitlines()]
-
-
-def _under_headings(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each heading with the text below it, from the introduction before the first."""
-    found: list[tuple[str, list[str]]] = [("Introduction", [])]
-    fenced = False
-    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
-        fenced ^= line.lstrip().startswith("```")
-        is_underlined = len(line) < 80 and _RULE.match(following)
-        is_numbered = _NUMBERED.match(line) and not following.strip()
-        if not fenced and (atx := _ATX.match(line)):
-            found.append((atx[2], []))
-        elif not fenced and line.strip() and (is_underlined or is_numbered):
-            found.append((line.strip(), []))
-        elif not _RULE.match(line):
-            found[-1][1].append(line)
-    return [(title, "\n".join(body).strip()) for title, body in found]
-
-
-def _pieces(body: str) -> list[str]:
-    """Return the text in parts that are not too long, cut between paragraphs where possible."""
-    parts: list[list[str]] = [[]]
-    for paragraph in re.split(r"\n\s*\n", body):
-        tokens = paragraph.split()
-        if sum(len(p.split()) for p in parts[-1]) + len(tokens) > _LONGEST and parts[-1]:
-            parts.append([])
-        if len(tokens) > _LONGEST:
-            paragraph = " ".join(tokens[:_LONGEST])
-        parts[-1].append(paragraph.strip())
-    return ["\n\n".join(filter(None, part)) for part in parts]
-
 
 OpenWorld = Callable[[], Awaitable[World]]
 
@@ -120,20 +38,6 @@ class VisitedPage:
     text: str
     screenshot: str = ""
     """Reference to its picture; empty where none was taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class SolvedTask:
-    """A task as it was solved once."""
-
-    task: Task
-    goal: str
-    """As the page gave it, where the task's own is empty."""
-    actions: tuple[str, ...]
-    """What was done, each with the element it was done to, in words."""
-    pages: tuple[VisitedPage, ...] = ()
-    """What was seen on the way."""
-    episode: str = ""
 
 
 async def visit_pages(
@@ -165,7 +69,8 @@ async def visit_pages(
                 continue
             if not scope.holds(page.url):
                 continue
-            seen.append(describe_visit(page))
+            text = variant_named("text").write(page, _MOST_TOKENS)
+            seen.append(VisitedPage(page.url, page.title, text, page.screenshot))
             for link in links if isinstance(links, list) else ():
                 address = urldefrag(str(link))[0]
                 is_page = not _FILES.search(urlsplit(address).path) and not _LEAVING.search(address)
@@ -175,29 +80,6 @@ async def visit_pages(
     finally:
         await world.close()
     return seen
-
-
-async def visit_manual(open_world: OpenWorld, start: Task) -> list[Chapter]:
-    """Return the chapters of the page that the task starts on. Raises `WorldError`."""
-    world = await open_world()
-    try:
-        task = replace(
-            start,
-            evidence={"page": "document.documentElement.outerHTML"},
-            checks=(),
-            records=(),
-        )
-        page = await world.reset(task)
-        source = (await world.evidence(task)).get("page")
-    finally:
-        await world.close()
-    return chapters(str(source or ""), page.url)
-
-
-def describe_visit(page: Observation) -> VisitedPage:
-    """Return a page as a proposer is shown it."""
-    text = variant_named("text").write(page, _MOST_TOKENS)
-    return VisitedPage(page.url, page.title, text, page.screenshot)
 
 
 def _kind(url: str) -> str:
@@ -242,28 +124,6 @@ def read_judged_episodes(run: Path, scope: SiteScope) -> list[tuple[Trajectory, 
     return judged
 
 
-def find_solved_tasks(judged: list[tuple[Trajectory, bool]]) -> list[SolvedTask]:
-    """Return the solved tasks, each once, by its shortest episode."""
-    best: dict[tuple[str, int], Trajectory] = {}
-    for trajectory, success in judged:
-        key = (trajectory.task.id, trajectory.task.seed)
-        if success and (key not in best or len(trajectory.steps) < len(best[key].steps)):
-            best[key] = trajectory
-    solved = []
-    for trajectory in best.values():
-        pages = {s.observation.url: describe_visit(s.observation) for s in trajectory.steps}
-        solved.append(
-            SolvedTask(
-                trajectory.task,
-                trajectory.goal or trajectory.task.goal,
-                tuple(map(_describe_step, trajectory.steps)),
-                tuple(pages.values())[:6],
-                trajectory.id,
-            )
-        )
-    return solved
-
-
 def count_attempts(judged: list[tuple[Trajectory, bool]]) -> list[TriedTask]:
     """Return the tasks with how often each was tried and solved, under the goals of the pages."""
     tries, successes = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
@@ -275,11 +135,3 @@ def count_attempts(judged: list[tuple[Trajectory, bool]]) -> list[TriedTask]:
         successes[key] += success
         found[key] = task if task.goal else replace(task, goal=trajectory.goal)
     return [TriedTask(task, tries[key], successes[key]) for key, task in found.items()]
-
-
-def _describe_step(step: Step) -> str:
-    """Return an action in the agent's own words, with the element it was done to."""
-    action = step.decision.action
-    node = step.observation.node(getattr(action, "mark", 0))
-    on = f' on the {node.role} "{" ".join(node.name.split())[:60]}"' if node else ""
-    return f"{format_action(action)}{on}"

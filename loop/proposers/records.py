@@ -158,8 +158,6 @@ class ProposeSummary(TypedDict, total=False):
     """A row for each source: what was made, and the shares that each filter let pass."""
     refused_for: dict[str, int]
     """Reasons for refusals with their counts."""
-    by_solving: dict[str, dict[str, Any]]
-    """How many tried proposals were solved, and which filter refused what can be solved."""
     unreadable: list[str]
     """What could not be read, with its source."""
     spent: str
@@ -224,19 +222,3 @@ def count_reasons(lines: Sequence[ProposalRecord]) -> list[tuple[str, int]]:
             reason = " ".join(refusal.reason.split(":", maxsplit=1)[0].split()[:8])
             counts[f"{refusal.filter}: {reason}"] += 1
     return counts.most_common(8)
-
-
-def compare_with_solving(lines: Sequence[ProposalRecord]) -> dict[str, PassRate]:
-    """Return what solving says of the other filters.
-
-    By filter, how many of the proposals that were solved it refused, and as `passed` how many of
-    those it let through and somebody tried were solved.
-    """
-    tried = [(line.filters, line.proof.is_solved) for line in lines if line.proof is not None]
-    solved = [filters for filters, is_solved in tried if is_solved]
-    passed = [is_solved for filters, is_solved in tried if filters.isdisjoint(FILTERS[:3])]
-    found = {
-        name: PassRate.of_counts(sum(name in filters for filters in solved), len(solved))
-        for name in FILTERS[:3]
-    }
-    return {**found, "passed": PassRate.of_counts(sum(passed), len(passed))}

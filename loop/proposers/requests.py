@@ -116,8 +116,6 @@ def fill_common_slots(scope: SiteScope, count: int, known: Sequence[Task]) -> di
 
 _SLOTS = {
     "pages": "pages",
-    "demonstrations": "demonstrations",
-    "manual": "chapters",
     "failures": "attempts",
 }
 """Section of the prompt, which is the source's name, to the slot for what is shown."""

@@ -14,7 +14,6 @@ from loop.policies import ModelChoice, NamedPolicy
 from tasks.task import SOURCES
 from webagent.errors import UsageError, unknown_name
 
-WAYS = ("examples", "screens")
 NOBODY = "nobody"
 
 
@@ -26,18 +25,13 @@ class ProposeConfig:
     """The site: one that webagent starts, such as `fossil`; the URL of a live one; or a TOML file
     that describes a site."""
     source: Important[tuple[str, ...]] = ("pages",)
-    """Sources of tasks: `pages`, `demonstrations`, `manual`, `failures`."""
+    """Sources of tasks: `pages`, `failures`."""
     count: Important[int] = 20
     """Maximum number of proposals per source."""
     run: Important[tuple[Path, ...]] = ()
-    """Folders of the runs whose episodes serve as demonstrations and failures."""
-    manual: Important[tuple[str, ...]] = ()
-    """Manuals and help pages: files (Markdown, HTML, text) or URLs."""
+    """Folders of the runs whose attempts are shown, for the source `failures`."""
     pages: int = 8
     """Pages visited for the source `pages`; with 0 the model only gets the site's name."""
-    way: str = "examples"
-    """How demonstrations are shown: `examples`, the tasks with their actions (WebRL), or `screens`,
-    only the pages (PAE)."""
     login: str = ""
     """Account of the site used to visit pages."""
     model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
@@ -102,16 +96,12 @@ class ProposeConfig:
             raise UsageError("name a site with --site: fossil, oscar, a URL or a TOML")
         if odd := next((source for source in self.source if source not in SOURCES), ""):
             raise unknown_name("source", odd, SOURCES)
-        if self.way not in WAYS:
-            raise unknown_name("way of showing demonstrations", self.way, WAYS)
         if min(self.count, self.tries, self.concurrency, self.max_steps) < 1 or self.pages < 0:
             raise UsageError("--count, --tries, --concurrency and --max-steps must be 1 or more")
         if not 0 < self.alike <= 1:
             raise UsageError(f"--alike {self.alike:g}: must be above 0 and at most 1")
-        if {"demonstrations", "failures"} & set(self.source) and not self.run:
-            raise UsageError("--source demonstrations and failures are made from runs; name --run")
-        if "manual" in self.source and not self.manual:
-            raise UsageError("--source manual needs a file or an address; name --manual")
+        if "failures" in self.source and not self.run:
+            raise UsageError("--source failures is made from runs; name --run")
         self.caps.check()
         self.contestant.check()
         if self.judge:

@@ -1,21 +1,14 @@
-"""The sources that ask a model: pages, demonstrations, manuals and failures."""
+"""The sources that ask a model: pages and failures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from urllib.parse import urlsplit
+from dataclasses import dataclass
 
 import numpy as np
 
 from loop.proposers.material import (
-    Chapter,
-    SolvedTask,
     VisitedPage,
-    chapters,
     count_attempts,
-    find_solved_tasks,
     read_judged_episodes,
-    visit_manual,
     visit_pages,
 )
 from loop.proposers.records import SourceResult
@@ -31,7 +24,6 @@ from loop.proposers.settings import ProposeConfig
 from loop.proposers.site import ProposalSite
 from tasks.curriculum import TriedTask
 from tasks.task import Task
-from webagent.errors import SetupError
 from webagent.records import Trajectory
 
 
@@ -54,24 +46,6 @@ def from_pages(
         for page in pages
     ]
     return divide_requests(scope, "pages", shown, count, known)
-
-
-_MOST_ACTIONS = 30
-
-
-def from_examples(
-    scope: SiteScope, demonstrations: Sequence[SolvedTask], count: int, known: Sequence[Task]
-) -> list[TaskRequest]:
-    """Return requests that show solved tasks with what was done, as in WebRL."""
-    shown = []
-    for each in demonstrations:
-        lines = [f"   - {action}" for action in each.actions[:_MOST_ACTIONS]]
-        if (left := len(each.actions) - _MOST_ACTIONS) > 0:
-            lines.append(f"   - and {left} more")
-        text = "\n".join([" ".join(each.goal.split()), *lines])
-        origin = f"the demonstration {each.episode or each.task.id}"
-        shown.append(ShownItem(text, origin, each.task.id))
-    return divide_requests(scope, "demonstrations", shown, count, known)
 
 
 EASIER_UNTIL, HARDER_FROM = 0.25, 0.75
@@ -165,67 +139,16 @@ async def propose_from(source: str, material: Material, asker: ProposerModel) ->
     if source == "pages":
         seen = await visit_pages(site.open_world, site.start, scope, config.pages, config.seed)
         requests = from_pages(scope, seen, *more)
-    elif source == "demonstrations":
-        requests = _show_demonstrations(material)
-    elif source == "failures":
+    else:
         rng = np.random.default_rng([config.seed, 1])
         attempts = count_attempts(material.read_episodes())
         requests = from_seeds(scope, choose_seeds(attempts, config.count, rng), *more)
-    else:
-        found = await _read_manuals(material)
-        rng = np.random.default_rng([config.seed, 2])
-        shown = [
-            ShownItem(f"{each.title}\n{each.text}", f"{each.title!r} of {each.place}")
-            for each in (found[int(i)] for i in rng.permutation(len(found)))
-        ]
-        requests = divide_requests(scope, "manual", shown, *more, at_once=2)
     results = [await asker.tasks(each, scope, number) for number, each in enumerate(requests)]
     return _join_results(results)
 
 
 _AT_ONCE = 10
 """Tasks that one request asks for at most where nothing else divides them."""
-
-
-def _show_demonstrations(material: Material) -> list[TaskRequest]:
-    """Return requests that show what was solved in the runs, or with `--way screens` only the pages
-    of it, as in PAE. Raises `SetupError` where nothing was solved."""
-    config, scope, known = material.config, material.site.scope, material.known
-    solved = find_solved_tasks(material.read_episodes())
-    if not solved:
-        raise SetupError(
-            f"no episode in {', '.join(map(str, config.run))} was a success; there is nothing to"
-            " show as a demonstration"
-        )
-    order = np.random.default_rng(config.seed).permutation(len(solved))
-    shown = [solved[int(i)] for i in order]
-    if config.way != "screens":
-        return from_examples(scope, shown, config.count, known)
-    seen: dict[str, VisitedPage] = {}
-    for page in (page for each in shown for page in each.pages):
-        seen.setdefault(page.url, page)
-    requests = from_pages(scope, list(seen.values()), config.count, known)
-    return [replace(request, source="demonstrations") for request in requests]
-
-
-async def _read_manuals(material: Material) -> list[Chapter]:
-    """Return the chapters of manuals and help pages. Raises `SetupError` where there are none."""
-    found: list[Chapter] = []
-    for manual in material.config.manual:
-        if urlsplit(manual).scheme in ("http", "https"):
-            start = replace(material.site.start, start_url=manual)
-            found += await visit_manual(material.site.open_world, start)
-            continue
-        try:
-            found += chapters(Path(manual).read_text(encoding="utf-8"), manual)
-        except (OSError, UnicodeDecodeError) as error:
-            raise SetupError(f"the manual {manual} cannot be read: {error}") from error
-    if not found:
-        raise SetupError(
-            "no chapter found: name a manual with --manual, a file (Markdown, HTML, text) or the"
-            " address of a page, that has more than a few words under its headings"
-        )
-    return found
 
 
 def _join_results(results: Sequence[SourceResult]) -> SourceResult:

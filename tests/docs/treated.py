@@ -350,9 +350,8 @@ READ: dict[str, tuple[str, ...]] = {
         " judge) --model big-1 --max-cost 5 --concurrency 8",
     ),
     "a model that can really sort and write": (
-        "webagent propose --site fossil --source pages manual --manual help.md --model MODEL",
-        "webagent propose --site fossil --source failures demonstrations --run runs/RUN"
-        " --model MODEL",
+        "webagent propose --site fossil --source pages --model MODEL",
+        "webagent propose --site fossil --source failures --run runs/RUN --model MODEL",
     ),
     "minutes of exploring": ("webagent benchmark proposed --files runs/propose-…/proposals.jsonl",),
     "needs failures beside successes on training seeds; tests/apps/export runs it": (

@@ -222,8 +222,8 @@ def test_a_judge_behind_an_endpoint_is_counted_and_capped(
     assert cli.main(["judge", str(run), *flags]) == 0
     assert len(chat_server.requests) == 12
     told = capsys.readouterr().out
-    assert "A: cascade(checks_hold@2, judge[m]@1)@1" in told
-    assert "0.0 % of 12 episodes came to B" in told
+    assert "asked of cascade(checks_hold@2, judge[m]@1)@1" in told
+    assert "0.0 % of 12 episodes came to judge[m]@1" in told
     assert "in money an episode" in told
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from loop.proposers.material import VisitedPage, chapters
+from loop.proposers.material import VisitedPage
 from loop.proposers.requests import (
     PROPOSE,
     SiteScope,
@@ -122,35 +122,6 @@ def test_a_task_that_goes_another_way_than_it_was_to_is_none() -> None:
     assert len(problems) == 2 and "was to be easier" in problems[0]
 
 
-TEXT = (
-    "Tickets say what is to be done, and everyone who has an account may open one at any time, to"
-    " be read and answered by those who look after the project, in the order of their weight."
-)
-
-
-@pytest.mark.parametrize(
-    "manual",
-    [
-        f"# Tickets\n\n{TEXT}\n\n## Closing\n\n{TEXT}\n\n```\n# no heading\n```\n\n### Short\n\nno",
-        f"Tickets\n=======\n\n{TEXT}\n\nClosing\n-------\n\n{TEXT}\n",
-        f"1. Tickets\n\n{TEXT}\n\n1.1 Closing\n\n{TEXT}\n",
-        f"<html><nav>skip me</nav><h1>Tickets</h1><p>{TEXT}</p><h2>Clos<b>ing</b></h2><p>{TEXT}"
-        "</p></html>",
-    ],
-)
-def test_a_manual_is_cut_at_its_headings_whatever_it_is_written_in(manual: str) -> None:
-    found = chapters(manual, "help")
-    assert [chapter.title.split()[-1] for chapter in found] == ["Tickets", "Closing"]
-    assert all("answered by those" in chapter.text for chapter in found)
-    assert not any("skip me" in chapter.text for chapter in found)
-
-
-def test_a_long_chapter_is_cut_between_paragraphs() -> None:
-    found = chapters("# Long\n\n" + f"{TEXT}\n\n" * 60)
-    assert len(found) > 1 and {chapter.title for chapter in found} == {"Long"}
-    assert all(len(chapter.text.split()) <= 700 for chapter in found)
-
-
 def test_every_section_of_the_prompt_is_filled_by_its_source() -> None:
     prompt = load_prompt(PROPOSE)
     system = prompt.fill("system", **fill_system_slots(HERE, prompt.sections))
@@ -159,11 +130,8 @@ def test_every_section_of_the_prompt_is_filled_by_its_source() -> None:
         "system", **fill_system_slots(SiteScope("S", "https://s.test/"), prompt.sections)
     )
     assert "SELECT" not in live and "Nothing may be bought" in live
-    shown = {"pages": "x", "demonstrations": "x", "chapters": "x", "attempts": "x"}
     slots = from_name(HERE, 1)[0].slots
-    for section, material in zip(
-        ("pages", "demonstrations", "manual", "failures"), shown, strict=True
-    ):
+    for section, material in (("pages", "pages"), ("failures", "attempts")):
         assert "{{" not in prompt.fill(section, **slots, **{material: "x"})
     assert "{{" not in prompt.fill("name", **slots)
 

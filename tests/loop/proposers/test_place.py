@@ -1,12 +1,11 @@
 """A site that starts here says who is there and what its tables are."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from loop.proposers.material import visit_manual, visit_pages
+from loop.proposers.material import visit_pages
 from loop.proposers.settings import ProposeConfig
 from loop.proposers.site import open_site, read_local_scope
 from webagent.errors import SetupError
@@ -37,15 +36,11 @@ def test_a_site_that_nobody_knows_is_named() -> None:
 
 @pytest.mark.browser
 @needs_fossil
-async def test_a_local_site_is_visited_and_its_wiki_is_a_manual() -> None:
+async def test_a_local_site_is_visited() -> None:
     async with open_site(ProposeConfig(site="fossil", login="developer", concurrency=1)) as place:
         seen = await visit_pages(place.open_world, place.start, place.scope, 4)
-
-        wiki = replace(place.start, start_url="http://fossil.test/wiki?name=Manual")
-        found = await visit_manual(place.open_world, wiki)
     assert len(seen) == 4 and all(page.url.startswith("http://fossil.test/") for page in seen)
     assert len({page.title for page in seen}) > 1
-    assert found and all(chapter.place.startswith("http://fossil.test/wiki") for chapter in found)
 
 
 def described(folder: Path, reset: str) -> str:
