@@ -11,7 +11,7 @@ from webagent.action import Action, format_action
 from webagent.action.actions import Check, Click, Fill, SelectOption, Uncheck
 from webagent.records import Decision, Node, Observation, Step
 from worldmodel.lines import is_unknown
-from worldmodel.prediction import Prediction, WorldModel
+from worldmodel.prediction import Prediction, Source, WorldModel
 from worldmodel.simulate import DreamStart
 from worldmodel.transitions import Situation
 
@@ -39,6 +39,8 @@ class PredictedSite:
     world: WorldModel
     start: DreamStart
     seen: Lookup
+    knows_success: bool = True
+    """Whether the model has seen which actions lead to success."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     """Has to come with every form, so that no other page can click here."""
     _walk: list[tuple[DreamStart, Prediction | None, str]] = field(default_factory=list)
@@ -88,11 +90,13 @@ class PredictedSite:
         if predicted is None:
             facts = "a real page: the walk begins here"
         else:
+            is_known = self.knows_success and predicted.source is not Source.UNKNOWN
+            success = f"{predicted.outcome.succeeds:.0%}" if is_known else "unknown"
             facts = (
                 f"after {action}: {predicted.source}, confidence {predicted.confidence:.0%},"
                 f" {predicted.effect}"
                 f"{f' ({predicted.ending})' if predicted.ending else ''}; P(success)"
-                f" {predicted.outcome.succeeds:.0%}. {predicted.because}"
+                f" {success}. {predicted.because}"
             )
         back = self._form("back", 0, "<button>Back</button>") if predicted is not None else ""
         real = self.seen(page.url) if predicted is not None else None

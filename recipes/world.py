@@ -10,6 +10,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 from apps.predicted_site import PredictedSite, listen
 from loop.console.output import CommandResult
 from loop.flat import Important
+from loop.world_models import read_success
 from recipes.settings import resolve
 from recipes.world_figures import MeasureChoice, measure
 from tasks.suite import split_of
@@ -97,11 +98,7 @@ def _map(config: WorldConfig) -> CommandResult:
     memory = RememberedWorld()
     with Store.look(config.run) as store:
         # One without a verdict counts as failed, as its pages are just as real.
-        success: dict[str, float | None] = dict.fromkeys(store.ids("any"), 0.0)
-        for episode, scores in store.scores().items():
-            success[episode] = max(
-                (s.value or 0.0 for s in scores if s.name == "success"), default=0.0
-            )
+        success = {episode: value or 0.0 for episode, value in read_success(store).items()}
         episodes = (
             each
             for each in store.trajectories()
@@ -161,14 +158,17 @@ def _serve(config: WorldConfig) -> CommandResult:
     and a port that is taken."""
     with Store.look(config.run) as store:
         real = [each for each in store.trajectories() if not each.provenance.imagined]
+        success = read_success(store)
+    # Whoever has seen no failure, or no success, cannot tell which action leads to one.
+    knows_success = len({value >= 0.5 for value in success.values() if value is not None}) == 2
     memory = RememberedWorld()
-    memory.learn(transitions(real, dict.fromkeys((each.id for each in real), 0.0)))
+    memory.learn(transitions(real, success if knows_success else dict.fromkeys(success, 0.0)))
     first = next((e for e in real if e.steps and e.id.startswith(config.episode)), None)
     if first is None:
         raise UsageError(
             f"{config.run} has no episode with steps whose id begins {config.episode!r}"
         )
-    site = PredictedSite(memory, start_at(first), memory.page_at)
+    site = PredictedSite(memory, start_at(first), memory.page_at, knows_success)
     try:
         server = listen(site, config.port)
     except OSError as error:
