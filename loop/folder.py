@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SETTINGS, _LOCK = "run.json", "playing.lock"
+PROGRESS = "progress.json"
+"""While jobs are at work: by name what each is at, and the last it achieved."""
 _AT_ONCE = 1000
 """Maximum number of unnamed runs that start in the same second."""
 

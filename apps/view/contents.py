@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from loop.folder import PROGRESS
 from loop.notes import choose_judge, read_judge_id
 from loop.summary.measure import task_name
 from webagent.errors import SetupError, StoreError, unknown_name
@@ -59,7 +60,15 @@ class Run:
 
     def changed(self) -> float:
         """When something was stored last, in seconds since 1970; 0 where nothing ever was."""
-        return max(_changed(self.path / name) for name in (*_FILES, "run.sqlite-wal"))
+        return max(_changed(self.path / name) for name in (*_FILES, "run.sqlite-wal", PROGRESS))
+
+    def at_work(self) -> dict[str, tuple[str, str]]:
+        """Return by job what it is at, and the last that it achieved; empty where none is."""
+        try:
+            found = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
+            return {job: (str(now), str(news)) for job, (now, news) in found.items()}
+        except (OSError, ValueError, AttributeError):
+            return {}
 
     def is_finished(self) -> bool:
         """Return whether it has summed itself up, and stored nothing since."""

@@ -68,7 +68,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
     """Return what the page of a run shows."""
     contents = pages.contents.contents(run)
     figures = pages.figures.figures(run, contents)
-    summary = figures.summary
+    summary, at_work = figures.summary, run.at_work() if is_live else {}
     settings, problem = read_settings(run)
     known = pages.causes.known(run, contents)
     phase = choose_phase(contents.values("phase"))
@@ -91,7 +91,11 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
         "facts": task.facts if task else _facts(run, contents, is_live=is_live),
         "figures": figures,
         "summary": None,
-        "headline": format_headline(summary) if summary else "",
+        "at_work": at_work,
+        # What is at work says by itself that nothing was measured so far.
+        "headline": format_headline(summary)
+        if summary and (summary["arms"] or not at_work)
+        else "",
         "notices": notices,
         "known": known,
         "causes": failures.causes,

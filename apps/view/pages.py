@@ -335,8 +335,9 @@ class Pages:
         except StoreError as error:
             stored = str(error)
         parts = (stored, self.figures.progress(run), self.causes.progress(run), running)
+        at_work = run.changed() if running else 0.0  # what jobs are at is not in the store
         return {
-            "version": "/".join(map(str, parts)),
+            "version": "/".join(map(str, (*parts, at_work))),
             "kind": "running" if running else "rest",
             "text": "live" if running else f"{verb} {seconds / size:.0f} {unit} ago",
         }

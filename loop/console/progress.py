@@ -1,5 +1,7 @@
 """How far a command is: bars in place on a terminal, elsewhere a line every few seconds."""
 
+import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +23,9 @@ from rich.table import Column
 
 from loop.console.pulse import current
 from loop.console.screen import progress_console, remove_controls
+from loop.folder import PROGRESS
 from loop.jobs import NEWS, JobProgress
+from webagent.files import write_whole
 from webagent.records import Trajectory
 from webagent.rollout import INTERRUPTED
 
@@ -29,6 +33,8 @@ T = TypeVar("T")
 
 LINE_SECONDS = 4.0
 """Between two lines on the same thing, so that a log stays readable."""
+KEPT_SECONDS = 2.0
+"""Between two writings of what jobs are at."""
 PATIENCE_SECONDS = 2.0
 """Counting of items that ends within this time shows nothing."""
 
@@ -97,21 +103,34 @@ class ProgressDisplay:
 def show_jobs(
     folder: Path, console: Console | None = None
 ) -> Iterator[Callable[[JobProgress], None]]:
-    """Print where the run folder is, and yield what shows the latest news of each job."""
+    """Print where the run folder is, and yield what shows the latest news of each job; kept in the
+    folder for those who watch from elsewhere, until the end."""
     stages: dict[str, str] = {}
+    now, news, file = dict[str, str](), dict[str, str](), folder / PROGRESS
     with ProgressDisplay(console) as display:
         display.console.print(f"run folder: {folder}")
+        kept = -math.inf
 
         def show(job: JobProgress) -> None:
+            nonlocal kept
+            is_new = stages.get(job.job) != job.stage
             if job.stage == NEWS:
                 display.console.print(f"{display.seconds:6.1f} s  {job.job:<12} {job.note}")
-                return
-            is_new = stages.get(job.job) != job.stage
-            stages[job.job] = job.stage
-            text = f"{job.stage:<16} {job.done:4.0%}  {job.note}"
-            display.update(job.job, job.done, text, is_due=is_new)
+                news[job.job] = job.note
+            else:
+                stages[job.job] = job.stage
+                text = f"{job.stage:<16} {job.done:4.0%}  {job.note}"
+                display.update(job.job, job.done, text, is_due=is_new)
+                now[job.job] = " ".join(text.split())
+            if is_new or display.seconds - kept >= KEPT_SECONDS:
+                kept = display.seconds
+                known = {name: [now.get(name, ""), news.get(name, "")] for name in now | news}
+                write_whole(file, json.dumps(known))
 
-        yield show
+        try:
+            yield show
+        finally:
+            file.unlink(missing_ok=True)
 
 
 @contextmanager

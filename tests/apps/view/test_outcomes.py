@@ -14,7 +14,7 @@ import pytest
 from apps.view.contents import Archive
 from apps.view.episode.film import changed_lines
 from apps.view.pages import Pages
-from loop.folder import RunFolder
+from loop.folder import PROGRESS, RunFolder
 from tests.fakes.run import JUDGE, episode, measure
 from webagent.records import Ending, Node, Observation, Provenance, Score
 from webagent.store import Store
@@ -204,6 +204,22 @@ def test_a_run_at_work_is_live(runs: Path) -> None:
         assert pages.state(pages.archive.run("half"))["kind"] == "running"
     assert json.loads((runs / "half" / "run.json").read_text())["command"][1] == "benchmark"
     assert pages.state(pages.archive.run("half"))["kind"] == "rest"
+
+
+def test_a_run_in_training_shows_phase_loss_and_what_was_measured(runs: Path, view: View) -> None:
+    run, address = runs / "half", view(runs)
+    with Store.open(run) as store:
+        store.put_state("at", "work")
+        for name in ("run.sqlite", "run.sqlite-wal", "run.json"):
+            os.utime(run / name, (time.time() - 600,) * 2)
+        assert "live</span>" not in get(f"{address}/")
+        at_work = {"self 0": ["policy 45% loss 3.296", "round 1: 3 of 4 test episodes succeed"]}
+        (run / PROGRESS).write_text(json.dumps(at_work))
+        text = get(f"{address}/run/half")
+        assert "policy 45% loss 3.296" in text and "round 1: 3 of 4 test" in text
+        assert "Nothing has been measured" not in text and "stored nothing for a while" not in text
+        assert "live</span>" in get(f"{address}/")
+    assert "policy 45%" not in get(f"{address}/run/half")  # closed, as its process ended
 
 
 def test_elements_that_only_got_other_marks_have_not_changed() -> None:

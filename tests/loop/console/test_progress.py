@@ -1,5 +1,6 @@
 """Progress stays in place on a terminal, comes line by line elsewhere; quick work shows none."""
 
+import json
 from io import StringIO
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from loop.console import progress
 from loop.console.progress import count_episodes, count_items, show_jobs, track
 from loop.console.screen import PlainConsole
+from loop.folder import PROGRESS
 from loop.jobs import NEWS, JobProgress
 from tests.fakes.run import episode
 from webagent.records import Provenance
@@ -70,16 +72,23 @@ def test_tracked_items_come_out_in_order() -> None:
     assert list(track("abc", "letters")) == ["a", "b", "c"]
 
 
-def test_a_job_is_shown_when_it_enters_a_stage_and_when_it_ends_one(clock: list[float]) -> None:
+def test_a_job_is_shown_when_it_enters_a_stage_and_when_it_ends_one(
+    clock: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = StringIO()
-    with show_jobs(Path("runs/one"), PlainConsole(file=said, width=80)) as show:
+    monkeypatch.chdir(tmp_path)
+    run = Path("runs/one")
+    run.mkdir(parents=True)
+    with show_jobs(run, PlainConsole(file=said, width=80)) as show:
         for done in (0.0, 0.5, 1.0):
             show(JobProgress("self 0", "collect", done, "[note]"))
         show(JobProgress("self 0", NEWS, 1.0, "round 1: 3 of 4 test episodes succeed"))
         show(JobProgress("self 0", "policy", 0.0, ""))
+        news = "round 1: 3 of 4 test episodes succeed"
+        kept = json.loads((run / PROGRESS).read_text())
+    assert kept == {"self 0": ["policy 0%", news]} and not (run / PROGRESS).exists()
     first, *stages = said.getvalue().splitlines()
-    news = stages.pop(2)
-    assert news.split(None, 4)[2:] == ["self", "0", "round 1: 3 of 4 test episodes succeed"]
+    assert stages.pop(2).split(None, 4)[2:] == ["self", "0", news]
     assert first == "run folder: runs/one"
     assert [line.split()[2:] for line in stages] == [
         ["self", "0", "collect", "0%", "[note]"],
