@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 from benchmarks.catalogue import Registry, import_parts
@@ -231,11 +230,10 @@ def planned(*names: str) -> Callable[[Callable[[View], Moves]], Callable[[View],
 def register_plans(plans: Mapping[str, Callable[..., Moves]]) -> None:
     """Register oracles by task name, each a function of what the goal has in quotation marks."""
     for name, plan in plans.items():
-        planned(name)(partial(_plan_quoted, plan))
 
-
-def _plan_quoted(plan: Callable[..., Moves], view: View) -> Moves:
-    return plan(*quoted(view))
+        @planned(name)
+        def play_quoted(view: View, plan: Callable[..., Moves] = plan) -> Moves:
+            return plan(*quoted(view))
 
 
 def quoted(view: View) -> list[str]:

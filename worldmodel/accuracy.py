@@ -198,12 +198,19 @@ class MeasuredTransition:
             return tally
         happened, predicted = self.happened, self.predicted
         wrong, told = self.wrong_lines()
+        sources = self.sources() if wrong else ()
+        words = {word for text in sources for word in keys_of(text, _WHOLE)}
+        remembered = knowledge.lines if knowledge is not None else set()
+        invented = sum(
+            name_of(node) not in remembered and not words.issuperset(keys_of(node.name, _WHOLE))
+            for node in wrong
+        )
         address = self.prediction.page.url
         return replace(
             tally,
             exact=self.is_exact,
             right=self.is_right_as_known(knowledge),
-            invented=self._count_invented(wrong, knowledge),
+            invented=invented,
             wrong=len(wrong),
             told=told,
             happened=happened.total(),
@@ -212,17 +219,6 @@ class MeasuredTransition:
             unchanged=self.is_told_unchanged,
             page_kind=mask_address(address) == mask_address(truth.after.url),
             address=address == truth.after.url,
-        )
-
-    def _count_invented(self, wrong: Sequence[Node], knowledge: KnowableLines | None) -> int:
-        """Return how many of these lines have words that are in no source."""
-        if not wrong:
-            return 0
-        words = {word for text in self.sources() for word in keys_of(text, _WHOLE)}
-        remembered = knowledge.lines if knowledge is not None else set()
-        return sum(
-            name_of(node) not in remembered and not words.issuperset(keys_of(node.name, _WHOLE))
-            for node in wrong
         )
 
     def wrong_lines(self) -> tuple[list[Node], int]:

@@ -268,8 +268,12 @@ def compose_page(
     supported = 0
     for number_, node in zip(case.after.whole, case.after.nodes, strict=True):
         line: Node | None = None
-        if number_ in theirs.bag:
-            line = node if number_ in ours.bag else _counterpart(node, ours, theirs)
+        if number_ in ours.bag and number_ in theirs.bag:
+            line = node
+        elif number_ in theirs.bag:
+            # The line of the current page that replaces one that the case carried over.
+            like = [at for at in ours.framed(frame_of(node)) if ours.whole[at] not in theirs.bag]
+            line = ours.nodes[like[0]] if len(like) == 1 else None
         if line is None:
             line = compose_line(node, case, there, others[:_SUPPORT], is_sure=is_same_page)
         supported += not is_unknown(line)
@@ -307,12 +311,6 @@ def choose_title(
         if new is not None and hits + 0.6 > most:
             best, most = put(text, case.texts[reference], new), hits + 0.6
     return best
-
-
-def _counterpart(node: Node, ours: PageLines, theirs: PageLines) -> Node | None:
-    """Return the line of the current page that replaces one that the case carried over."""
-    hits = [at for at in ours.framed(frame_of(node)) if ours.whole[at] not in theirs.bag]
-    return ours.nodes[hits[0]] if len(hits) == 1 else None
 
 
 def number(lines: Sequence[Node], before: PageLines) -> tuple[Node, ...]:

@@ -104,7 +104,11 @@ class PromptedWorld:
         def read(text: str) -> Observation:
             return read_page(text, before, similar)
 
-        limit = self.max_tokens or _limit_reply(before, similar)
+        # Twice what such pages and changes take.
+        expected = [page_text(before)]
+        expected += [page_changes(c.transition.before, c.transition.after) for c in similar]
+        least = max(_LEAST_REPLY, 2 * max(map(estimate_tokens, expected)))
+        limit = self.max_tokens or least
         for messages, shown in self._write_shorter(situation, similar):
             try:
                 completion = await self._ask(messages, self.samples, limit)
@@ -130,14 +134,16 @@ class PromptedWorld:
         counts = Counter(_summarize(page) for page in pages)
         page = max(pages, key=lambda each: counts[_summarize(each)])
         share = counts[_summarize(page)] / self.samples
-        sure = share if self.samples > 1 else _likelihood(completion.replies[0])
+        log_probs = completion.replies[0].log_probs
+        if self.samples == 1:
+            share = math.exp(sum(log_probs) / len(log_probs)) if log_probs else _UNSURE
         ends = sum(each.over for each in pages) / len(pages)
         idle = sum(each.outcome != "" for each in pages) / len(pages)
         effect = Effect.ENDS if page.over else Effect.STAYS
         effect = Effect.GOES if not page.over and page.url != before.url else effect
         ending = Ending.TASK_OVER if page.over else None
         outcome = Outcome(ends, idle, succeeds)
-        prediction = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
+        prediction = Prediction(page, outcome, effect, ending, share, Source.MODELLED, because)
         return limit_steps(situation, prediction)
 
     async def _ask(self, messages: Sequence[Message], n: int, limit: int) -> Completion:
@@ -201,12 +207,6 @@ def tell_so_far(situation: Situation) -> str:
     return PROMPT.fill("before", goal=goal, steps=earlier)
 
 
-def _limit_reply(before: Observation, similar: Sequence[TransitionCase]) -> int:
-    """Return how many tokens a reply may have: twice what such pages and changes take."""
-    changes = [page_changes(case.transition.before, case.transition.after) for case in similar]
-    return max(_LEAST_REPLY, 2 * max(map(estimate_tokens, [page_text(before), *changes])))
-
-
 async def _ask_again(
     ask: Callable[[Sequence[Message]], Awaitable[Completion]],
     messages: Sequence[Message],
@@ -229,12 +229,6 @@ def _leave_open(situation: Situation, succeeds: float, because: str) -> Predicti
     outcome, before = Outcome(0.0, 0.0, succeeds), situation.observation
     prediction = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
     return limit_steps(situation, prediction)
-
-
-def _likelihood(reply: Reply) -> float:
-    """Return the geometric mean of the tokens' probabilities."""
-    log_probs = reply.log_probs
-    return math.exp(sum(log_probs) / len(log_probs)) if log_probs else _UNSURE
 
 
 def _summarize(page: Observation) -> tuple[object, ...]:

@@ -75,7 +75,16 @@ class SuccessMemory:
         near, highest = usual, 0.0
         if known:
             won = np.array([float(case.transition.succeeded) for case, _ in known])
-            like = np.array([_likeness(case, done, there, ours) for case, done in known])
+            like = np.array(
+                [
+                    0.7 * (case.goal.template == there.goal.template)
+                    + (done[0] == ours[0])
+                    + 0.3 * (done[0][:2] == ours[0][:2])
+                    + len(set(done) & set(ours)) / len(set(done) | set(ours))
+                    + 0.3 * (len(done) == len(ours))
+                    for case, done in known
+                ]
+            )
             highest = float(like.max())
             weights = np.exp(_SHARP * (like - highest))
             near = float((weights @ won + _BASE * won.mean()) / (weights.sum() + _BASE))
@@ -170,16 +179,3 @@ def _stands(text: str, there: Occasion, goal: str) -> str:
     if len(low) > 1 and is_within(low, goal):
         return "said"
     return masked(text)
-
-
-def _likeness(
-    case: TransitionCase,
-    done: tuple[ActionSummary, ...],
-    there: Occasion,
-    ours: tuple[ActionSummary, ...],
-) -> float:
-    same = 1.0 if case.goal.template == there.goal.template else 0.0
-    last = (done[0] == ours[0]) + 0.3 * (done[0][:2] == ours[0][:2])
-    a, b = set(done), set(ours)
-    trail = len(a & b) / len(a | b)
-    return 0.7 * same + last + trail + 0.3 * (len(done) == len(ours))

@@ -61,7 +61,11 @@ def run_queries(database: Path, queries: Mapping[str, str]) -> tuple[Found, Foun
     for name, query in queries.items():
         try:
             with _opened(database) as connection:
-                connection.set_authorizer(_only_reading)
+                connection.set_authorizer(
+                    lambda action, *_: (
+                        sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+                    )
+                )
                 budget = _Budget()
                 rows = _ask(connection, query)
                 found[name] = [budget.spend([_plain(value) for value in row]) for row in rows]
@@ -217,10 +221,6 @@ def _columns(connection: sqlite3.Connection, schema: str, table: str) -> dict[st
     """Return names in order, each with its place in the primary key from 1, or 0."""
     rows = _catalogue(connection, f"PRAGMA {schema}.table_info({_quoted(table)})")
     return {str(row[1]): int(str(row[5])) for row in rows}
-
-
-def _only_reading(action: int, *names: object) -> int:
-    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
 def _quoted(name: str) -> str:

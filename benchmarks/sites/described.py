@@ -253,14 +253,22 @@ def _site(name: str, value: object, file: Path) -> TomlSite:
             form.text("password", usual.password),
             _texts(form.inner("more", {})),
         )
+    accounts = {}
+    tables = table.inner("accounts", {})
+    for role in tables.values:
+        of_role = tables.inner(role)
+        of_role.allow(("name", "password", "can"))
+        accounts[role] = Account(
+            of_role.text("name"), of_role.text("password"), of_role.text("can", "")
+        )
     both: dict[str, Any] = {
         "id": name,
         "ready": table.text("ready", "/"),
-        "accounts": _accounts(table.inner("accounts", {})),
+        "accounts": accounts,
         "login": login,
         "passing": {key: passing.texts(key) for key in passing.values},
     }
-    if both["accounts"] and login is None:
+    if accounts and login is None:
         raise SiteError(f"{where} has accounts, but no [login] that describes how to log in")
     if is_hosted:
         return _hosted(table, both)
@@ -302,15 +310,6 @@ def _hosted(table: FileEntry, both: Mapping[str, Any]) -> RemoteSite:
         reset_url=table.text("reset_url", ""),
         reset_seconds=float(seconds),
     )
-
-
-def _accounts(tables: FileEntry) -> dict[str, Account]:
-    accounts = {}
-    for role in tables.values:
-        table = tables.inner(role)
-        table.allow(("name", "password", "can"))
-        accounts[role] = Account(table.text("name"), table.text("password"), table.text("can", ""))
-    return accounts
 
 
 def _texts(table: FileEntry) -> dict[str, str]:

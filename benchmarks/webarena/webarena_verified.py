@@ -9,7 +9,7 @@ sites have to be hosted; `addresses` says where. The checks are the published on
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from benchmarks.catalogue import AddressError, Options
 from benchmarks.task_files import (
@@ -24,7 +24,7 @@ from benchmarks.task_files import (
     read_list,
 )
 from tasks.suite import Suite
-from tasks.task import Json, Task, TaskCheck
+from tasks.task import Task, TaskCheck
 
 VERSION = 1
 FILE = PublishedFile(
@@ -141,6 +141,15 @@ def _task(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) 
         pages = [page.replace(mark, address) if page.startswith(mark) else page for page in pages]
     expected = _response(raw)["expected"]
     infeasible = () if expected["status"].upper() == "SUCCESS" else ("infeasible",)
+    checks = []
+    for evaluation in raw["eval"]:
+        options = {name: value for name, value in evaluation.items() if name != "evaluator"}
+        if evaluation["evaluator"] == "AgentResponseEvaluator":
+            spec = {**options.pop("expected"), **options, "sites": sites}
+            checks.append(TaskCheck("episode.answer", "agent_response", spec))
+        else:
+            spec = {**options, "task_type": expected["task_type"], "sites": sites}
+            checks.append(TaskCheck("network", "network_event", spec))
     return Task(
         id=f"webarena-verified/{raw['task_id']}@{raw['revision']}",
         start_url=pages[0],
@@ -148,24 +157,12 @@ def _task(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) 
         goal=f"{raw['intent']}\n{RESPONSE_FORMAT}".strip(),
         max_steps=MAX_STEPS,
         records=("network",),
-        checks=tuple(_checks(raw, cast(Json, sites))),
+        checks=tuple(checks),
         clock="real",
         login=".".join(site for site in _WITH_ACCOUNTS if site in raw["sites"]),
         template=str(raw["intent_template_id"]),
         skills=(*raw["sites"], expected["task_type"].lower(), *infeasible),
     )
-
-
-def _checks(raw: Mapping[str, Any], sites: Json) -> Iterable[TaskCheck]:
-    task_type = _response(raw)["expected"]["task_type"]
-    for evaluation in raw["eval"]:
-        options = {name: value for name, value in evaluation.items() if name != "evaluator"}
-        if evaluation["evaluator"] == "AgentResponseEvaluator":
-            spec = {**options.pop("expected"), **options, "sites": sites}
-            yield TaskCheck("episode.answer", "agent_response", spec)
-        else:
-            spec = {**options, "task_type": task_type, "sites": sites}
-            yield TaskCheck("network", "network_event", spec)
 
 
 def _response(raw: Mapping[str, Any]) -> Mapping[str, Any]:

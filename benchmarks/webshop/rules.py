@@ -55,7 +55,12 @@ def webshop_reward(found: Json, expected: Json) -> Verdict:
 def compute_reward(product: Any, options: Sequence[str], goal: Any) -> ShopReward:
     """Return the reward of a product, bought with these values of its options, for a goal."""
     kind = _judge_kind(product, goal["product"])
-    attributes = sum(_has_attribute(product, each) for each in goal["attributes"])
+    texts = (product["name"], " ".join(product["features"]), product["description"])
+    attributes = sum(
+        any(is_alike(each, wanted) for each in product["attributes"])
+        or any(wanted in text.lower() for text in texts)
+        for wanted in goal["attributes"]
+    )
     chosen = [name_colour(each) for each in options]
     fitting = sum(
         any(is_alike(each, name_colour(wanted)) for each in chosen) for wanted in goal["options"]
@@ -80,13 +85,6 @@ def _judge_kind(product: Any, wanted: Any) -> float:
     if share < 0.1:
         return 0.1
     return 1.0 if is_kind else 0.5
-
-
-def _has_attribute(product: Any, attribute: str) -> bool:
-    texts = (product["name"], " ".join(product["features"]), product["description"])
-    return any(is_alike(each, attribute) for each in product["attributes"]) or any(
-        attribute in text.lower() for text in texts
-    )
 
 
 def is_alike(one: str, other: str) -> bool:

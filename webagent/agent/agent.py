@@ -308,16 +308,18 @@ class Agent:
             held, asked, (page, past), structure, provenance, watch, stop, between
         )
 
-    def _policy_of(self, held: AgentResources, ledger: Ledger, images: ImageStore) -> Policy:
-        """Return the policy of one task, with what stands in front of it."""
-        policy = held.actor.policy_of(ledger, images)
-        if held.restater is not None:
-            policy = held.restater.restate(policy, ledger)
-        if self.lookahead is not None:
-            policy = self.lookahead(policy, ledger)
-        if held.student is not None:
-            policy = held.student.in_front_of(policy)
-        return policy
+    async def _open_page(self, held: AgentResources, images: ImageStore) -> "BrowserWorld":
+        variant = default_asking(held.actor.manner).variant
+        page = await held.browser.world(
+            images.add if self.vision or self.screenshots or variant.image else None,
+            held.profile,
+            variant,
+            self.handover,
+            keep_picture=images.add,
+            logins=held.logins,
+        )
+        page.keeps_pages = True
+        return page
 
     async def _play(  # noqa: PLR0913 - what `run` was given
         self,
@@ -335,7 +337,13 @@ class Agent:
         images: ImageStore = self.store.images if self.store else MemoryImages()
         if past and past[-1].images is not None:
             images = past[-1].images
-        policy = self._policy_of(held, ledger, images)
+        policy = held.actor.policy_of(ledger, images)
+        if held.restater is not None:
+            policy = held.restater.restate(policy, ledger)
+        if self.lookahead is not None:
+            policy = self.lookahead(policy, ledger)
+        if held.student is not None:
+            policy = held.student.in_front_of(policy)
         structured = structure(policy) if structure else None
         page = page or await self._open_page(held, images)
         joined: tuple[Policy, World] = (structured or policy, page)
@@ -368,19 +376,6 @@ class Agent:
                 if left is not None:
                     await left.close()
         return result
-
-    async def _open_page(self, held: AgentResources, images: ImageStore) -> "BrowserWorld":
-        variant = default_asking(held.actor.manner).variant
-        page = await held.browser.world(
-            images.add if self.vision or self.screenshots or variant.image else None,
-            held.profile,
-            variant,
-            self.handover,
-            keep_picture=images.add,
-            logins=held.logins,
-        )
-        page.keeps_pages = True
-        return page
 
     def _task(
         self, task: str | Task, url: str, schema: Schema | None, past: Sequence[Result]

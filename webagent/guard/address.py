@@ -238,7 +238,10 @@ class SitePattern:
 
     def covers(self, address: ParsedUrl) -> bool:
         """Return whether the address surely lies in the site, however its server reads the path."""
-        return self.has_server(address) and all(map(self._has_path, _readings(address.path)))
+        folder = self.path.rstrip("/")
+        return self.has_server(address) and all(
+            path == folder or path.startswith(f"{folder}/") for path in _readings(address.path)
+        )
 
     def touches(self, address: ParsedUrl) -> bool:
         """Return whether the address may lie in the site, by one way to read its path."""
@@ -246,10 +249,6 @@ class SitePattern:
         readings = {path.casefold() for path in _readings(address.path)}
         is_within = any(each == folder or each.startswith(f"{folder}/") for each in readings)
         return self.has_server(address) and is_within
-
-    def _has_path(self, path: str) -> bool:
-        folder = self.path.rstrip("/")
-        return path == folder or path.startswith(f"{folder}/")
 
 
 def parse_site(text: str) -> SitePattern:

@@ -270,8 +270,14 @@ def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
     return tuple(
         node
         for node in seen.nodes
-        if node.mark in marks or any(_is_within(node.box, point) for point in points)
         if node.mark
+        and (
+            node.mark in marks
+            or any(
+                0 <= x - node.box[0] <= node.box[2] and 0 <= y - node.box[1] <= node.box[3]
+                for x, y in points
+            )
+        )
     )
 
 
@@ -347,11 +353,6 @@ def _compile(schema: str) -> Any:
     from jsonschema import Draft202012Validator
 
     return Draft202012Validator(json.loads(schema))
-
-
-def _is_within(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
-    left, top, width, height = box
-    return left <= point[0] <= left + width and top <= point[1] <= top + height
 
 
 def quote_short(text: str, longest: int = 60) -> str:

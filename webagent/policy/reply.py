@@ -66,7 +66,13 @@ def parse_reply(text: str, *, is_cut: bool = False) -> ParsedReply:
     meant to be done. Private reasoning is left out, and in a reply that `is_cut` off only an action
     with a label or at its very beginning counts. Raises `ActionError` naming what was wrong.
     """
-    visible = _remove_thinking(text)
+    # What opened the thinking may be part of the prompt.
+    visible = _ENDED.split(_THINKING.sub("", text))[-1]
+    if begun := _BEGUN.search(visible):
+        visible = visible[: begun.start()]
+        if not visible.strip():
+            raise ActionError(f"the reply does not end its thinking ({begun[0]})")
+    visible = _TURN_SIGNS.sub("", visible)
     if not visible.strip():
         raise ActionError("the reply is empty; expected a thought and one action")
     tools, calls = find_tool_calls(visible), list(_find_calls(visible))
@@ -90,17 +96,6 @@ def parse_reply(text: str, *, is_cut: bool = False) -> ParsedReply:
     before = re.sub(r"(?:<[^<>\n]*>|```\w*|\[TOOL_CALLS\]|[\s`\[])+\Z", "", before)
     thought = _THOUGHT_LABEL.sub("", before, count=1).strip()
     return ParsedReply(thought or named[0].thought, first, further)
-
-
-def _remove_thinking(text: str) -> str:
-    """Return a reply without its private reasoning. Raises `ActionError` where that has no end."""
-    # What opened it may be part of the prompt.
-    visible = _ENDED.split(_THINKING.sub("", text))[-1]
-    if begun := _BEGUN.search(visible):
-        visible = visible[: begun.start()]
-        if not visible.strip():
-            raise ActionError(f"the reply does not end its thinking ({begun[0]})")
-    return _TURN_SIGNS.sub("", visible)
 
 
 def _find_labelled(text: str, calls: Sequence[Mention], tools: Sequence[Mention]) -> list[Mention]:

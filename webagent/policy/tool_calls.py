@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,36 +51,30 @@ class Mention:
 
 def find_tool_calls(text: str) -> list[Mention]:
     """Return the calls of tools in a text in order, with those of unknown tools."""
-    found = [*_find_tagged(text), *_find_objects(text)]
-    found.sort(key=lambda each: (each.start, -each.end))
-    apart: list[Mention] = []
-    for mention in found:
-        if not apart or mention.start >= apart[-1].end:
-            apart.append(mention)
-    return apart
-
-
-def _find_tagged(text: str) -> Iterator[Mention]:
+    found: list[Mention] = []
     for tag in _FUNCTION.finditer(text):
         given = {
             each["a"] or each["b"]: each["value"].strip("\n")
             for each in _PARAMETER.finditer(tag["body"])
         }
         tool, body = tag["a"] or tag["b"], tag["body"].strip()
-        yield _make_mention(tag.start(), tag.end(), tool, given or body)
+        found.append(_make_mention(tag.start(), tag.end(), tool, given or body))
     for tag in _LISTED.finditer(text):
         listed = dict(_LISTED_PARAMETER.findall(tag["body"]))
-        yield _make_mention(tag.start(), tag.end(), tag["name"], listed)
-
-
-def _find_objects(text: str) -> Iterator[Mention]:
+        found.append(_make_mention(tag.start(), tag.end(), tag["name"], listed))
     for value, start, end in find_object_spans(text):
         before = _BEFORE_JSON.search(text[max(0, start - 200) : start])
         if before and find_name(before["name"]):
             begun = start - len(before[0])
-            yield _make_mention(begun, end, before["name"], value)
+            found.append(_make_mention(begun, end, before["name"], value))
         elif (mention := _read_object(value, start, end)) is not None:
-            yield mention
+            found.append(mention)
+    found.sort(key=lambda each: (each.start, -each.end))
+    apart: list[Mention] = []
+    for mention in found:
+        if not apart or mention.start >= apart[-1].end:
+            apart.append(mention)
+    return apart
 
 
 def _read_object(value: Mapping[str, Any], start: int, end: int) -> Mention | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -75,8 +74,10 @@ def fit(
         fraction = used / config.tokens
         if fraction >= 1:
             break
+        warm = min(1.0, (fraction + 0.002) / 0.05)
+        rate = warm * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, fraction))))
         for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * _schedule_rate(fraction)
+            group["lr"] = config.learning_rate * rate
         loss = _compute_loss(network, batch_rows, config.word_dropout)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -121,11 +122,6 @@ def _make_optimizer(network: PrefixLM, config: FitConfig) -> torch.optim.AdamW:
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
 
 
-def _schedule_rate(fraction: float) -> float:
-    warm = min(1.0, (fraction + 0.002) / 0.05)
-    return warm * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, fraction))))
-
-
 def _batch_rows(
     rows: Sequence[TrainingRow], config: FitConfig, rng: np.random.Generator
 ) -> Iterator[list[TrainingRow]]:
@@ -134,8 +130,15 @@ def _batch_rows(
     for i, row in enumerate(rows):
         by_group[row.group if config.balance else ""].append(i)
     groups = [np.array(indices) for indices in by_group.values()]
+    size = max(1, round(len(rows) / len(groups)))
     while True:
-        order = _sample_rows(groups, rng)
+        # Equally many rows of each group, those of small groups again.
+        sampled: list[int] = []
+        for indices in groups:
+            passes = -(-size // len(indices))
+            picks = np.concatenate([rng.permutation(indices) for _ in range(passes)])
+            sampled.extend(picks[:size].tolist())
+        order = [sampled[i] for i in rng.permutation(len(sampled))]
         pools = [order[i : i + 512] for i in range(0, len(order), 512)]
         batches: list[list[TrainingRow]] = []
         for pool in pools:
@@ -149,17 +152,6 @@ def _batch_rows(
             batches.append(group)
         for i in rng.permutation(len(batches)):
             yield batches[i]
-
-
-def _sample_rows(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> list[int]:
-    """Return equally many rows of each group in random order, those of small groups again."""
-    size = max(1, round(sum(map(len, groups)) / len(groups)))
-    drawn: list[int] = []
-    for group in groups:
-        passes = -(-size // len(group))
-        picks = np.concatenate([rng.permutation(group) for _ in range(passes)])
-        drawn.extend(picks[:size].tolist())
-    return [drawn[i] for i in rng.permutation(len(drawn))]
 
 
 def _compute_loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: float) -> Tensor:

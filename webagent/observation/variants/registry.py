@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from webagent.errors import check_package, unknown_name
 from webagent.observation.render import cut_to_tokens, render
@@ -14,6 +14,7 @@ from webagent.observation.variants.pruned import prune, recall
 from webagent.observation.variants.set_of_marks import draw_marks, list_marks
 from webagent.records import Observation
 
+Read = TypeVar("Read")
 PAGE_FUNCTIONS = ("markup", "members")
 """What the page script exports for variants."""
 
@@ -147,20 +148,15 @@ def variant_named(name: str) -> ObservationVariant:
     return VARIANTS[name]
 
 
-async def _capture_accessibility(source: CaptureSource) -> str:
-    return write_accessibility(await source.accessibility())
+def _capture(
+    read: Callable[[CaptureSource], Awaitable[Read]], write: Callable[[Read], str]
+) -> Callable[[CaptureSource], Awaitable[str]]:
+    """Return what reads a part of the page and writes it as text."""
 
+    async def capture(source: CaptureSource) -> str:
+        return write(await read(source))
 
-async def _capture_marks_in_view(source: CaptureSource) -> str:
-    return " ".join(map(str, await source.marks_in_view()))
-
-
-async def _capture_html(source: CaptureSource) -> str:
-    return clean_html(await source.markup())
-
-
-async def _capture_markdown(source: CaptureSource) -> str:
-    return to_markdown(await source.markup())
+    return capture
 
 
 def _write_captured(observation: Observation, max_tokens: int) -> str:
@@ -180,7 +176,7 @@ _ALL = (
         "set-of-marks",
         "the screenshot with numbered boxes, and what they are",
         list_marks,
-        _capture_marks_in_view,
+        _capture(lambda source: source.marks_in_view(), lambda marks: " ".join(map(str, marks))),
         image="marks",
         words=", its marks drawn into the screenshot",
     ),
@@ -199,20 +195,20 @@ _ALL = (
         "accessibility",
         "Chromium's own accessibility tree",
         _write_captured,
-        _capture_accessibility,
+        _capture(lambda source: source.accessibility(), write_accessibility),
     ),
     ObservationVariant(
         "html",
         "cleaned HTML with marks as attributes",
         _write_captured,
-        _capture_html,
+        _capture(lambda source: source.markup(), clean_html),
         words=" as HTML, where the attribute `mark` holds an element's mark",
     ),
     ObservationVariant(
         "markdown",
         "Markdown, for reading",
         _write_captured,
-        _capture_markdown,
+        _capture(lambda source: source.markup(), to_markdown),
         words=" as Markdown",
     ),
 )

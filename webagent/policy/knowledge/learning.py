@@ -11,7 +11,7 @@ passages of a page; and it is only ever shown as information.
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,7 +113,11 @@ async def induce_entries(
     reply = completion.replies[0].text.rpartition("</think>")[2]
     refused: list[str] = []
     pages = _collect_page_texts(failed) + _collect_page_texts(succeeded)
-    changes = list(_read_changes(reply))
+    changes: list[_Change] = []
+    for match in filter(None, map(_CHANGE.fullmatch, reply.splitlines())):
+        verb = match[1] or match[2] or match[4]
+        words = "".join(c for c in match[6] if c.isprintable()).split()
+        changes.append(_Change(verb, match[3] or match[5] or "", " ".join(words)))
     for change in changes[: settings.changes]:
         reason = _find_objection(change, file, pages, settings)
         if reason:
@@ -134,14 +138,6 @@ class _Change:
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.verb, self.id, self.text) if part)
-
-
-def _read_changes(reply: str) -> Iterator[_Change]:
-    for each in reply.splitlines():
-        if match := _CHANGE.fullmatch(each):
-            verb = match[1] or match[2] or match[4]
-            text = "".join(c for c in match[6] if c.isprintable())
-            yield _Change(verb, match[3] or match[5] or "", " ".join(text.split()))
 
 
 def _find_objection(

@@ -51,8 +51,13 @@ class PromptBuilder:
 
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
         """Return what the model is told on this page."""
-        text = self.prompt.fill("system", actions=describe(self.actions))
-        start = (Message("system", text), *self._list_examples())
+        start = [Message("system", self.prompt.fill("system", actions=describe(self.actions)))]
+        for name in ("example", "further_example"):
+            # A weak model follows a turn that was taken, where it copies the call that a form
+            # shows. The example's marks are on no page that is likely.
+            if self.examples and name in self.prompt.sections:
+                start.append(Message("user", self.prompt.fill(name)))
+                start.append(Message("assistant", self.prompt.fill(f"{name}_reply")))
         first = trajectory.steps[0].observation if trajectory.steps else now
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
@@ -75,16 +80,6 @@ class PromptBuilder:
         )
         user = Message("user", text, tuple(each.image for each in images))
         return TurnPrompt((*start, user), _list_references(images))
-
-    def _list_examples(self) -> list[Message]:
-        """Return the prompt's worked example as turns that were taken: a weak model follows a turn,
-        where it copies the call that a form shows. Its marks are on no page that is likely."""
-        examples: list[Message] = []
-        for name in ("example", "further_example"):
-            if self.examples and name in self.prompt.sections:
-                examples.append(Message("user", self.prompt.fill(name)))
-                examples.append(Message("assistant", self.prompt.fill(f"{name}_reply")))
-        return examples
 
     def hash(self) -> str:
         """Return the hash of every prompt in use; of one alone its own."""

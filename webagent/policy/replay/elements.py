@@ -230,22 +230,21 @@ class ElementSearch:
                 f" taken; what stands near does not tell which of the {len(after)} that are"
                 f" {self._wanted} it is"
             )
-        if len(before) > 1 and not self.is_renamed and self._is_another(-where, before, after):
-            return LostElement(
-                f"of {len(before)} elements that were {describe_element(self.target)} there are"
-                f" {len(after)} now, and what stands near the best of them stood near another one"
-            )
+        if len(before) > 1 and not self.is_renamed:
+            near = find_nearby_lines(self.now, -where, after)
+            fits = {
+                other: compare_surroundings(
+                    find_nearby_lines(self.recorded, other, before), near, ()
+                )
+                for other in before
+            }
+            if fits.pop(place) <= max(fits.values()):
+                return LostElement(
+                    f"of {len(before)} elements that were {describe_element(self.target)} there are"
+                    f" {len(after)} now, and what stands near the best of them stood near another"
+                    " one"
+                )
         return FoundElement(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
-
-    def _is_another(self, place: int, before: list[int], after: list[int]) -> bool:
-        """Whether an element fits another one of the recorded page as well as the target."""
-        mine = find_nearby_lines(self.now, place, after)
-        scores = {
-            other: compare_surroundings(find_nearby_lines(self.recorded, other, before), mine, ())
-            for other in before
-        }
-        target = scores.pop(self._place)
-        return max(scores.values()) >= target
 
 
 def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:

@@ -106,7 +106,18 @@ def align(old: str, new: str) -> Alignment:
     matcher = SequenceMatcher(None, before.plain, after.plain, autojunk=False)
     blocks = [(tag == "equal", a0, a1, b0, b1) for tag, a0, a1, b0, b1 in matcher.get_opcodes()]
     found = Alignment(before, after, tuple(blocks))
-    return found if found.is_complete else Alignment(before, after, _merge_blocks(found.blocks))
+    if found.is_complete:
+        return found
+    # Single words of both goals are made part of the change around them.
+    merged: list[Block] = []
+    for place, (is_same, a0, a1, b0, b1) in enumerate(blocks):
+        is_inside = 0 < place < len(blocks) - 1
+        kept = is_same and (a1 - a0 >= _LEAST_ANCHOR or not is_inside)
+        if merged and not kept and not merged[-1][0]:
+            merged[-1] = (False, merged[-1][1], a1, merged[-1][3], b1)
+        else:
+            merged.append((kept, a0, a1, b0, b1))
+    return Alignment(before, after, tuple(merged))
 
 
 def _align_by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
@@ -136,19 +147,6 @@ def _split_at_quotes(words: WordSequence) -> list[tuple[bool, int, int]]:
         parts += [(False, done, first), (True, first, last)]
         done = last
     return [*parts, (False, done, len(words.plain))]
-
-
-def _merge_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Return them with single words of both goals made part of the change around them."""
-    merged: list[Block] = []
-    for place, (is_same, a0, a1, b0, b1) in enumerate(blocks):
-        is_inside = 0 < place < len(blocks) - 1
-        kept = is_same and (a1 - a0 >= _LEAST_ANCHOR or not is_inside)
-        if merged and not kept and not merged[-1][0]:
-            merged[-1] = (False, merged[-1][1], a1, merged[-1][3], b1)
-        else:
-            merged.append((kept, a0, a1, b0, b1))
-    return tuple(merged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,15 @@ class TextRewriter:
 
     def _rewrite_text(self, action: Action, text: str) -> str:
         if names := find_placeholders(text):
-            return self._fill_secrets(names, text)
+            for name in names:
+                if name in self.values.given:
+                    text = text.replace(f"<secret:{name}>", self.values.given[name])
+                elif name not in self.secrets:
+                    raise PolicyError(
+                        f"what was typed is the secret {name!r}, which is not in the recording;"
+                        f" give --guard FILE that knows it, or --values {name}=…"
+                    )
+            return text
         carried = self.values.carry(text)
         if carried.how == "unsure":
             raise PolicyError(
@@ -119,17 +127,6 @@ class TextRewriter:
             return carried.text
         return self._find_elsewhere(action, text)
 
-    def _fill_secrets(self, names: tuple[str, ...], text: str) -> str:
-        for name in names:
-            if name in self.values.given:
-                text = text.replace(f"<secret:{name}>", self.values.given[name])
-            elif name not in self.secrets:
-                raise PolicyError(
-                    f"what was typed is the secret {name!r}, which is not in the recording; give"
-                    f" --guard FILE that knows it, or --values {name}=…"
-                )
-        return text
-
     def _find_elsewhere(self, action: Action, text: str) -> str:
         """Return a text that the goal says nothing of: as it was, or from where it was read."""
         stood = list(find_lines_with(self.recorded, text))
@@ -142,7 +139,17 @@ class TextRewriter:
             is_new = is_new or not any(find_lines_with(self.now, text))
         if not is_new:
             return text
-        found = set(self._read_from_lines(text))
+        found = set[str]()
+        for line in find_lines_with(self.recorded, text):
+            start, end = (self.values.replace_in(part) for part in line.split(text))
+            if sum(map(str.isalnum, start + end)) < _MIN_AROUND:
+                continue
+            names = (node.name for node in self.now.nodes)
+            found |= {
+                name[len(start) : len(name) - len(end)]
+                for name in names
+                if name.startswith(start) and name.endswith(end) and len(name) > len(start + end)
+            }
         for node in self.recorded.nodes:
             if node.mark and node.value == text:
                 again = ElementSearch(self.recorded, node, self.now, self.values).find()
@@ -155,17 +162,6 @@ class TextRewriter:
                 f" --values {text!r}=…"
             )
         return found.pop()
-
-    def _read_from_lines(self, text: str) -> Iterator[str]:
-        for line in find_lines_with(self.recorded, text):
-            start, _, end = line.partition(text)
-            start, end = self.values.replace_in(start), self.values.replace_in(end)
-            if sum(map(str.isalnum, start + end)) < _MIN_AROUND:
-                continue
-            for node in self.now.nodes:
-                name = node.name
-                if name.startswith(start) and name.endswith(end) and len(name) > len(start + end):
-                    yield name[len(start) : len(name) - len(end)]
 
 
 def find_lines_with(page: Observation, text: str) -> Iterator[str]:

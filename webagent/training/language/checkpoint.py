@@ -58,7 +58,11 @@ class CheckpointFolder:
             return final
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._clear_drafts()
+            for left in self.folder.glob(".*.draft"):
+                if left.is_dir():
+                    shutil.rmtree(left)
+                else:
+                    left.unlink()
             draft.mkdir()
             from safetensors.torch import save_file
 
@@ -76,7 +80,11 @@ class CheckpointFolder:
                 self._remove(final)
             os.replace(draft, final)
             _sync(self.folder)
-            self._point_to(name)
+            pointer = self.folder / f".{_LAST}.draft"
+            pointer.write_text(name + "\n", encoding="utf-8")
+            _sync(pointer)
+            os.replace(pointer, self.folder / _LAST)
+            _sync(self.folder)
             for old in sorted(self.folder.glob("step-*"))[: -self.keep]:
                 self._remove(old)
         except (OSError, RuntimeError, SafetensorError) as error:
@@ -103,13 +111,6 @@ class CheckpointFolder:
             )
         return self.folder / name
 
-    def _point_to(self, name: str) -> None:
-        draft = self.folder / f".{_LAST}.draft"
-        draft.write_text(name + "\n", encoding="utf-8")
-        _sync(draft)
-        os.replace(draft, self.folder / _LAST)
-        _sync(self.folder)
-
     def _remove(self, checkpoint: Path) -> None:
         """It gets a draft's name first, so that half of one is never taken for one."""
         dying = self.folder / f".{checkpoint.name}.dying.draft"
@@ -119,13 +120,6 @@ class CheckpointFolder:
     def _pointer(self) -> str:
         pointer = self.folder / _LAST
         return pointer.read_text(encoding="utf-8").strip() if pointer.exists() else ""
-
-    def _clear_drafts(self) -> None:
-        for draft in self.folder.glob(".*.draft"):
-            if draft.is_dir():
-                shutil.rmtree(draft)
-            else:
-                draft.unlink()
 
 
 def load_checkpoint(folder: Path) -> Checkpoint:

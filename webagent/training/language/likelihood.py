@@ -61,15 +61,14 @@ class LogitReader:
         """Return what `score` makes of all places, in order."""
         if self.logits is not None:
             return [score(self.logits, 0, self.places)]
-        return [
-            checkpoint(self._piece, score, start, use_reentrant=False)
-            for start in range(0, self.places, self.piece)
-        ]
 
-    def _piece(self, score: Score, start: int) -> Tensor:
-        assert self.hidden is not None and self.head is not None
-        stop = min(self.places, start + self.piece)
-        return score(self.head(self.hidden[start:stop]), start, stop)
+        def score_piece(start: int) -> Tensor:
+            assert self.hidden is not None and self.head is not None
+            stop = min(self.places, start + self.piece)
+            return score(self.head(self.hidden[start:stop]), start, stop)
+
+        starts = range(0, self.places, self.piece)
+        return [checkpoint(score_piece, start, use_reentrant=False) for start in starts]
 
 
 def read_logits(model: nn.Module, places: Tensor, most: int, **inputs: Any) -> LogitReader:

@@ -97,16 +97,17 @@ def count_totals(units: Sequence[TrainingUnit]) -> UpdateTotals:
     rows = [row for unit in units for row in unit.rows]
     return UpdateTotals(
         tokens=float(sum(len(taught_indices(row)) for row in rows)),
-        sequences=float(sum(_sequences(row) for row in rows)),
+        # Replies that teach anything; a row without spans is one.
+        sequences=float(
+            sum(
+                any(row.weights[start:stop])
+                for row in rows
+                for start, stop in row.spans or ((0, len(row.ids)),)
+            )
+        ),
         units=float(len(units)),
         pairs=float(sum(0 < unit.better < len(unit.rows) for unit in units)),
     )
-
-
-def _sequences(row: TokenRow) -> int:
-    """Return how many of the row's replies teach anything; a row without spans is one."""
-    spans = row.spans or ((0, len(row.ids)),)
-    return sum(any(row.weights[start:stop]) for start, stop in spans)
 
 
 @dataclass(frozen=True, slots=True)

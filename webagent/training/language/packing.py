@@ -169,20 +169,21 @@ def _filled(lanes: list[_Lane], packing: Packing) -> list[_Lane]:
         else:
             bins[place].append(lane)
             room[place] -= lane.length
-    filled = [_chained(group) for group in bins]
-    spent, saved = (_padded_tokens(_batches(each, packing.tokens)) for each in (lanes, filled))
+    filled = []
+    for group in bins:
+        whole = _Lane([], [], [], 0, ())
+        for lane in group:
+            whole.rows += lane.rows
+            whole.paths += [path + whole.length for path in lane.paths]
+            whole.shared += lane.shared
+            whole.length += lane.length
+            whole.images += lane.images
+        filled.append(whole)
+    spent, saved = (
+        sum(len(batch) * batch[0].length for batch in _batches(each, packing.tokens))
+        for each in (lanes, filled)
+    )
     return filled if saved < spent else lanes
-
-
-def _chained(lanes: list[_Lane]) -> _Lane:
-    whole = _Lane([], [], [], 0, ())
-    for lane in lanes:
-        whole.rows += lane.rows
-        whole.paths += [path + whole.length for path in lane.paths]
-        whole.shared += lane.shared
-        whole.length += lane.length
-        whole.images += lane.images
-    return whole
 
 
 def _batches(lanes: list[_Lane], tokens: int) -> list[list[_Lane]]:
@@ -201,10 +202,6 @@ def _fits(lane: _Lane, batch: list[_Lane], tokens: int) -> bool:
     wasted = longest - lane.length
     alike = lane.plain == batch[0].plain and wasted <= max(longest // 4, _SMALL)
     return alike and (len(batch) + 1) * longest <= tokens
-
-
-def _padded_tokens(batches: list[list[_Lane]]) -> int:
-    return sum(len(batch) * batch[0].length for batch in batches)
 
 
 def _sheet(

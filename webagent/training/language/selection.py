@@ -129,8 +129,12 @@ def compute_group_advantages(
     found: dict[str, float] = {}
     for episodes in _grouped(rewards, groups):
         values = [rewards[episode] for episode in episodes]
-        if _differ(values):
-            found |= zip(episodes, _standardize(values, values), strict=True)
+        if not math.isclose(min(values), max(values)):
+            middle, spread = fmean(values), stdev(values) + _EPSILON
+            found |= {
+                episode: (value - middle) / spread
+                for episode, value in zip(episodes, values, strict=True)
+            }
     return found
 
 
@@ -139,13 +143,3 @@ def _grouped(episodes: Iterable[str], groups: Mapping[str, str]) -> Iterable[lis
     for episode in episodes:
         members[groups[episode]].append(episode)
     return members.values()
-
-
-def _differ(values: Sequence[float]) -> bool:
-    return not math.isclose(min(values, default=0.0), max(values, default=0.0))
-
-
-def _standardize(values: Iterable[float], group: Sequence[float]) -> list[float]:
-    """Return how far the values are from the group's mean, in its standard deviations."""
-    middle, spread = fmean(group), stdev(group) + _EPSILON
-    return [(value - middle) / spread for value in values]

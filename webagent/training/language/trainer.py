@@ -138,7 +138,15 @@ class GradientAccumulator:
             if counts:
                 loss += float(part.loss.detach())
                 sums.add(part.figures)
-                sums.add(_measure_drift(scored))
+                # How far the model is from the sampling and from the reference, over tokens.
+                now, tokens = scored.log_probs.detach(), float(scored.log_probs.numel())
+                if scored.taught.behaviour is not None:
+                    ratio = now - scored.taught.behaviour
+                    sums.add({"ratio": (float(ratio.exp().sum()), tokens)})
+                    sums.add({"ratio_squared": (float((2 * ratio).exp().sum()), tokens)})
+                    sums.add({"kl_sampling": (_k3(-ratio), tokens)})
+                if scored.reference is not None:
+                    sums.add({"kl": (_k3(scored.reference - now), tokens)})
                 sums.add({"padded_tokens": (sum(sheet.tokens for sheet in batch.sheets), 0)})
         return loss
 
@@ -187,20 +195,6 @@ def _in_order(sheets: Sequence[Sheet], values: Sequence[Tensor]) -> Tensor:
     for sheet, value in zip(sheets, values, strict=True):
         found |= zip(sheet.rows, value.split(sheet.counts), strict=True)
     return torch.cat([found[index] for index in sorted(found)])
-
-
-def _measure_drift(scored: ScoredUnits) -> dict[str, tuple[float, float]]:
-    """Return how far the model is from the sampling and from the reference, over tokens."""
-    figures = {}
-    now, count = scored.log_probs.detach(), float(scored.log_probs.numel())
-    if scored.taught.behaviour is not None:
-        ratio = now - scored.taught.behaviour
-        figures["ratio"] = (float(ratio.exp().sum()), count)
-        figures["ratio_squared"] = (float((2 * ratio).exp().sum()), count)
-        figures["kl_sampling"] = (_k3(-ratio), count)
-    if scored.reference is not None:
-        figures["kl"] = (_k3(scored.reference - now), count)
-    return figures
 
 
 def _k3(ratio: Tensor) -> float:

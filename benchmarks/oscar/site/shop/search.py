@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from haystack.backends import BaseEngine, BaseSearchBackend, BaseSearchQuery, SearchNode
 from haystack.models import SearchResult
 
@@ -49,8 +50,19 @@ class DatabaseBackend(BaseSearchBackend):
         model = get_model("catalogue", "Product")
         found = model.objects.browsable().base_queryset()
         for name, value in _conditions(query_string):
-            found = _narrowed(found, name, value)
-        ordered = _ordered(found.distinct(), sort_by or ())
+            field = name.partition("__")[0]
+            if field == "category":
+                found = found.filter(categories__in=value)
+            elif field == "content":
+                for word in str(getattr(value, "query_string", value)).split():
+                    says = Q(title__icontains=word) | Q(description__icontains=word)
+                    found = found.filter(says | Q(upc__icontains=word))
+        records = get_model("partner", "StockRecord").objects
+        own = records.filter(product=OuterRef("pk")).values("price")[:1]
+        of_sizes = records.filter(product__parent=OuterRef("pk")).values("price")[:1]
+        fields = ["-" * each.startswith("-") + _ORDERS[each.lstrip("-")] for each in sort_by or ()]
+        ordered = found.distinct().annotate(_price=Coalesce(Subquery(own), Subquery(of_sizes)))
+        ordered = ordered.order_by(*fields, "title", "pk")
         results = []
         for product in ordered[start_offset:end_offset]:
             result = SearchResult("catalogue", "product", product.pk, 0)
@@ -72,27 +84,3 @@ def _conditions(node: SearchNode) -> Iterator[tuple[str, Any]]:
             yield from _conditions(child)
         else:
             yield child
-
-
-def _narrowed(found: "QuerySet[Any]", name: str, value: Any) -> "QuerySet[Any]":
-    field = name.partition("__")[0]
-    if field == "category":
-        return found.filter(categories__in=value)
-    if field == "content":
-        for word in str(getattr(value, "query_string", value)).split():
-            says = Q(title__icontains=word) | Q(description__icontains=word)
-            found = found.filter(says | Q(upc__icontains=word))
-    return found
-
-
-def _ordered(found: "QuerySet[Any]", sort_by: Any) -> "QuerySet[Any]":
-    from oscar.core.loading import get_model
-
-    records = get_model("partner", "StockRecord").objects
-    own = records.filter(product=OuterRef("pk")).values("price")[:1]
-    of_sizes = records.filter(product__parent=OuterRef("pk")).values("price")[:1]
-    from django.db.models.functions import Coalesce
-
-    found = found.annotate(_price=Coalesce(Subquery(own), Subquery(of_sizes)))
-    fields = ["-" * field.startswith("-") + _ORDERS[field.lstrip("-")] for field in sort_by]
-    return found.order_by(*fields, "title", "pk")

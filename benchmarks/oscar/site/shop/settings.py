@@ -24,10 +24,7 @@ LANGUAGE_CODE = "en-gb"
 USE_I18N = False
 DEFAULT_AUTO_FIELD = "django.db.models.AutoField"
 
-_SHIPPING = "oscar.apps.shipping.apps.ShippingConfig"
-_OWN = {_SHIPPING: "benchmarks.oscar.site.shop.shipping.apps.ShippingConfig"}
-INSTALLED_APPS = [_OWN.get(name, name) for name in OSCAR_APPS]
-MIGRATION_MODULES = {"shipping": "oscar.apps.shipping.migrations"}
+INSTALLED_APPS = [*OSCAR_APPS]
 MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

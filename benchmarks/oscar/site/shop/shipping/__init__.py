@@ -1,1 +1,0 @@
-"""Oscar's shipping with this shop's two ways to ship."""
