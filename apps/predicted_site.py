@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from webagent.action import Action, format_action
 from webagent.action.actions import Check, Click, Fill, SelectOption, Uncheck
-from webagent.records import Decision, Node, Observation, Step
+from webagent.records import Decision, Observation, Step
 from worldmodel.lines import is_unknown
 from worldmodel.prediction import Prediction, Source, WorldModel
 from worldmodel.simulate import DreamStart
@@ -135,35 +135,36 @@ def _render_lines(page: Observation, form: MakeForm | None) -> str:
             if other.role != "option":
                 break
             options.append(other)
-        line = _render_line(node, options, form)
+        name = escape(node.name or node.role)
+        states = " ".join(state for state in node.states if state != "focused")
+        if is_unknown(node):
+            line = f'<span class="unknown">{escape(node.role)}: {name} (not known)</span>'
+        elif not node.mark or form is None:
+            value = f" = {escape(node.value)}" if node.value else ""
+            line = f"<span>{name if node.name else ''}{value} {escape(states)}</span>"
+        else:
+            label = f'aria-label="{name}"'
+            if node.role in ("textbox", "searchbox", "spinbutton"):
+                field_ = f'<input name="text" value="{escape(node.value)}" {label}>'
+                line = f"{name} {form('fill', node.mark, f'{field_} <button>Type</button>')}"
+            elif options:
+                choices = "".join(
+                    f"<option{' selected' * ('selected' in each.states)}>"
+                    f"{escape(each.name)}</option>"
+                    for each in options
+                )
+                chosen = f'<select name="text" {label}>{choices}</select> <button>Choose</button>'
+                line = f"{name} {form('select_option', node.mark, chosen)}"
+            elif node.role == "checkbox":
+                op, sign = ("uncheck", "☑") if "checked" in node.states else ("check", "☐")
+                line = form(op, node.mark, f"<button {label}>{sign} {name}</button>")
+            else:
+                kind = "link" if node.role == "link" else "button"
+                line = form(
+                    "click", node.mark, f'<button class="{kind}">{name}</button> {escape(states)}'
+                )
         lines.append(f'<div style="margin-left:{min(node.depth, 12)}rem">{line}</div>')
     return "".join(lines)
-
-
-def _render_line(node: Node, options: list[Node], form: MakeForm | None) -> str:
-    name = escape(node.name or node.role)
-    states = " ".join(state for state in node.states if state != "focused")
-    if is_unknown(node):
-        return f'<span class="unknown">{escape(node.role)}: {name} (not known)</span>'
-    if not node.mark or form is None:
-        value = f" = {escape(node.value)}" if node.value else ""
-        return f"<span>{name if node.name else ''}{value} {escape(states)}</span>"
-    label = f'aria-label="{name}"'
-    if node.role in ("textbox", "searchbox", "spinbutton"):
-        field_ = f'<input name="text" value="{escape(node.value)}" {label}>'
-        return f"{name} {form('fill', node.mark, f'{field_} <button>Type</button>')}"
-    if options:
-        choices = "".join(
-            f"<option{' selected' * ('selected' in each.states)}>{escape(each.name)}</option>"
-            for each in options
-        )
-        chosen = f'<select name="text" {label}>{choices}</select> <button>Choose</button>'
-        return f"{name} {form('select_option', node.mark, chosen)}"
-    if node.role == "checkbox":
-        op, sign = ("uncheck", "☑") if "checked" in node.states else ("check", "☐")
-        return form(op, node.mark, f"<button {label}>{sign} {name}</button>")
-    kind = "link" if node.role == "link" else "button"
-    return form("click", node.mark, f'<button class="{kind}">{name}</button> {escape(states)}')
 
 
 def listen(site: PredictedSite, port: int = 0) -> ThreadingHTTPServer:

@@ -128,7 +128,7 @@ def _judge_step(history: ActionHistory, index: int, succeeded: bool | None) -> J
     steps = history.trajectory.steps
     step, objection, times = steps[index], history.find_objection(index), history.times[index]
     wasted: StepLabel = "incorrect" if times > 1 else "neutral"
-    again = f", for the {_format_ordinal(times)} time on this page" if times > 1 else ""
+    again = f", done {times} times on this page" if times > 1 else ""
     if is_final(step.decision.action):
         return _judge_end(succeeded, "the episode was ended")
     if objection == "no effect":
@@ -140,25 +140,17 @@ def _judge_step(history: ActionHistory, index: int, succeeded: bool | None) -> J
             is_error=not excused,
             reason=f"it could not be done: {objection}{again}",
         )
-    if step.decision.source != "demonstration" and (why := _explain_waste(history, index)):
-        return JudgedStep(wasted, is_redundant=True, reason=why + again)
+    if step.decision.source != "demonstration":
+        why = ""
+        if index in history.returns:
+            why = f"the page was the same again before step {history.returns[index] + 1}"
+        elif index in history.overwritten:
+            why = f"the field was filled anew in step {history.overwritten[index] + 1}"
+        if why:
+            return JudgedStep(wasted, is_redundant=True, reason=why + again)
     if history.trajectory.ending is Ending.TASK_OVER and index + 1 == len(steps):
         return _judge_end(succeeded, "the page ended the episode")
     return JudgedStep("correct", reason="it led to a success") if succeeded else JudgedStep()
-
-
-def _explain_waste(history: ActionHistory, index: int) -> str:
-    """Return why the step led nowhere; empty where it did not."""
-    if index in history.returns:
-        return f"the page was the same again before step {history.returns[index] + 1}"
-    if index in history.overwritten:
-        return f"the field was filled anew in step {history.overwritten[index] + 1}"
-    return ""
-
-
-def _format_ordinal(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
 def _judge_end(succeeded: bool | None, how: str) -> JudgedStep:

@@ -24,7 +24,6 @@ from tasks.curriculum import TriedTask
 from tasks.suite import split_of
 from tasks.task import Json, Task
 from webagent.errors import SetupError
-from webagent.policy.policy import Policy
 from webagent.records import Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget, episode_id, plan_episodes
 from webagent.store import Store, Where
@@ -291,25 +290,21 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
         for name in session.split.measured
     ]
     plan = plan_episodes(tasks, session.provenance("evaluate", round))
-    policy = _choose_policy(session, state)
+    plain, acts_by = state.learner.policy("measure"), session.arm.acts_by
+    choice = session.config.lookahead
+    if acts_by == "policy":
+        policy = plain
+    elif acts_by == "best_of_k":
+        vote = Vote(state.learner.policy("vote"), choice.candidates)
+        policy = Reranked(plain, vote, acts_by, Gate(choice.candidates))
+    else:
+        world = build_world(session, state) if acts_by == "lookahead" else None
+        gate, judge = Gate(choice.candidates), session.outcome_judge
+        policy = LookAhead(world, gate, choice.steps_ahead, judge)(plain, session.ledger)
     episodes = await play_episodes(session.player, plan, policy, f"measure {round}")
     known = [value for value in await score_episodes(session.player, episodes) if value is not None]
     solved = f"{sum(known):.0f} of {len(known)} {config.evaluation.split} episodes succeed"
     session.report(NEWS, 1.0, f"round {round}: {solved}")
-
-
-def _choose_policy(session: Session, state: ArmState) -> Policy:
-    """Return the policy, alone or with what the arm acts by."""
-    plain, acts_by = state.learner.policy("measure"), session.arm.acts_by
-    choice = session.config.lookahead
-    if acts_by == "policy":
-        return plain
-    if acts_by == "best_of_k":
-        vote = Vote(state.learner.policy("vote"), choice.candidates)
-        return Reranked(plain, vote, acts_by, Gate(choice.candidates))
-    world = build_world(session, state) if acts_by == "lookahead" else None
-    gate, judge = Gate(choice.candidates), session.outcome_judge
-    return LookAhead(world, gate, choice.steps_ahead, judge)(plain, session.ledger)
 
 
 def track_round(session: Session, round: int) -> None:

@@ -55,22 +55,20 @@ async def _query_unknown(
     model: Model, run: Path, found: Sequence[Attribution]
 ) -> list[Attribution]:
     """Return the attributions, with the model's where the cause is unknown."""
+    known: list[Attribution] = []
     try:
-        return [
-            await _query_cause(model, run, one.episode) if one.cause is Cause.UNKNOWN else one
-            for one in found
-        ]
+        with Store.open(run) as store:
+            for one in found:
+                if one.cause is Cause.UNKNOWN:
+                    trajectory = store.load(one.episode)
+                    if trajectory is None:
+                        raise StoreError(f"the episode {one.episode} is no longer in {run}")
+                    given = store.scores("finished", id=one.episode).get(one.episode, ())
+                    one = await ask_cause(model, trajectory, given, store.images.get)
+                known.append(one)
     finally:
         await model.close()
-
-
-async def _query_cause(model: Model, run: Path, episode: str) -> Attribution:
-    with Store.open(run) as store:
-        trajectory = store.load(episode)
-        if trajectory is None:
-            raise StoreError(f"the episode {episode} is no longer in {run}")
-        given = store.scores("finished", id=episode).get(episode, ())
-        return await ask_cause(model, trajectory, given, store.images.get)
+    return known
 
 
 def _print(summary: FailureSummary, scored: str, path: Path) -> None:

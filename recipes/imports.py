@@ -30,15 +30,13 @@ class Layout:
     expected: str
 
 
-def _voyager_folders(path: Path) -> list[Path]:
-    if (path / webvoyager.MESSAGES).exists() or path.name.startswith("task"):
-        return [path]
-    return sorted(found for found in path.glob("task*") if found.is_dir())
-
-
 LAYOUTS = {
     "webvoyager": Layout(
-        _voyager_folders,
+        lambda path: (
+            [path]
+            if (path / webvoyager.MESSAGES).exists() or path.name.startswith("task")
+            else sorted(found for found in path.glob("task*") if found.is_dir())
+        ),
         webvoyager.read_episode,
         f"folders task… with {webvoyager.MESSAGES} and screenshots",
     ),

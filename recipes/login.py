@@ -11,7 +11,7 @@ import tyro
 from loop.console.output import CommandResult, wait_for_enter
 from recipes.settings import resolve
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
-from webagent.browser.sessions.profile import Profile, named_profile, open_for_person
+from webagent.browser.sessions.profile import named_profile, open_for_person
 from webagent.errors import SetupError, UsageError
 
 
@@ -60,7 +60,16 @@ def main(argv: Sequence[str]) -> CommandResult:
     if not config.url or not config.site:
         raise UsageError("expected a URL and a name: webagent login URL --site NAME")
     profile = named_profile(config.profiles, config.site if config.profiles else "")
-    storage = asyncio.run(_log_in(config, profile))
+
+    async def log_in() -> StorageState:
+        async with open_for_person(config.url, profile, config.headless) as context:
+            await wait_for_enter("Log in in the browser's window, then press Enter here.")
+            state: StorageState = await context.storage_state(indexed_db=True)
+        return state
+
+    storage = asyncio.run(log_in())
+    if not storage["cookies"] and not storage["origins"]:
+        raise SetupError(f"{config.url} stored nothing in the browser, so nobody is logged in")
     path = store.save(Login(config.site, config.url, storage, time.time()))
     if store.passphrase:
         key = f"the passphrase in {PASSPHRASE_VARIABLE}"
@@ -71,15 +80,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     saved = f"{len(storage['cookies'])} cookies and {len(storage['origins'])} sites' storage"
     print(f"saved {saved} in {path}, encrypted with {key}")
     return CommandResult(LoggedIn(str(store.folder), [_facts(store, config.site)], str(path)))
-
-
-async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
-    async with open_for_person(config.url, profile, config.headless) as context:
-        await wait_for_enter("Log in in the browser's window, then press Enter here.")
-        state: StorageState = await context.storage_state(indexed_db=True)
-    if not state["cookies"] and not state["origins"]:
-        raise SetupError(f"{config.url} stored nothing in the browser, so nobody is logged in")
-    return state
 
 
 def _facts(store: LoginStore, site: str) -> dict[str, str]:

@@ -43,7 +43,20 @@ def merge_runs(runs: Sequence[Path], into: str, command: Sequence[str]) -> Comma
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{into}-"))
     try:
         folder = RunFolder.create(draft, whole, command)
-        _copy(parts, folder)
+        origins = [origin for part in parts for origin in part.settings()["origins"]]
+        settings = folder.settings()
+        settings["origins"] = [one for at, one in enumerate(origins) if one not in origins[:at]]
+        folder.write_json("run.json", settings)
+        for part in parts:
+            ignored = shutil.ignore_patterns(*_OWN)
+            shutil.copytree(part.path, folder.path, ignore=ignored, dirs_exist_ok=True)
+        with folder.store() as store:
+            for part in parts:
+                store.join(part.path)
+            stores = [part.store() for part in parts]
+            join_spending(store, stores)
+            for each in stores:
+                each.close()
         draft.rename(target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -95,21 +108,3 @@ def _list_facts(part: RunFolder) -> Mapping[str, Any]:
     facts = {name: value for name, value in settings["config"].items() if name not in _FREE}
     facts["commit"] = sorted({origin["commit"] for origin in settings["origins"]})
     return facts | {SPLIT: json.loads(split.read_text()) if split.is_file() else None}
-
-
-def _copy(parts: Sequence[RunFolder], folder: RunFolder) -> None:
-    """Copy pictures, weights and notes, then what the stores hold."""
-    origins = [origin for part in parts for origin in part.settings()["origins"]]
-    settings = folder.settings()
-    settings["origins"] = [one for at, one in enumerate(origins) if one not in origins[:at]]
-    folder.write_json("run.json", settings)
-    for part in parts:
-        ignored = shutil.ignore_patterns(*_OWN)
-        shutil.copytree(part.path, folder.path, ignore=ignored, dirs_exist_ok=True)
-    with folder.store() as store:
-        for part in parts:
-            store.join(part.path)
-        stores = [part.store() for part in parts]
-        join_spending(store, stores)
-        for each in stores:
-            each.close()

@@ -47,31 +47,25 @@ def _conclude(
     config: RunConfig, folder: RunFolder, store: Store, live: Live, result: Result
 ) -> CommandResult:
     """Show the result, store it with the episode, and return it."""
-    display, status = live.display, live.interrupted or status_of(result)
+    display, status, film = live.display, live.interrupted or status_of(result), ""
     for sentence in (
         describe_lookahead(config.lookahead, [result.trajectory]),
         describe_restating([result.trajectory], config.restating),
     ):
         if sentence:
             display.say(sentence)
-    film = _film(config, store, display, result)
+    if config.gif is not None:
+        try:
+            pages = write_film(result.trajectory, store.images, config.gif)
+        except StoreError as error:
+            display.say(f"no animation: {error}")
+        else:
+            film = str(config.gif)
+            display.say(f"{film}: {pages} pages")
     facts = facts_of(result, folder.path, film)
     folder.write_result(asdict(facts))
     display.end(last_lines(result, config, folder.path), good=status == Status.DONE)
     return CommandResult(facts, status)
-
-
-def _film(config: RunConfig, store: Store, display: Terminal, result: Result) -> str:
-    """Return the file with the animated recording; empty if none was requested or possible."""
-    if config.gif is None:
-        return ""
-    try:
-        pages = write_film(result.trajectory, store.images, config.gif)
-    except StoreError as error:
-        display.say(f"no animation: {error}")
-        return ""
-    display.say(f"{config.gif}: {pages} pages")
-    return str(config.gif)
 
 
 def _close(store: Store) -> None:

@@ -139,7 +139,22 @@ def lay_out(
     Raises `SetupError` and `UsageError` as `resolve`.
     """
     file, flags = _take_option(argv, "--config")
-    layers = _read_file(config, command, file) | _read_environment(config, command)
+    prefix = variable(command, "")
+    found = {
+        name.removeprefix(prefix).lower(): text
+        for name, text in os.environ.items()
+        if name.startswith(prefix)
+    }
+    hints = hints_of(config)
+    values = {
+        name: re.findall(r"[^\s,]+", text)
+        if (get_origin(hints.get(name)) in (tuple, list))
+        else text
+        for name, text in found.items()
+    }
+    layers = _read_file(config, command, file) | _checked(
+        config, values, f"the environment ({prefix}...)"
+    )
     base = config()
     if presets:
         name = _take_option(flags, "--preset")[0] or layers.get("preset") or base.preset  # type: ignore[attr-defined]
@@ -271,24 +286,6 @@ def _read_file(config: type[Config], command: str, name: str) -> dict[str, Any]:
         raise SetupError(f"{path}: `{command}` should be a table, as [{command}]")
     values = {key.replace("-", "_"): value for key, value in table.items()}
     return _checked(config, values, f"{path} [{command}]")
-
-
-def _read_environment(config: type[Config], command: str) -> dict[str, Any]:
-    """Return the command's environment variables, checked; lists are split at spaces and commas."""
-    prefix = variable(command, "")
-    found = {
-        name.removeprefix(prefix).lower(): text
-        for name, text in os.environ.items()
-        if name.startswith(prefix)
-    }
-    hints = hints_of(config)
-    values = {
-        name: re.findall(r"[^\s,]+", text)
-        if (get_origin(hints.get(name)) in (tuple, list))
-        else text
-        for name, text in found.items()
-    }
-    return _checked(config, values, f"the environment ({prefix}...)")
 
 
 def variable(command: str, field: str) -> str:

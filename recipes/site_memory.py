@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,6 @@ from loop.policies import ModelChoice
 from loop.summary.comparisons import BELIEVED
 from tasks.suite import split_of
 from webagent.errors import SetupError, UsageError
-from webagent.models import Model
 from webagent.policy.knowledge import (
     EntryKind,
     Induced,
@@ -71,7 +69,16 @@ def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> Comm
         raise UsageError("--entries names nothing to learn; give rules, examples or both")
     judged = _judged(run, choice.judge)
     model = choice.model.contestant().language_model() if settings.asks_a_model else None
-    learnt = asyncio.run(_learn(folder, settings, model, judged))
+
+    async def learn() -> list[Induced]:
+        try:
+            along = partial(track, name="failures compared")
+            return await learn_entries(model, folder, judged, settings, along=along)
+        finally:
+            if model is not None:
+                await model.close()
+
+    learnt = asyncio.run(learn())
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:
         print(f"rejected: {reason}")
@@ -92,20 +99,6 @@ def write_site_memory(run: Path, folder: Path, choice: SiteMemoryChoice) -> Comm
         print(f"nothing was learnt, so {folder} holds no entry")
     files = [str(folder / f"{site}.md") for site in known]
     return CommandResult(Learnt(len(judged), len(learnt), unusable, refused, files))
-
-
-async def _learn(
-    folder: Path,
-    settings: InductionSettings,
-    model: Model | None,
-    judged: Sequence[tuple[Trajectory, bool]],
-) -> list[Induced]:
-    try:
-        along = partial(track, name="failures compared")
-        return await learn_entries(model, folder, judged, settings, along=along)
-    finally:
-        if model is not None:
-            await model.close()
 
 
 def _judged(run: Path, judge: str) -> list[tuple[Trajectory, bool]]:

@@ -112,22 +112,19 @@ def _map(config: WorldConfig) -> CommandResult:
         )
     site = build_map(memory.cases)
     start = memory.cases[0].kind
-    way = _way(site, start, config.to) if config.to else []
+    way: Sequence[MapEdge] = ()
+    if config.to:
+        pages = site.find(config.to)
+        if not pages:
+            raise UsageError(f"no known page of {site.site} contains {config.to!r}")
+        way = next(filter(None, (site.way(start, page.kind) for page in pages[:5])), ())
+        if not way:
+            raise UsageError(f"no way from {start} to {pages[0].kind} was seen")
     untried = sum(len(page.unexplored) for page in site.pages.values())
     counts = (site.transitions, len(site.pages), len(site.edges), untried)
     shown = MapShown(site.site, *counts, [edge.label for edge in way])
     _print(site, shown, way, config)
     return CommandResult(shown)
-
-
-def _way(site: SiteMap, start: str, words: str) -> list[MapEdge]:
-    pages = site.find(words)
-    if not pages:
-        raise UsageError(f"no known page of {site.site} contains {words!r}")
-    for page in pages[:5]:
-        if way := site.way(start, page.kind):
-            return way
-    raise UsageError(f"no way from {start} to {pages[0].kind} was seen")
 
 
 def _print(site: SiteMap, shown: MapShown, way: Sequence[MapEdge], config: WorldConfig) -> None:

@@ -54,7 +54,13 @@ def measure(run: Path, file: Path, choice: MeasureChoice, argv: Sequence[str]) -
     print(f"seeds, after {facts['learnt_from']} others")
     for sentence in filter(None, (facts.get("spent"), format_spending(ledger))):
         print(sentence)
-    _print_rows(rows)
+    models = list(dict.fromkeys(str(row["model"]) for row in rows))
+    width = max(20, *(len(name) + 2 for name in models))
+    print(f"{'':24}" + "".join(f"{name:>{width}}" for name in models))
+    for figure in dict.fromkeys(str(row["figure"]) for row in rows):
+        values = [row["value"] for row in rows if row["figure"] == figure]
+        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>{width}}" for v in values)
+        print(f"{figure.replace('_', ' '):24}{cells}")
     return len(rows)
 
 
@@ -85,14 +91,3 @@ def _join(
         if spent:
             facts["spent"] = "; ".join(dict.fromkeys(spent))
     return {"runs": [*runs, facts], "rows": [*others, *rows]}
-
-
-def _print_rows(rows: Sequence[dict[str, Json]]) -> None:
-    """A line for each figure, a column for each model."""
-    models = list(dict.fromkeys(str(row["model"]) for row in rows))
-    width = max(20, *(len(name) + 2 for name in models))
-    print(f"{'':24}" + "".join(f"{name:>{width}}" for name in models))
-    for figure in dict.fromkeys(str(row["figure"]) for row in rows):
-        values = [row["value"] for row in rows if row["figure"] == figure]
-        cells = "".join(f"{'-' if v is None else format(v, '.3f'):>{width}}" for v in values)
-        print(f"{figure.replace('_', ' '):24}{cells}")

@@ -110,12 +110,6 @@ _BLOCK = {"type": TEXT, "text": TEXT, "base64": TEXT}
 """Pictures stand in their places, as axolotl reads no more than one from a column."""
 
 
-def _axolotl_sft_columns(is_pictured: bool) -> Columns:
-    content = pa.list_(struct_of(_BLOCK)) if is_pictured else TEXT
-    message = struct_of({"role": TEXT, "content": content, "training": FLAG})
-    return {"messages": pa.list_(message), "origin": TEXT}
-
-
 def _axolotl_sft_row(example: Example, is_pictured: bool) -> Row:
     messages = (*example.messages, Message("assistant", example.reply))
     written = []
@@ -159,7 +153,21 @@ def _axolotl_finish(folder: Path, what: str, is_pictured: bool) -> None:
 AXOLOTL = Consumer(
     "axolotl",
     {
-        "sft": ExampleFormat(_axolotl_sft_columns, _axolotl_sft_row),
+        "sft": ExampleFormat(
+            lambda is_pictured: {
+                "messages": pa.list_(
+                    struct_of(
+                        {
+                            "role": TEXT,
+                            "content": pa.list_(struct_of(_BLOCK)) if is_pictured else TEXT,
+                            "training": FLAG,
+                        }
+                    )
+                ),
+                "origin": TEXT,
+            },
+            _axolotl_sft_row,
+        ),
         "preference": build_format(
             {
                 "messages": _PROMPT,

@@ -71,10 +71,14 @@ class Tools:
             work = self._resume(request) if request.request_state else self._begin(context, request)
         except WebAgentError as error:
             return failure(str(error))
+
+        async def report(number: int, most: int, what: str) -> None:
+            # The client may be gone.
+            with suppress(MCPError, BrokenResourceError, ClosedResourceError):
+                await context.session.report_progress(number, most, what)
+
         # In the background, so that reporting progress does not wait for the client.
-        work.tell = lambda number, most, what: self._background.start(
-            _report_progress(context, number, most, what)
-        )
+        work.tell = lambda number, most, what: self._background.start(report(number, most, what))
         try:
             while (question := await work.next()) is not None:
                 if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -145,11 +149,6 @@ def server_of(tools: Tools) -> Server[Any]:
     )
 
 
-async def _report_progress(context: Context, number: int, most: int, what: str) -> None:
-    with suppress(MCPError, BrokenResourceError, ClosedResourceError):  # the client may be gone
-        await context.session.report_progress(number, most, what)
-
-
 _LONGEST_MESSAGE = 16 << 20
 _GRACE_SECONDS = 1
 
@@ -168,7 +167,13 @@ async def serve_stdio(server: Server[Any]) -> None:
             "standard input is not a pipe; a client starts this command and talks to it by one"
             " (docs/mcp.md). To serve over HTTP instead, use --http 8931"
         ) from error
-    serving = asyncio.ensure_future(_serve_lines(server, stream))
+    lines: Any = PipeLines(stream)
+
+    async def serve_lines() -> None:
+        async with stdio_server(stdin=lines) as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    serving = asyncio.ensure_future(serve_lines())
     try:
         await asyncio.wait({serving})
     finally:
@@ -176,12 +181,6 @@ async def serve_stdio(server: Server[Any]) -> None:
         await asyncio.wait({serving}, timeout=_GRACE_SECONDS)
         serving.cancel()
     serving.result()
-
-
-async def _serve_lines(server: Server[Any], stream: asyncio.StreamReader) -> None:
-    lines: Any = PipeLines(stream)
-    async with stdio_server(stdin=lines) as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
 
 
 class PipeLines:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from apps.report.charts import colour_class, draw_chart, has_curve
 from loop.failures import COLUMNS, format_counts, format_rows, format_task_counts
-from loop.summary import ArmComparison, EpisodeRate, Summary, format_comparison
+from loop.summary import ArmComparison, format_comparison
 from loop.summary.format import (
     BASELINE_HEAD,
     BELIEF_HEAD,
@@ -41,7 +41,8 @@ def make_environment(*folders: Path) -> Environment:
     made.filters |= {
         "count": lambda number: f"{number:,.0f}",
         "percent": lambda rate: f"{100 * rate:.1f}",
-        "place_on": _place_on,
+        # On a drawing 200 units wide.
+        "place_on": lambda value, span: round(8 + 184 * (value - span[0]) / (span[1] - span[0]), 2),
         "format_baseline": format_baseline,
         "format_counts": format_counts,
         "format_belief": format_belief,
@@ -61,7 +62,7 @@ def make_environment(*folders: Path) -> Environment:
         "format_points": format_points,
         "format_rows": format_rows,
         "has_curve": has_curve,
-        "list_rates": _list_rates,
+        "list_rates": lambda summary, task: [arm["by_task"].get(task) for arm in summary["arms"]],
         "name_seeds": name_seeds,
     }
     return made
@@ -78,16 +79,7 @@ def _make_writable(value: object) -> object:
     return "".join(c if c in "\n\t" or ord(c) >= 32 else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def _list_rates(summary: Summary, task: str) -> list[EpisodeRate | None]:
-    return [arm["by_task"].get(task) for arm in summary["arms"]]
-
-
 def _find_span(comparisons: Sequence[ArmComparison]) -> tuple[float, float]:
     """Return the least and the greatest end of all intervals, with zero between them."""
     ends = [row[end] for row in comparisons for end in ("low", "high", "these_low", "these_high")]
     return min([-0.01, *ends]), max([0.01, *ends])
-
-
-def _place_on(value: float, span: tuple[float, float]) -> float:
-    """Return where a value of the span stands on a drawing 200 units wide."""
-    return round(8 + 184 * (value - span[0]) / (span[1] - span[0]), 2)

@@ -61,7 +61,15 @@ def measure_calibration(pairs: Sequence[LabelledScore]) -> CalibrationReport | N
     spoken = [pair for pair in pairs if pair.value is not None]
     if not spoken:
         return None
-    table, width = _sum_bins(spoken), _BINS
+    width = 10
+    places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in spoken))}
+    # By cluster: counts, values and successes of each bin, then squared errors.
+    table = np.zeros((len(places), 3 * width + 1))
+    for pair in spoken:
+        value = pair.value or 0.0
+        row, column = places[pair.cluster], min(int(value * width), width - 1)
+        table[row, [column, width + column, 2 * width + column]] += 1, value, pair.truth
+        table[row, -1] += (value - pair.truth) ** 2
 
     def brier(sums: Array) -> Array:
         return np.asarray(sums[..., -1] / sums[..., :width].sum(-1))
@@ -79,31 +87,13 @@ def measure_calibration(pairs: Sequence[LabelledScore]) -> CalibrationReport | N
     off = resampled(table, ece, (0.0, 1.0), [turn], is_biased=True)
     assert near is not None and off is not None
     rows = []
-    for place in range(width):
-        counts = table[:, place]
-        share = rate_interval(table[:, 2 * width + place], counts)
+    for at in range(width):
+        share = rate_interval(table[:, 2 * width + at], table[:, at])
         if share is not None:
-            count = int(counts.sum())
-            mean = float(table[:, width + place].sum()) / count
-            rows.append(CalibrationBin(place / width, (place + 1) / width, count, mean, share))
+            count = int(table[:, at].sum())
+            mean = float(table[:, width + at].sum()) / count
+            rows.append(CalibrationBin(at / width, (at + 1) / width, count, mean, share))
     return CalibrationReport(near, off, tuple(rows))
-
-
-_BINS = 10
-
-
-def _sum_bins(pairs: Sequence[LabelledScore], bins: int = _BINS) -> Array:
-    """Return (clusters, 3 * bins + 1): counts, values, successes by bin, then squared errors."""
-    places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in pairs))}
-    table = np.zeros((len(places), 3 * bins + 1))
-    for pair in pairs:
-        value = pair.value or 0.0
-        row, column = places[pair.cluster], min(int(value * bins), bins - 1)
-        table[row, column] += 1
-        table[row, bins + column] += value
-        table[row, 2 * bins + column] += pair.truth
-        table[row, -1] += (value - pair.truth) ** 2
-    return table
 
 
 Measured = Mapping[str, Interval | None]

@@ -141,11 +141,6 @@ def ratio(part: Array, whole: Array) -> Array:
     return found
 
 
-def _f1(table: Array) -> Array:
-    """Return the harmonic mean of precision and recall."""
-    return ratio(2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2])
-
-
 def _rate(columns: tuple[tuple[int, ...], tuple[int, ...]], table: Array) -> Array:
     part, whole = (table[..., list(places)].sum(-1) for places in columns)
     return ratio(part, whole)
@@ -178,7 +173,7 @@ MEASURES: Mapping[str, Callable[[Array], Array]] = MappingProxyType(
     {
         "precision": partial(_rate, RATES["precision"]),
         "recall": partial(_rate, RATES["recall"]),
-        "f1": _f1,
+        "f1": lambda table: ratio(2 * table[..., 0], table[..., [0, 0, 1, 2]].sum(-1)),
         "false_positive_rate": partial(_rate, RATES["false_positive_rate"]),
         "accuracy": partial(_rate, RATES["accuracy"]),
         "kappa": partial(cohen_kappa, kinds=2),

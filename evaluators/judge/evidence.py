@@ -345,37 +345,30 @@ async def _vote(subject: _JudgementSubject, case: JudgePrompt, reply: Reply) -> 
         except RefusedError as refused:
             # A point whose quote is refused the second time, too, cannot be told.
             found = refused.found
-        return await _vote_with_answer(subject, found)
+        claim = find_claim(subject.trajectory)
+        answer = claim.answer.strip() if claim.stance == "done" else ""
+        if any(point.verdict == "not met" for point in found):
+            return _count_points(found)
+        asked = [n for n, each in enumerate(found, 1) if each.point.asks == "answer"]
+        met = [n for n in asked if found[n - 1].verdict == "met"]
+        if met and not answer:
+            missing = (
+                replace(each, agreement="missing") if each.point.asks == "answer" else each
+                for each in found
+            )
+            return _count_points(tuple(missing))
+        if met:
+            return _count_points(await _compare(subject, found, met, answer))
+        if asked or not answer or decide_outcome(found) != "success":
+            return _count_points(found)
+        compared = await _compare(subject, found, range(1, len(found) + 1), answer)
+        against = [each for each in compared if each.agreement == "contradicts"]
+        if against:
+            reason = f"the agent's answer ({against[0].stated!r}) contradicts the evidence"
+            return JudgeVote("cannot tell", reason, compared)
+        return _count_points(compared)
     except (UnusableError, ModelError) as error:
         return JudgeVote("unusable", str(error))
-
-
-async def _vote_with_answer(
-    subject: _JudgementSubject, found: tuple[PointFinding, ...]
-) -> JudgeVote:
-    """Return the vote once the agent's answer has been put beside the evidence."""
-    claim = find_claim(subject.trajectory)
-    answer = claim.answer.strip() if claim.stance == "done" else ""
-    if any(point.verdict == "not met" for point in found):
-        return _count_points(found)
-    asked = [n for n, each in enumerate(found, 1) if each.point.asks == "answer"]
-    met = [n for n in asked if found[n - 1].verdict == "met"]
-    if met and not answer:
-        missing = (
-            replace(each, agreement="missing") if each.point.asks == "answer" else each
-            for each in found
-        )
-        return _count_points(tuple(missing))
-    if met:
-        return _count_points(await _compare(subject, found, met, answer))
-    if asked or not answer or decide_outcome(found) != "success":
-        return _count_points(found)
-    compared = await _compare(subject, found, range(1, len(found) + 1), answer)
-    against = [each for each in compared if each.agreement == "contradicts"]
-    if against:
-        reason = f"the agent's answer ({against[0].stated!r}) contradicts the evidence"
-        return JudgeVote("cannot tell", reason, compared)
-    return _count_points(compared)
 
 
 async def _compare(

@@ -6,7 +6,7 @@ from calendar import month_abbr, month_name
 from collections.abc import Iterator
 from datetime import date
 
-from evaluators.rules.checks import Quantity, quantities, rule
+from evaluators.rules.checks import quantities, rule
 from tasks.task import Json
 
 _AROUND = " \t\n\"'“”‘’„«»`*_.,;:!?()[]"
@@ -59,7 +59,13 @@ def same_number(found: Json, expected: Json) -> bool:
         raise TypeError(f"{expected!r} has no number")
     given = list(quantities(_plain(found)))
     alike = [one for one in given if wanted.measure and one.measure == wanted.measure]
-    return bool(given) and all(_is_same_amount(one, wanted) for one in alike or given)
+    if alike:
+        pairs = [(one.amount, wanted.amount) for one in alike]
+    elif wanted.measure and any(one.measure for one in given):
+        return False
+    else:
+        pairs = [(one.number, wanted.number) for one in given]
+    return bool(pairs) and all(abs(a - b) <= 1e-9 * abs(b) for a, b in pairs)
 
 
 @rule
@@ -70,13 +76,6 @@ def same_date(found: Json, expected: Json) -> bool:
         raise TypeError(f"{expected!r} has no date")
     given = _dates(_plain(found))
     return bool(given) and all(wanted[0] & one for one in given)
-
-
-def _is_same_amount(found: Quantity, wanted: Quantity) -> bool:
-    is_converted = found.measure and found.measure == wanted.measure
-    pair = (found.amount, wanted.amount) if is_converted else (found.number, wanted.number)
-    is_comparable = is_converted or not (found.measure and wanted.measure)
-    return is_comparable and abs(pair[0] - pair[1]) <= 1e-9 * abs(pair[1])
 
 
 def _dates(text: str) -> list[frozenset[date]]:

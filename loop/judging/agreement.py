@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from evaluators.combine import EvaluatorTally, MemberTally
+from evaluators.combine import EvaluatorTally
 from evaluators.evaluator import FunctionEvaluator
 from evaluators.labels import Label
 from evaluators.statistics import Interval
@@ -142,19 +142,6 @@ def as_plain(value: Any) -> Any:
     return value
 
 
-def _format_cost(stage: MemberTally, prices: Prices) -> tuple[str, ...]:
-    money = stage.money(prices) if stage.requests else None
-    return (
-        stage.name,
-        *(str(count) for count in (stage.asked, stage.decided, stage.abstained)),
-        *(str(count) for count in (stage.failed, stage.overruled)),
-        f"{stage.seconds:.1f}",
-        str(stage.requests),
-        f"{stage.tokens:,}",
-        "–" if money is None else f"{money:.4g}",
-    )
-
-
 GROUPS = ("benchmark", "agent", "task")
 
 
@@ -267,7 +254,20 @@ def print_costs(
     """What each evaluator and each of its members answered and cost, over all sessions."""
     for name, tally in tallies.items():
         if tally.episodes:
-            rows = [_format_cost(stage, prices) for stage in tally.stages]
+            rows = [
+                (
+                    stage.name,
+                    *map(str, (stage.asked, stage.decided, stage.abstained)),
+                    *map(str, (stage.failed, stage.overruled)),
+                    f"{stage.seconds:.1f}",
+                    str(stage.requests),
+                    f"{stage.tokens:,}",
+                    f"{money:.4g}"
+                    if stage.requests and (money := stage.money(prices)) is not None
+                    else "–",
+                )
+                for stage in tally.stages
+            ]
             console.print(build_table(f"asked of {name}", COST_HEAD, rows))
             for sentence in describe_costs(name, tally, prices):
                 console.print(f"• {sentence}")

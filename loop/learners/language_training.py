@@ -64,7 +64,12 @@ class RoundTraining:
         )
         asking, images = self.named.asking, RunImages([session.folder.path])
         encoder = PromptEncoder(weights, asking, images)
-        episodes = [*state.demonstrations, *_own_episodes(state, settings, round if is_own else 0)]
+        episodes = [*state.demonstrations]
+        if is_own and round:
+            # Where episodes are compared, those of this round alone.
+            one_round = settings.objective in _ON_POLICY
+            played = [x for x in state.experience if not one_round or x.provenance.round == round]
+            episodes += played if one_round else [*played, *state.dreams]
         scores = {
             one.id: value for one in episodes if (value := state.success.get(one.id)) is not None
         }
@@ -186,13 +191,3 @@ class _Unchanged:
         """Write where they are."""
         write_unchanged(folder, self.place)
         self.asking.save(folder)
-
-
-def _own_episodes(state: ArmState, settings: TrainSettings, round: int) -> list[Trajectory]:
-    """What was done so far and imagined now, where imitation or single verdicts teach; of this
-    round alone, where episodes are compared."""
-    if not round:
-        return []
-    if settings.objective in _ON_POLICY:
-        return [one for one in state.experience if one.provenance.round == round]
-    return [*state.experience, *state.dreams]

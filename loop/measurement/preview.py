@@ -1,7 +1,7 @@
 """What a measurement would play, need and take, without spending anything."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.rules import CONSULTING_RULES, RULES
@@ -69,7 +69,14 @@ def _preview_judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str
     ]
     infeasible = [task.name for task in tasks if is_infeasible(task)]
     facts: dict[str, Any] = {"judge": config.judging.judge}
-    if answers := list(_describe_answers(tasks)):
+    answers = [
+        f"{task.name}: {check.expected!r:.60}; passes: {meaning.partition('. ')[0].rstrip('.')}"
+        for task in tasks
+        for check in task.checks
+        if check.evidence == "episode.answer" and (rule := RULES.get(check.rule))
+        if (meaning := " ".join((rule.__doc__ or check.rule).split()))
+    ]
+    if answers:
         facts["answers"] = answers[:_SHOWN] + [f"and {len(answers) - _SHOWN} more"] * (
             len(answers) > _SHOWN
         )
@@ -84,15 +91,6 @@ def _preview_judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str
     if infeasible:
         facts["infeasible"] = _format_names(infeasible, "right is to give up")
     return facts
-
-
-def _describe_answers(tasks: Sequence[Task]) -> Iterator[str]:
-    """Yield for each task with an expected answer what would pass."""
-    for task in tasks:
-        for check in task.checks:
-            if check.evidence == "episode.answer" and (rule := RULES.get(check.rule)):
-                meaning = " ".join((rule.__doc__ or check.rule).split()).partition(". ")[0]
-                yield f"{task.name}: {check.expected!r:.60}; passes: {meaning.rstrip('.')}"
 
 
 def preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | list[str]:

@@ -19,7 +19,7 @@ from loop.summary.schema import (
     TaskSplitRow,
 )
 from webagent.models.spending import Prices, Spent
-from webagent.records import SET_APART, Score
+from webagent.records import SET_APART
 from webagent.store import EpisodeSummary, Store, Where
 
 if TYPE_CHECKING:
@@ -83,7 +83,15 @@ def add_context(
 ) -> None:
     """Add averages, baselines, setup and notes; `outcomes` has tasks' successes by arm."""
     entries = [*store.entries(phase="evaluate"), *store.entries(phase=PHASE)]
-    values, unscored = _read_headlines(entries, store.scores(phase=["evaluate", PHASE]), meta.judge)
+    scores = store.scores(phase=["evaluate", PHASE])
+    values: dict[str, float] = {}
+    unscored: Counter[str] = Counter()
+    for entry in entries:
+        own = find_headline(scores.get(entry.id, ()), meta.judge)
+        if own and own.value is not None:
+            values[entry.id] = own.value
+        elif entry.phase == "evaluate":
+            unscored[own.reason[:120] if own else "not judged yet"] += 1
     summary["macro"] = [
         average_templates(arm, pairs, meta.templates) for arm, pairs in outcomes.items()
     ]
@@ -107,21 +115,6 @@ def add_context(
         *(f"{name}: played, and not scored" for name in BASELINES if name in played - scored),
         *(f"{count} unscored: {reason}" for reason, count in unscored.most_common(3)),
     ]
-
-
-def _read_headlines(
-    entries: Sequence[EpisodeSummary], scores: Mapping[str, Sequence[Score]], judge: str
-) -> tuple[dict[str, float], Counter[str]]:
-    """Return episodes' headline scores, and why episodes of the policy have none."""
-    values: dict[str, float] = {}
-    unscored: Counter[str] = Counter()
-    for entry in entries:
-        own = find_headline(scores.get(entry.id, ()), judge)
-        if own and own.value is not None:
-            values[entry.id] = own.value
-        elif entry.phase == "evaluate":
-            unscored[own.reason[:120] if own else "not judged yet"] += 1
-    return values, unscored
 
 
 def summarize_split(split: "TaskSplit") -> TaskSplitRow:

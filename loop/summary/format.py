@@ -8,7 +8,6 @@ from rich.console import Console
 
 from evaluators.statistics import Interval
 from loop.console.screen import build_table, results_console
-from loop.origin import Origin
 from loop.summary.learning import format_learning
 from loop.summary.schema import (
     ArmComparison,
@@ -17,7 +16,6 @@ from loop.summary.schema import (
     BeliefRow,
     EpisodeRate,
     MacroRow,
-    ModelSpending,
     RoundSummary,
     SpentRow,
     Summary,
@@ -169,19 +167,21 @@ def format_belief(row: BeliefRow) -> tuple[str, ...]:
 
 def format_models(row: SpentRow) -> list[str]:
     """Return a sentence for each model that was used, on what is known of its price."""
-    return [_format_model(spent) for spent in row["asked"]]
-
-
-def _format_model(spent: ModelSpending) -> str:
-    sentence = f"{spent['model']} as {spent['role']}: {spent['requests']:,} requests"
-    sentence += f", {spent['failed']:,} calls failed" * bool(spent["failed"])
-    sentence += f", {spent['uncounted']:,} calls without a count of tokens" * bool(
-        spent["uncounted"]
-    )
-    if spent["price"] == "known":
-        source = ", ".join(filter(None, (spent["price_source"], spent["price_date"])))
-        return f"{sentence}, at {spent['currency']} prices" + f" ({source})" * bool(source)
-    return f"{sentence}; {'own weights' if spent['price'] == 'own weights' else 'price unknown'}"
+    sentences = []
+    for spent in row["asked"]:
+        sentence = f"{spent['model']} as {spent['role']}: {spent['requests']:,} requests"
+        if spent["failed"]:
+            sentence += f", {spent['failed']:,} calls failed"
+        if spent["uncounted"]:
+            sentence += f", {spent['uncounted']:,} calls without a count of tokens"
+        if spent["price"] == "known":
+            source = ", ".join(filter(None, (spent["price_source"], spent["price_date"])))
+            sentence += f", at {spent['currency']} prices" + f" ({source})" * bool(source)
+        else:
+            is_own = spent["price"] == "own weights"
+            sentence += "; own weights" if is_own else "; price unknown"
+        sentences.append(sentence)
+    return sentences
 
 
 def format_difference(a: str, b: str, found: Interval) -> str:
@@ -240,18 +240,16 @@ def format_headline(summary: Summary) -> str:
 
 def format_sources(summary: Summary) -> list[str]:
     """Return the commits a run was made with, when it was begun and when it was resumed."""
-    begun = _format_source(summary["commit"], is_modified=summary["modified"])
-    return [begun, *(_format_continued(summary, origin) for origin in summary["continued"])]
-
-
-def _format_continued(summary: Summary, origin: Origin) -> str:
-    others = {
-        f"{name} {version or '–'}"
-        for name, version in origin["versions"].items()
-        if version != summary["versions"].get(name)
-    }
-    source = _format_source(origin["commit"], is_modified=origin["modified"])
-    return f"{source} ({', '.join(sorted(others))})" if others else source
+    sources = [_format_source(summary["commit"], is_modified=summary["modified"])]
+    for origin in summary["continued"]:
+        others = {
+            f"{name} {version or '–'}"
+            for name, version in origin["versions"].items()
+            if version != summary["versions"].get(name)
+        }
+        source = _format_source(origin["commit"], is_modified=origin["modified"])
+        sources.append(f"{source} ({', '.join(sorted(others))})" if others else source)
+    return sources
 
 
 def _format_source(commit: str, *, is_modified: bool) -> str:

@@ -1,7 +1,7 @@
 """What the stored episodes of runs teach, as units of rows for the trainer."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -63,7 +63,7 @@ def build_units(
             if one.steps and one.ending is not None and not one.ending.is_infrastructure
         ]
     else:
-        units = _UNITS[settings.objective](settings, scored, scores, encode)
+        units = _policy_units(settings, scored, scores, encode)
         if settings.weights.world_modelling:
             units += [
                 TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)
@@ -84,96 +84,56 @@ def build_units(
     return units
 
 
-def _imitate_units(
+def _policy_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
 ) -> list[TrainingUnit]:
-    """The successes, without steps that led nowhere."""
-    # At the temperature of exploring, imitation would sharpen the policy until it explored no
-    # longer.
-    return [
-        TrainingUnit((replace(row, temperature=1.0),))
-        for one in select_successes(episodes, scores, most=settings.most or None)
-        for row in _encode_rows(one, encode, compute_step_weights(one))
-    ]
-
-
-def _pair_units(
-    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[TrainingUnit]:
-    """A success beside a failure at the same task and seed."""
-    by_id = {one.id: one for one in episodes}
-    pairs = pair_episodes(scores, _group_by_seed(episodes), most=settings.most or None)
-    sides = ((_encode_rows(by_id[a], encode), _encode_rows(by_id[b], encode)) for a, b in pairs)
-    return [pair_rows(better, worse) for better, worse in sides if better and worse]
-
-
-def _value_units(
-    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[TrainingUnit]:
-    """Each step as good or as bad as its episode."""
-    return [
-        TrainingUnit((row,), better=int(scores[one.id] >= 0.5))
-        for one in episodes
-        for row in _encode_rows(one, encode, merged=False)
-    ]
-
-
-def _regress_units(
-    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[TrainingUnit]:
-    """WebRL's advantages, the share of a task's episodes that succeed in place of a critic."""
-    by_task: defaultdict[str, list[float]] = defaultdict(list)
+    """Return the units of a policy's objective: successes without steps that led nowhere; a success
+    beside a failure at the same task and seed; each step as good as its episode; or sampled steps
+    with their advantages."""
+    by_id, most = {one.id: one for one in episodes}, settings.most or None
+    groups = {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
+    match settings.objective:
+        case "sft":
+            # At the temperature of exploring, imitation would sharpen the policy until it explored
+            # no longer.
+            return [
+                TrainingUnit((replace(row, temperature=1.0),))
+                for one in select_successes(episodes, scores, most=most)
+                for row in merge_rows(
+                    make_step_rows(one, weights=compute_step_weights(one), encode=encode)
+                )
+            ]
+        case "dpo":
+            sides = (
+                [merge_rows(make_step_rows(by_id[name], encode=encode)) for name in pair]
+                for pair in pair_episodes(scores, groups, most=most)
+            )
+            return [pair_rows(better, worse) for better, worse in sides if better and worse]
+        case "kto":
+            return [
+                TrainingUnit((row,), better=int(scores[one.id] >= 0.5))
+                for one in episodes
+                for row in make_step_rows(one, encode=encode)
+            ]
+        case "webrl":
+            # WebRL's, the share of a task's episodes that succeed in place of a critic.
+            by_task: defaultdict[str, list[float]] = defaultdict(list)
+            for one in episodes:
+                by_task[one.task.name].append(scores[one.id])
+            advantages = {
+                one.id: scores[one.id] - fmean(by_task[one.task.name]) for one in episodes
+            }
+        case _:
+            # Groups without any difference are dropped.
+            rewards = {one.id: scores[one.id] for one in episodes}
+            advantages = compute_group_advantages(rewards, groups)
+    rows: list[TokenRow] = []
     for one in episodes:
-        by_task[one.task.name].append(scores[one.id])
-    advantages = {one.id: scores[one.id] - fmean(by_task[one.task.name]) for one in episodes}
-    return _advantage_units(episodes, advantages)
-
-
-def _group_units(
-    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[TrainingUnit]:
-    """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
-    rewards = {one.id: scores[one.id] for one in episodes}
-    found = compute_group_advantages(rewards, _group_by_seed(episodes))
-    return _advantage_units(episodes, found)
-
-
-_UNITS = {
-    "sft": _imitate_units,
-    "dpo": _pair_units,
-    "kto": _value_units,
-    "webrl": _regress_units,
-    "grpo": _group_units,
-    "gspo": _group_units,
-}
-
-
-def _advantage_units(
-    episodes: Iterable[Trajectory], advantages: Mapping[str, float | Sequence[float]]
-) -> list[TrainingUnit]:
-    """Sampled steps with their advantages; demonstrated ones have no behaviour to compare with."""
-    rows = (row for one in episodes if one.id in advantages for row in _sampled_rows(one))
+        if one.id in advantages:
+            # Demonstrated steps have no behaviour to compare with.
+            given = [float(bool(step.decision.sampled_ids)) for step in one.steps]
+            rows += [row for row in make_step_rows(one, weights=given) if row.has_behaviour]
     return [TrainingUnit((row,)) for row in merge_rows(add_advantages(rows, advantages))]
-
-
-def _sampled_rows(episode: Trajectory) -> list[TokenRow]:
-    given = [float(bool(step.decision.sampled_ids)) for step in episode.steps]
-    return [row for row in make_step_rows(episode, weights=given) if row.has_behaviour]
-
-
-def _encode_rows(
-    episode: Trajectory,
-    encode: Encode,
-    weights: Sequence[float] | None = None,
-    *,
-    merged: bool = True,
-) -> list[TokenRow]:
-    rows = make_step_rows(episode, weights=weights, encode=encode)
-    return merge_rows(rows) if merged else rows
-
-
-def _group_by_seed(episodes: Iterable[Trajectory]) -> dict[str, str]:
-    return {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
 
 
 def make_objective(how: WeightSettings) -> "Objective":

@@ -57,7 +57,7 @@ def test_no_effect_is_neutral_once_and_incorrect_when_done_again() -> None:
     )
     assert labels(found) == ["neutral", "incorrect", "neutral"]
     assert redundant(found) == [0, 1, 2] and errors(found) == []
-    assert "for the 2nd time" in found[1].reason
+    assert "done 2 times" in found[1].reason
 
 
 def test_what_an_element_does_not_take_is_an_error() -> None:
