@@ -53,17 +53,10 @@ UNMATCHED = 0.4
 IN_VALUE = (0.02, 0.2)
 """What each word of a value that stands on no page takes, and one that goals consist of."""
 
-UNSENT = 0.01
-"""Share of the right steps that send something which may be given up as too doubtful."""
-
 # -- bounds: they cost nothing but rare cases, and keep a decision fast ------------------------
 
 LONGEST_KNOWN = 12
 """Words of a value that may be found on a page."""
-LEAST_SENT = 20
-"""Own steps that send something from which it is known how confident these are."""
-MOST_SENT = 120
-"""Own steps that are asked for it."""
 SEVERAL_TASKS = 3
 """Tasks whose goals have a word that is no value, where no task has two goals."""
 MOST_ALIGNED = 6
@@ -199,8 +192,10 @@ SHARPENED = 0.55
 SAMPLED_FROM = 6
 """Remembered actions that exploring chooses from."""
 TRUSTED = 0.5
-"""Confidence from which what was done on a page that looked the same is done once more: likelier
-right than wrong."""
+"""Confidence from which what was done on a page that looked the same is done once more, and from
+which something is sent, saved or deleted, that of all steps together: likelier right than wrong. Of
+389 successes 93 % are kept, and of 100 wrong changes 42; 90 and 28 from 0.62, 80 and 12 from
+0.87."""
 MOST_REPEATS = 4
 """Maximum number of times one action is repeated on pages that look the same."""
 DOUBTING = 2.0

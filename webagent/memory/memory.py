@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from webagent.action import Action
-from webagent.action.actions import Check, Click, GiveUp, Press, Uncheck
+from webagent.action.actions import Check, Click, GiveUp, Uncheck
 from webagent.errors import StoreError
 from webagent.memory.action_prior import possible_actions
 from webagent.memory.analogy import (
@@ -31,18 +31,15 @@ from webagent.memory.constants import (
     ENOUGH_LESSONS,
     LEAST_BLAME,
     LEAST_PROPOSED,
-    LEAST_SENT,
     LEAST_SHARE,
     MOST_AVOIDED,
     MOST_LESSONS,
     MOST_PROPOSED,
     MOST_RECALLED,
-    MOST_SENT,
     MOST_SIBLINGS,
     MOST_TRANSFERS,
     PULL_OF_TRANSFER,
     SEVERAL_FAILURES,
-    UNSENT,
 )
 from webagent.memory.failures import discount
 from webagent.memory.goals import Goal
@@ -78,9 +75,6 @@ class Memory:
     reader: Reader = field(default_factory=Reader)
     episodes: dict[str, float] = field(default_factory=dict)
     """Weight by episode remembered."""
-    least_confident: float = 0.0
-    """Confidence below which nothing is sent, saved or deleted: all but few of its own steps that
-    do so are as confident when their episode is left out."""
     tries: FailedTries = field(default_factory=FailedTries)
     """What was tried without success at tasks without a success."""
     failed: Counter[str] = field(default_factory=Counter)
@@ -313,34 +307,12 @@ class Memory:
             self._ask(trajectory, i, questions)
         for name, each in questions.items():
             self.scorers[name].learn(each)
-        loss = self.scorers["element"].learn(questions["element"])
-        sent = [each for each in lessons if is_sending(*_action_of(*each))][:MOST_SENT]
-        self.least_confident = self._least_confident(sent)
-        return loss
-
-    def is_doubtful(
-        self, confidence: float, observation: Observation, steps: Sequence[Step]
-    ) -> bool:
-        """Whether this is less confidence than nearly all right steps that send something had among
-        its own cases, a goal in other words being as much less familiar as it is."""
-        if confidence >= self.least_confident:
-            return False
-        return confidence < self.least_confident * self.familiarity(observation, steps)
+        return self.scorers["element"].learn(questions["element"])
 
     def familiarity(self, observation: Observation, steps: Sequence[Step]) -> float:
         """Return how far a goal is put as those remembered are, at most 1."""
         scene = self.scene(observation, steps)
         return familiarity(scene, self.recall(scene))
-
-    def _least_confident(self, steps: Sequence[tuple[Trajectory, int]]) -> float:
-        """The confidence that all but few of the right ones among these steps have."""
-        found = []
-        for trajectory, i in steps:
-            action, page = _action_of(trajectory, i)
-            proposals = self.propose(page, trajectory.steps[:i], without=trajectory.id)
-            if proposals and _is_same(proposals[0].action, action):
-                found.append(proposals[0].confidence)
-        return float(np.quantile(found, UNSENT)) if len(found) >= LEAST_SENT else 0.0
 
     def _ask(self, trajectory: Trajectory, i: int, questions: dict[str, list[Question]]) -> None:
         """Add the questions that one step gives, with the candidates that the others give."""
@@ -391,7 +363,6 @@ class Memory:
             "cases": len(self),
             "episodes": self.episodes,
             "tries": self.tries.tries,
-            "least_confident": self.least_confident,
             "goals": self.reader.goals,
             "texts": sorted(self.reader.texts),
             "failed": self.failed,
@@ -420,7 +391,6 @@ class Memory:
             lines = zlib.decompress((folder / "cases.jsonl.z").read_bytes()).decode("ascii")
             memory = cls(episodes=dict(about["episodes"]))
             memory.failed.update(about.get("failed", {}))
-            memory.least_confident = float(about["least_confident"])
             memory.reader = Reader(set(about["texts"]), dict(about["goals"]))
             as_written = {marked: text for text, marked in memory.reader.goals.items()}
             for marked in as_written:
@@ -441,18 +411,6 @@ class Memory:
                 " episodes: webagent memory RUN --rebuild"
             ) from error
         return memory
-
-
-def is_sending(action: Action, observation: Observation) -> bool:
-    """Whether an action may send, save or delete something: it presses a button or a key."""
-    if isinstance(action, Press):
-        return True
-    node = observation.node(mark_of(action, observation))
-    return isinstance(action, Click) and node is not None and node.role == "button"
-
-
-def _action_of(trajectory: Trajectory, i: int) -> tuple[Action, Observation]:
-    return trajectory.steps[i].decision.action, trajectory.steps[i].observation
 
 
 def _is_same(a: Action, b: Action) -> bool:

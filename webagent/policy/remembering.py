@@ -11,7 +11,7 @@ from itertools import takewhile
 import numpy as np
 
 from webagent.action import Action, format_action
-from webagent.action.actions import Click, Fill, GiveUp, SelectOption
+from webagent.action.actions import Click, Fill, GiveUp, Press, SelectOption
 from webagent.memory import Memory
 from webagent.memory.constants import (
     ALTERNATIVES,
@@ -19,10 +19,11 @@ from webagent.memory.constants import (
     DOUBTING,
     MORE_CONFIDENT,
     MOST_REPEATS,
+    OVERCONFIDENCE,
     TRUSTED,
 )
 from webagent.memory.failures import blame_steps
-from webagent.memory.memory import is_sending
+from webagent.memory.scene import mark_of
 from webagent.policy.past_actions import (
     action_key,
     find_detours,
@@ -138,16 +139,34 @@ def confidence_of(decision: Decision) -> float:
 def refuse(
     memory: Memory, decision: Decision, trajectory: Trajectory, observation: Observation
 ) -> Decision:
-    """Return the decision, or one to give up where it would send something and is less confident
-    than what was right in memory's own cases."""
-    confidence = confidence_of(decision)
-    if not is_sending(decision.action, observation) or not memory.is_doubtful(
-        confidence, observation, trajectory.steps
-    ):
+    """Return the decision, or one to give up where it would send, save or delete something and
+    some step up to here is likelier wrong than all are right: a press sends what was filled in
+    before."""
+    if not _is_sending(decision.action, observation):
+        return decision
+    # A goal in other words takes from every step alike: it does not say which is wrong.
+    familiar = max(memory.familiarity(observation, trajectory.steps), 1e-9)
+    decisions = [*(step.decision for step in trajectory.steps), decision]
+    confidence = math.prod(
+        min(1.0, confidence_of(each) / familiar)
+        if each.source == MEMORY
+        else confidence_of(each) ** OVERCONFIDENCE
+        for each in decisions
+        if each.candidates
+    )
+    if confidence >= TRUSTED:
         return decision
     action = format_action(decision.action)
-    reason = f"{action} may change something, and the confidence in it is {confidence:.0%}"
+    reason = f"{action} may change something, and the confidence in the steps is {confidence:.0%}"
     return replace(decision, action=GiveUp(reason))
+
+
+def _is_sending(action: Action, observation: Observation) -> bool:
+    """Whether an action may send, save or delete something: it presses a button or a key."""
+    if isinstance(action, Press):
+        return True
+    node = observation.node(mark_of(action, observation))
+    return isinstance(action, Click) and node is not None and node.role == "button"
 
 
 def sampled(

@@ -14,7 +14,7 @@ from webagent.memory import Memory, MemoryMismatch, scene_of
 from webagent.memory.explain import explain
 from webagent.memory.failures import blame_steps
 from webagent.memory.memory import VERSION
-from webagent.policy.remembering import refuse
+from webagent.policy.remembering import MEMORY, refuse
 from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
 
@@ -300,15 +300,25 @@ def test_what_is_written_behind_a_fields_text_keeps_what_stood_between() -> None
     assert proposed(memory, tagged("new", "one", "two"), 0) == Fill(5, "one, two")
 
 
-def test_what_may_send_something_is_given_up_below_the_confidence_of_own_cases() -> None:
+def test_what_may_send_something_is_given_up_where_any_step_before_it_was_doubtful() -> None:
     memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
     new = look_up("new", "10050", 70)
     page = (Node(7, "button", "Delete"), link(8, "Back"))
     shown = replace(new.steps[0].observation, nodes=page)
-    memory.least_confident = 0.5
-    for mark, confidence, is_refused in ((7, 0.01, True), (7, 0.9, False), (8, 0.01, False)):
-        held = Candidate(format_action(Click(mark)), math.log(confidence))
-        found = refuse(memory, Decision(Click(mark), candidates=(held,)), new, shown)
+
+    def chosen(action: Action, confidence: float, source: str = MEMORY) -> Decision:
+        held = Candidate(format_action(action), math.log(confidence))
+        return Decision(action, source=source, candidates=(held,))
+
+    for before, mark, confidence, is_refused in (
+        (chosen(Fill(5, "10050"), 0.9), 7, 0.9, False),
+        (chosen(Fill(5, "10050"), 0.01), 7, 0.9, True),
+        (chosen(Fill(5, "10050"), 0.6, "policy"), 7, 0.9, True),
+        (chosen(Fill(5, "10050"), 0.7), 7, 0.6, True),
+        (chosen(Fill(5, "10050"), 0.9), 8, 0.01, False),
+    ):
+        begun = replace(new, steps=(replace(new.steps[0], decision=before),))
+        found = refuse(memory, chosen(Click(mark), confidence), begun, shown)
         assert isinstance(found.action, GiveUp) == is_refused
 
 
