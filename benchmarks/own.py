@@ -8,6 +8,7 @@ answer = "press@example.org"
 compare = "text"
 """
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -45,7 +46,7 @@ def suite(options: Options, subset: str = "") -> Suite:
     if options.files is None:
         raise TasksMissing("name the TOML file of your tasks with --files tasks.toml")
     if options.files.suffix == ".jsonl":
-        return proposed.suite(options)
+        return replace(proposed.suite(options), id=f"own@{VERSION}")
     return make_suite(f"own@{VERSION}", read(options.files).values(), groups={})
 
 

@@ -287,7 +287,9 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     ):
         if listed := list(lines):
             console.print(build_table(title, names, listed))
-    _print_sentences(console, map(format_learning, summary.get("learning", ())))
+    for row in summary.get("learning", ()):
+        if row["arm"] != "control" or row["demonstrations"]:  # else it had nothing to go over again
+            console.print(f"• {format_learning(row)}")
     _print_sentences(console, map(format_student, summary.get("students", ())))
     _print_sentences(console, map(format_macro, summary.get("macro", ())))
     _print_sentences(console, summary.get("notes", ()))

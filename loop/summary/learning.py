@@ -106,7 +106,8 @@ def format_learning(row: LearningRow) -> str:
         sentences.append(
             f"{row['collected']:,} episodes played"
             + f", {row['played']:,} of them on proposed tasks" * bool(row["played"] or row["kept"])
-            + f"; {judge} passed {row['succeeded']:,} and left {row['unjudged']:,} undecided"
+            + f"; {judge} passed {row['succeeded']:,}"
+            + f" and left {row['unjudged']:,} undecided" * bool(row["unjudged"])
         )
         if why := row.get("silent"):
             sentences.append(f"{judge} decided no episode, so none of them teaches anything: {why}")

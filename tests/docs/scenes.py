@@ -100,6 +100,6 @@ def endpoint_file(place: Place) -> None:
 
 
 def task_lines(name: str, *tasks: dict[str, Any]) -> Lay:
-    """A file of tasks, a line each, as `webagent benchmark proposed --files` reads it."""
+    """A file of tasks, a line each, as `webagent benchmark own --files` reads it."""
     lines = [{"task": task, "source": "manual", "reason": "for a test"} for task in tasks]
     return written(name, "".join(json.dumps(line) + "\n" for line in lines))

@@ -37,7 +37,7 @@ class Scene:
     """Programs without which the page's commands are not run."""
 
 
-OWN = "webagent benchmark proposed --files mysite/tasks.jsonl --sites mysite/sites.toml"
+OWN = "webagent benchmark own --files mysite/tasks.jsonl --sites mysite/sites.toml"
 ONE = "webagent benchmark --tasks click-test --seeds 1"
 SERVED = "--policy endpoint --model NAME"
 
@@ -103,7 +103,7 @@ PLAYED: dict[str, Play] = {
     "webagent --completion fish": Play(says=("complete",)),
     "webagent mcp --help": Play(says=("--",)),
     "webagent serve --help": Play(says=("--max-sessions",)),
-    "webagent improve --benchmark proposed --files mysite/practice.jsonl --sites mysite/sites.toml"
+    "webagent improve --benchmark own --files mysite/practice.jsonl --sites mysite/sites.toml"
     " --arms none self --rounds 1 --steps 150 --round-tokens 20000 --repeats 1 --evaluate 1"
     " --name learned": Play(says=("self succeeds in 100.0 % of 3",), slow=True),
     "webagent site list --files mysite/sites.toml": Play(says=("notes@1",)),
@@ -151,7 +151,7 @@ READ: dict[str, tuple[str, ...]] = {
         " --measured-by judge:webvoyager --judge-model NAME",
         "webagent improve --judge cascade(reward:trained/model, judge:evidence)"
         " --judge-model NAME --max-cost 5",
-        "webagent improve --benchmark proposed --files docs/example/practice.jsonl"
+        "webagent improve --benchmark own --files docs/example/practice.jsonl"
         " --sites docs/example/sites.toml",
         "webagent improve --benchmark own --files tasks.toml --held-out 0.5",
         "webagent improve --benchmark fossil --proposals runs/NAME/proposals.jsonl",

@@ -318,6 +318,18 @@ def test_the_table_of_a_single_arm_shows_its_intervals_and_both_rules(store: Sto
     assert "raw > 0" in text.getvalue()
 
 
+def test_only_what_could_be_learned_from_is_said(store: Store) -> None:
+    fill(store, RATES)
+    counts = ("collected", "played", "succeeded", "unjudged", "dreamt", "dreams_kept", "successes")
+    nothing = {"judge": JUDGE, "demonstrations": 0, **dict.fromkeys(counts, 0)}
+    store.put_state("learning:control:0:1", nothing)
+    store.put_state("learning:self:0:1", {**nothing, "collected": 9, "succeeded": 4})
+    text = StringIO()
+    print_summary(summarize(store, META), PlainConsole(file=text, width=300))
+    assert "self, round 1: 9 episodes played; checks_hold passed 4; learnt" in text.getvalue()
+    assert "control, round 1" not in text.getvalue()
+
+
 def test_every_compared_arm_exists() -> None:
     assert {name for pair in PAIRS for name in pair} <= ARMS.keys()
 

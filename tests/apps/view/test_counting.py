@@ -45,6 +45,17 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
+def test_the_rate_of_a_list_is_that_of_the_evaluation(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "one", create=True) as store:
+        for phase, outcomes in {"demonstrate": "111", "collect": "00", "evaluate": "10"}.items():
+            for index, outcome in enumerate(outcomes):
+                place = Provenance(arm="self", phase=phase, index=index)
+                measure(store, place, "click-link", index, outcome == "1")
+    tally = count_outcomes(ContentsCache().contents(Archive(tmp_path).run("one")).lines)
+    assert (tally["count"], tally["scored"], tally["success"]) == (7, 2, 0.5)
+    assert tally["episodes"] == "evaluation episodes"
+
+
 @pytest.fixture
 def contents(run: Path) -> Contents:
     return ContentsCache().contents(Archive(run.parent).run("one"))

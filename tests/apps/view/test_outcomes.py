@@ -15,6 +15,8 @@ from apps.view.contents import Archive
 from apps.view.episode.film import changed_lines
 from apps.view.pages import Pages
 from loop.folder import PROGRESS, RunFolder
+from loop.notes import read_warnings
+from loop.summary import RunMeta, summarize, write_summary
 from tests.fakes.run import JUDGE, episode, measure
 from webagent.records import Ending, Node, Observation, Provenance, Score
 from webagent.store import Store
@@ -220,6 +222,55 @@ def test_a_run_in_training_shows_phase_loss_and_what_was_measured(runs: Path, vi
         assert "Nothing has been measured" not in text and "stored nothing for a while" not in text
         assert "live</span>" in get(f"{address}/")
     assert "policy 45%" not in get(f"{address}/run/half")  # closed, as its process ended
+
+
+def test_a_run_repeats_the_command_as_it_is_typed_and_each_warning_once(
+    tmp_path: Path, view: View
+) -> None:
+    command = ["webagent", "improve", "--name", "my run"]
+    folder = RunFolder.create(tmp_path / "runs" / "flat", ResumableSettings(), command)
+    with folder.store() as store:
+        measure(store, Provenance(phase="evaluate", arm="self"), "click-link", 1, True)
+        store.put_state("training:self:0", "nothing more is gained")
+        notes = tuple(read_warnings(store))
+        meta = RunMeta("miniwob@1", ("click-link",), "", folder.note_origin(), JUDGE, notes=notes)
+        write_summary(summarize(store, meta), folder.path)
+    text = get(f"{view(tmp_path / 'runs')}/run/flat")
+    assert "webagent improve --name &#39;my run&#39;" in text
+    assert text.count("nothing more is gained") == 1
+
+
+def test_a_comparison_opens_on_a_run_of_the_same_benchmark(tmp_path: Path, view: View) -> None:
+    runs = tmp_path / "runs"
+    with Store.open(runs / "shop", create=True) as store:
+        played = episode(Provenance(phase="evaluate"), "buy", 1, True)
+        store.add(replace(played, task=replace(played.task, id="shop/buy@1")))
+    for age, name in enumerate(("shop", "early", "first")):
+        run = runs / name if name == "shop" else measured_run(runs, name, is_over=True)
+        for file in run.iterdir():
+            os.utime(file, (time.time() - 1000 * age,) * 2)
+    text = get(f"{view(runs)}/compare/runs?a=first")
+    assert '<option value="early" selected' in text.split('name="b"')[1]
+
+
+def test_a_page_without_a_verdict_names_a_judge_that_can_give_one(runs: Path, view: View) -> None:
+    address = view(runs)
+    with Store.open(runs / "kayak") as store:
+        (id,) = store.ids()
+    text = get(f"{address}/run/kayak/episode/{id}")
+    assert "--with judge:webvoyager --model NAME" in text and "--with rules" not in text
+
+
+def test_each_row_of_a_tasks_page_names_its_arm(tmp_path: Path, view: View) -> None:
+    run = measured_run(tmp_path / "runs", "whole", is_over=True)
+    with Store.open(run) as store:
+        for round in (1, 2):
+            measure(
+                store, Provenance(phase="evaluate", arm="a", round=round), "click-link", 1, True
+            )
+    rows = get(f"{view(tmp_path / 'runs')}/run/whole/task/click-link").split("<tbody>")[1]
+    rows = rows.partition("</tbody>")[0]
+    assert rows.count("<tr") == rows.count('<th scope="row"><span class="key') == 3
 
 
 def test_elements_that_only_got_other_marks_have_not_changed() -> None:

@@ -25,6 +25,16 @@ def test_a_fresh_model_loads_spells_everything_and_answers_in_turn(tmp_path: Pat
     assert words.eos_token == "<|end|>" and model.config.eos_token_id == words.eos_token_id
 
 
+def test_a_model_is_written_without_a_word_of_the_library(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from transformers.utils import logging
+
+    logging.enable_progress_bar()
+    create_model(tmp_path / "model", ["one two three"], ModelShape(300, 16, 1, 1, 64))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_the_same_texts_and_seed_give_the_same_model(tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         create_model(tmp_path / name, TEXTS, SMALL, seed=seed)
