@@ -128,7 +128,7 @@ def _time(name: str, course: "TrainConfig", lengths: "Lengths", tokens: int, of:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     speed = measure_speed(device, torch.bfloat16 if course.bf16 else torch.float32)
     plan = plan_memory(name, course, lengths, device=device)
-    hours = estimate_hours(plan, tokens, speed, recomputed=course.gradient_checkpointing)
+    hours = estimate_hours(plan, tokens, speed, course)
     return f"about {hours:,.1f} hours {of} ({speed / 1e12:,.2f} TFLOPS measured here)"
 
 

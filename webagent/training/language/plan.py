@@ -247,10 +247,12 @@ def measure_speed(device: torch.device, dtype: torch.dtype) -> float:
     return float(2 * size**3 / (time.perf_counter() - started))
 
 
-def estimate_hours(plan: MemoryPlan, tokens: float, speed: float, *, recomputed: bool) -> float:
-    """Return the hours of training on so many tokens: 6 operations a weight and token, 8 where
-    activations are computed again."""
-    return (8 if recomputed else 6) * plan.parameters * tokens / (_EFFICIENCY * speed) / 3600
+def estimate_hours(plan: MemoryPlan, tokens: float, speed: float, config: TrainConfig) -> float:
+    """Return the hours of training on so many tokens: for each weight and token 2 operations
+    forward, 2 for the gradients of activations, 2 for those of weights that are trained, and 2
+    where activations are computed again."""
+    operations = 4 + 2 * (config.lora is None) + 2 * config.gradient_checkpointing
+    return operations * plan.parameters * tokens / (_EFFICIENCY * speed) / 3600
 
 
 def format_plan(plan: MemoryPlan, config: TrainConfig, lengths: Lengths) -> list[tuple[str, str]]:
