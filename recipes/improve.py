@@ -14,6 +14,7 @@ from benchmarks.sites.hosting import Hosting
 from loop.arms import ARMS, Arm, arms_of
 from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
+from loop.console.screen import results_console
 from loop.costs import note_stop, read_stop_reason, run_within_caps
 from loop.executors.executor import check_workers, format_executor
 from loop.folder import RunFolder
@@ -160,7 +161,7 @@ def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
         page = write_report(summary, store, folder.path)
     print_summary(summary)
     if story := format_story(summary, is_untrained=config.learner == "builtin"):
-        print(f"\n{story}")
+        results_console().print(f"\n{story}")
     view = shlex.join(["webagent", "view", str(folder.path)])
     print(f"\nreport: {page}\nnumbers: {numbers}\nevery page and step: {view}")
     return RunSummary(**summary, run=str(folder.path), report=str(page))

@@ -46,8 +46,10 @@ class PlainConsole(Console):
 
 
 def results_console(width: int = _WIDTH) -> Console:
-    """Return where results are shown: the terminal, or a pipe as wide as `width`."""
+    """Return where results are shown: the terminal, where lines end between words, or a pipe as
+    wide as `width`."""
     console = PlainConsole()
+    console.soft_wrap = not console.is_terminal
     return console if console.is_terminal else PlainConsole(width=width)
 
 

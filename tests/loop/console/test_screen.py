@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.cells import cell_len
 
-from loop.console.screen import PlainConsole, build_table
+from loop.console.screen import PlainConsole, build_table, results_console
 
 
 def draw(columns: int, *, is_terminal: bool = False) -> list[str]:
@@ -51,3 +51,15 @@ def test_what_is_told_cannot_steer_the_terminal() -> None:
     console = PlainConsole(said, width=80)
     console.print("a title\x1b]0;mine\x07\x1b[2J and [bold]words[/bold]")
     assert said.getvalue() == "a title�]0;mine��[2J and [bold]words[/bold]\n"
+
+
+@pytest.mark.parametrize("is_terminal", ["1", "0"])
+def test_lines_end_between_words_on_a_terminal_and_nowhere_in_a_pipe(
+    is_terminal: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("TTY_COMPATIBLE", is_terminal)
+    results_console(20).print("what happened, in words")
+    wrapped, whole = ["what happened, in", "words"], ["what happened, in words"]
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert printed == (wrapped if is_terminal == "1" else whole)
