@@ -27,7 +27,7 @@ _SCREENSHOT = 1_300
 """Tokens of a screenshot of 1280 by 720 pixels, as Qwen2.5-VL counts them."""
 _REPLY = 60
 """Tokens of a usual reply."""
-_REFERRING = ("dpo", "kto", "webrl")
+_REFERRING = ("dpo",)
 
 
 def find_base(place: str) -> str:

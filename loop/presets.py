@@ -59,7 +59,8 @@ PRESETS = {
         demonstrations=3,
         proposer="failures",
         proposals_solved_by="policy",
-        objective="webrl",
+        objective="grpo",
+        samples=4,
         learning_rate=1e-6,
     ),
     "dreamgym": compose(
@@ -96,6 +97,8 @@ LACKING: Mapping[str, tuple[str, ...]] = {
     ),
     "pae": ("tasks are proposed from pages that were visited, ten a round unless --propose says",),
     "webrl": (
+        "the policy follows advantages within groups of episodes (`grpo`), not the published"
+        " regression on a critic's",
         "no critic tells which new tasks are worth trying: the policy has to solve them in one of"
         " three tries",
         "steps of earlier rounds are not replayed by their perplexity: that is --replay of webagent"

@@ -136,7 +136,7 @@ class ImproveConfig:
     that it has examples of only after a try has failed. Default: 1.2 for it, 1 for language
     models."""
     samples: int = 1
-    """Episodes per sampled task, for objectives that compare episodes: `dpo`, `grpo`, `gspo`."""
+    """Episodes per sampled task, for objectives that compare episodes: `dpo`, `grpo`."""
     memory: Literal["on", "off"] = "on"
     """`on`: memory repeats what was demonstrated or judged a success on similar pages, and the
     network acts where memory knows nothing similar; `off`: the network alone."""

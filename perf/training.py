@@ -28,9 +28,7 @@ from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.losses import Clipping
 from webagent.training.language.objectives import (
-    Desirable,
     Objective,
     PolicyGradient,
     Preference,
@@ -40,7 +38,7 @@ from webagent.training.language.rows import TokenRow
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import TrainingUnit, pair_rows
 
-KINDS = ("sft", "dpo", "kto", "grpo")
+KINDS = ("sft", "dpo", "grpo")
 SIZES = (
     ("prompt", 768),
     ("reply", 32),
@@ -119,12 +117,8 @@ def objective(kind: str, rows: list[TokenRow]) -> tuple[Objective, list[Training
     if kind == "dpo":
         return Preference(), [pair_rows(a, b) for a, b in zip(rows[1::2], rows[::2], strict=True)]
     units = [TrainingUnit((each,), better=i % 2) for i, each in enumerate(rows)]
-    others: dict[str, Objective] = {
-        "sft": Supervised(),
-        "kto": Desirable(),
-        "grpo": PolicyGradient(Clipping()),
-    }
-    return others[kind], units
+    # A cap of 1 on samples that were unlikely: TRL's loss without importance weights.
+    return Supervised() if kind == "sft" else PolicyGradient(cap=1.0), units
 
 
 def ours(kind: str, who: str, sizes: Namespace) -> tuple[nn.Module, Update]:

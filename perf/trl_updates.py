@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from webagent.training.language.rows import TokenRow
-from webagent.training.language.selection import mismatch_replies
 from webagent.training.language.units import TrainingUnit
 
 warnings.filterwarnings("ignore", category=FutureWarning)
@@ -132,26 +131,6 @@ def _dpo(
     return trainer, lambda: dict(trainer.data_collator(examples))
 
 
-def _kto(
-    policy: nn.Module, reference: nn.Module, rows: Sequence[TokenRow], units: Sequence[TrainingUnit]
-) -> Any:
-    from trl import KTOConfig, KTOTrainer
-
-    examples = []
-    for row, stranger, unit in zip(rows, mismatch_replies(rows), units, strict=True):
-        prompt, reply = _split(row)
-        example = {"prompt_ids": prompt, "completion_ids": reply, "label": unit.better > 0}
-        examples.append(example | {"KL_completion_ids": _split(stranger)[1]})
-    trainer = KTOTrainer(
-        policy,
-        ref_model=reference,
-        args=_config(KTOConfig, beta=0.1, max_length=None),
-        train_dataset=_data([{"prompt": "a", "completion": "b", "label": True}] * 8),
-        processing_class=_tokenizer(),
-    )
-    return trainer, lambda: dict(trainer.data_collator(examples))
-
-
 def _grpo(
     policy: nn.Module, _: nn.Module, rows: Sequence[TokenRow], __: Sequence[TrainingUnit]
 ) -> Any:
@@ -175,9 +154,6 @@ def _generated(rows: Sequence[TokenRow], longest: int) -> dict[str, Tensor]:
     start = rows[0].spans[0][0]
     filled = [longest - len(row.ids) + start for row in rows]
     replies = [[*row.ids[start:], *[0] * more] for row, more in zip(rows, filled, strict=True)]
-    sampled = [
-        [*row.log_probs[start:], *[0.0] * more] for row, more in zip(rows, filled, strict=True)
-    ]
     mask = [[1] * (longest - more) + [0] * more for more in filled]
     prompts = torch.tensor([row.ids[:start] for row in rows])
     return {
@@ -185,10 +161,9 @@ def _generated(rows: Sequence[TokenRow], longest: int) -> dict[str, Tensor]:
         "prompt_mask": torch.ones_like(prompts),
         "completion_ids": torch.tensor(replies),
         "completion_mask": torch.tensor(mask),
-        "old_per_token_logps": torch.tensor(sampled),
         "advantages": torch.tensor([row.advantages[start] for row in rows]),
         "num_items_in_batch": torch.tensor(float(sum(map(sum, mask)))),
     }
 
 
-_MAKERS = {"sft": _sft, "dpo": _dpo, "kto": _kto, "grpo": _grpo}
+_MAKERS = {"sft": _sft, "dpo": _dpo, "grpo": _grpo}

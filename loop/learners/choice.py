@@ -9,7 +9,7 @@ from loop.training.settings import WeightSettings
 from webagent.errors import UsageError, unknown_name
 
 LEARNERS = ("builtin", "local:FOLDER", "endpoint")
-_COMPARING = ("dpo", "grpo", "gspo")
+_COMPARING = ("dpo", "grpo")
 """Objectives that learn nothing from one episode of a task and seed."""
 
 

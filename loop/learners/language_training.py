@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _EPOCHS = 10_000
 """A training goes over what there is until its tokens are spent, as the control's does."""
-_ON_POLICY = ("dpo", "webrl", "grpo", "gspo")
+_ON_POLICY = ("dpo", "grpo")
 """Objectives that compare what one policy did with each other: the latest round alone."""
 
 

@@ -1,10 +1,8 @@
 """What the stored episodes of runs teach, as units of rows for the trainer."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from evaluators.reward.language import RewardQuestions, outcome_row
@@ -34,9 +32,6 @@ if TYPE_CHECKING:
 
 Scores = Mapping[str, float]
 """By episode id; an episode that no evaluator could score is not among them."""
-
-CAP = 2.0
-"""Maximum importance weight of a token, as in Truncated Importance Sampling."""
 
 
 def build_units(
@@ -73,8 +68,6 @@ def build_units(
         wanted = {
             "sft": "successes to imitate",
             "dpo": "a success and a failure at one task and seed",
-            "kto": "scored episodes",
-            "webrl": "scored episodes that a model with token ids sampled",
         }.get(settings.objective, "episodes of one task and seed, sampled by a model, that differ")
         raise SetupError(
             f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
@@ -88,8 +81,7 @@ def _policy_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
 ) -> list[TrainingUnit]:
     """Return the units of a policy's objective: successes without steps that led nowhere; a success
-    beside a failure at the same task and seed; each step as good as its episode; or sampled steps
-    with their advantages."""
+    beside a failure at the same task and seed; or sampled steps with their advantages."""
     by_id, most = {one.id: one for one in episodes}, settings.most or None
     groups = {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
     match settings.objective:
@@ -109,20 +101,6 @@ def _policy_units(
                 for pair in pair_episodes(scores, groups, most=most)
             )
             return [pair_rows(better, worse) for better, worse in sides if better and worse]
-        case "kto":
-            return [
-                TrainingUnit((row,), better=int(scores[one.id] >= 0.5))
-                for one in episodes
-                for row in make_step_rows(one, encode=encode)
-            ]
-        case "webrl":
-            # WebRL's, the share of a task's episodes that succeed in place of a critic.
-            by_task: defaultdict[str, list[float]] = defaultdict(list)
-            for one in episodes:
-                by_task[one.task.name].append(scores[one.id])
-            advantages = {
-                one.id: scores[one.id] - fmean(by_task[one.task.name]) for one in episodes
-            }
         case _:
             # Groups without any difference are dropped.
             rewards = {one.id: scores[one.id] for one in episodes}
@@ -137,27 +115,14 @@ def _policy_units(
 
 
 def make_objective(how: WeightSettings) -> "Objective":
-    """What is minimised, with the bounds of the papers."""
+    """What is minimised."""
     from webagent.training.language import objectives
-    from webagent.training.language.losses import Clipping, Desirability
 
-    beta = how.beta
     match how.objective:
         case "dpo":
-            return objectives.Preference(0.1 if beta is None else beta)
-        case "kto":
-            return objectives.Desirable(Desirability(beta=0.1 if beta is None else beta))
-        case "webrl":
-            return objectives.Regression(1.0 if beta is None else beta)
+            return objectives.Preference(0.1 if how.beta is None else how.beta)
         case "grpo":
-            bounds = Clipping(high=0.28, divergence=beta or 0.0, cap=CAP)
-            return objectives.PolicyGradient(bounds, recomputed=True)
-        case "gspo":
-            bounds = Clipping(
-                *(3e-4, 4e-4), level="sequence", per="sequence", divergence=beta or 0.0
-            )
-            bounds = replace(bounds, cap=CAP)
-            return objectives.PolicyGradient(bounds, recomputed=True)
+            return objectives.PolicyGradient(how.beta or 0.0)
         case _:
             return objectives.Supervised()
 

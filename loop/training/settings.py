@@ -17,8 +17,7 @@ from webagent.training.tracking import Tracker, check_trackers
 MODEL = "model"
 """Folder of the trained weights, in the output folder."""
 Role: TypeAlias = Literal["policy", "world", "reward"]
-Objective: TypeAlias = Literal["sft", "dpo", "kto", "webrl", "grpo", "gspo"]
-REPLAYED = (("policy", "sft"), ("policy", "webrl"))
+Objective: TypeAlias = Literal["sft", "dpo", "grpo"]
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,11 @@ class WeightSettings:
 
     objective: Important[Objective] = "sft"
     """Training objective. `sft` imitates successes. `dpo` uses pairs of a success and a failure
-    with the same task and seed, `kto` uses both unpaired. `webrl`, `grpo` and `gspo` follow
-    advantages and need episodes sampled by a model. World and reward models use `sft`."""
+    with the same task and seed. `grpo` follows advantages and needs episodes sampled by a model.
+    World and reward models use `sft`."""
     beta: float | None = None
-    """Strength of the penalty for diverging from the reference model. Default: 0.1 with `dpo` and
-    `kto`, 1 with `webrl`, no penalty with `grpo` and `gspo`."""
+    """Strength of the penalty for diverging from the reference model. Default: 0.1 with `dpo`,
+    no penalty with `grpo`."""
     world_modelling: bool = False
     """With `sft`: also learn what the actions of all episodes changed, failures included (implicit
     world modelling, arXiv 2510.08558)."""
@@ -190,9 +189,9 @@ class TrainSettings:
             raise UsageError(
                 f"a {self.role} model is trained with --objective sft, not {self.objective}"
             )
-        if self.replay and (self.role, self.objective) not in REPLAYED:
+        if self.replay and (self.role, self.objective) != ("policy", "sft"):
             raise UsageError(
-                "--replay is for a policy that is trained with --objective sft or webrl: the others"
+                "--replay is for a policy that is trained with --objective sft: the others"
                 " compare episodes of one time with each other"
             )
         if self.adapter and not self.model:

@@ -3,7 +3,6 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from statistics import fmean, stdev
 
@@ -52,30 +51,6 @@ def compute_step_weights(trajectory: Trajectory) -> tuple[float, ...]:
         strayed = index in nowhere and step.decision.source != "demonstration"
         weights.append(float(not (had_no_effect or strayed)))
     return tuple(weights)
-
-
-def mismatch_replies(rows: Sequence[TokenRow]) -> list[TokenRow]:
-    """Each row's prompt with the reply of the row before it, the first with the last's: the pairs
-    from which KTO estimates its baseline, as TRL makes them.
-
-    Rows of one reply each. A constraint does not come along: the reply was not sampled under it.
-    """
-    found = []
-    for row, other in zip(rows, [*rows[-1:], *rows[:-1]], strict=True):
-        [(start, _)], [(begin, end)] = row.spans, other.spans
-        ids = row.ids[:start] + other.ids[begin:end]
-        found.append(
-            replace(
-                row,
-                ids=ids,
-                weights=(0.0,) * start + (1.0,) * (end - begin),
-                log_probs=(),
-                allowed=(),
-                advantages=(),
-                spans=((start, len(ids)),),
-            )
-        )
-    return found
 
 
 def pair_episodes(

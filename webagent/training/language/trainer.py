@@ -37,14 +37,13 @@ from webagent.training.language.preparation import (
     prepare_model,
     save_adapter,
 )
-from webagent.training.language.rows import TokenRow
 from webagent.training.language.sharding import (
     gather,
     is_sharding_asked,
     shard_model,
     walk_in_step,
 )
-from webagent.training.language.units import TrainingUnit, context_length
+from webagent.training.language.units import TrainingUnit
 
 _T = TypeVar("_T")
 
@@ -169,24 +168,6 @@ class GradientAccumulator:
             reference=before,
         )
         return scored, sum((0 * each.sum() for each in read[own:]), 0.0)
-
-    def log_ratios(self, rows: Sequence[TokenRow]) -> tuple[float, float]:
-        """Return the sum of the rows' log-ratios to the reference, and the count of the rows.
-
-        Rows beyond the context are left out.
-        """
-        longest = context_length(self.model) or math.inf
-        rows = [row for row in rows if len(row.ids) <= longest]
-        total = found = 0.0
-        sheets = lay_out(rows, self.packing) if rows else []
-        for sheet, counts, _ in walk_in_step(sheets, *self.place):
-            assert self.reference is not None
-            before = self.reference(sheet, rows, self.reading)
-            with torch.no_grad():
-                now = compute_likelihood(self.model, sheet, rows, self.reading)
-            total += float((now - before).sum()) * counts
-            found += len(sheet.rows) * counts
-        return total, found
 
 
 def _in_order(sheets: Sequence[Sheet], values: Sequence[Tensor]) -> Tensor:
@@ -320,11 +301,7 @@ class Trainer:
         started = time.perf_counter()
         mine = self._share(units)
         self.model.train()
-        extra = self._share(self.objective.extra(units))
-        ratios, replies = self._retry(
-            [TrainingUnit((row,)) for row in extra], lambda: self._learner.log_ratios(extra)
-        )
-        totals = replace(count_totals(units), extra=(self._sum(ratios), self._sum(replies)))
+        totals = count_totals(units)
 
         def attempt() -> tuple[float, FigureSums]:
             sums = FigureSums()

@@ -11,8 +11,7 @@ import torch
 
 from tests.webagent.training.language.small import llama, rows
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.losses import Desirability
-from webagent.training.language.objectives import Desirable
+from webagent.training.language.objectives import PolicyGradient
 from webagent.training.language.run import train
 from webagent.training.language.sharding import gather
 from webagent.training.language.trainer import Trainer
@@ -27,9 +26,9 @@ def main() -> None:
     config = TrainConfig(
         units_per_step=5, learning_rate=1e-2, epochs=2, checkpoint_every=2, lora=lora
     )
-    objective = Desirable(Desirability(beta=0.5))
+    objective = PolicyGradient(penalty=0.5)
     trainer = Trainer(llama(1), objective, config, reference=None if lora else llama(2))
-    units = [TrainingUnit((each,), better=number % 2) for number, each in enumerate(rows(11))]
+    units = [TrainingUnit((each,)) for each in rows(11)]
     report = train(trainer, units, folder)
     held = sum(getattr(p, "to_local", lambda p=p: p)().numel() for p in trainer.model.parameters())
     whole = [gather(p.detach()).double() for p in trainer.model.parameters()]

@@ -12,7 +12,7 @@ from webagent.errors import ModelError, SetupError, StoreError
 from webagent.training.language import run
 from webagent.training.language.checkpoint import CheckpointFolder
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.objectives import LossPart, Supervised
+from webagent.training.language.objectives import LossPart, PolicyGradient, Supervised
 from webagent.training.language.run import train
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import accept_units
@@ -66,13 +66,14 @@ def stopped(folder, after, **settings):
     """A training that fails after some updates, as a machine that goes away would stop it."""
 
     class Stops(Supervised):
-        count = 0
+        count, update = 0, None
 
-        def extra(self, units):
-            Stops.count += 1
+        def __call__(self, scored, whole):
+            Stops.count += whole is not Stops.update
+            Stops.update = whole
             if Stops.count > after:
                 raise ModelError("gone")
-            return super().extra(units)
+            return super().__call__(scored, whole)
 
         def __repr__(self):
             return repr(Supervised())
@@ -99,7 +100,7 @@ def test_a_stopped_training_goes_on_after_its_last_checkpoint(tmp_path):
     [
         ({"learning_rate": 0.5}, "learning_rate was 0.01, is 0.5"),
         ({"offered": rows(11)}, "the rows changed"),
-        ({"objective": Supervised("sequence")}, "the objective changed"),
+        ({"objective": PolicyGradient()}, "the objective changed"),
         ({"model": Bigram()}, "weights of another model"),
         ({"lora": LoraSettings(), "model": llama(2)}, "lora was None"),
     ],

@@ -14,10 +14,8 @@ from tests.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
 from tests.webagent.training.language.small import log_probs
 from webagent.training.language.losses import (
-    Clipping,
     TaughtTokens,
     policy_gradient,
-    sequence_sums,
     supervised,
     taught_tokens,
 )
@@ -151,13 +149,9 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> nn.Module:
     return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64)
 
 
-GSPO = Clipping(3.0, 4.0, "sequence", "sequence")
 LOSSES: dict[str, Callable[[Tensor, TaughtTokens], Tensor]] = {
-    "supervised per token": lambda now, t: supervised(now, t.weights, t.sequences),
-    "supervised per step": lambda now, t: supervised(now, t.weights, t.sequences, "sequence"),
-    "grpo": lambda now, t: policy_gradient(now, t, Clipping(3.0, 4.0)),
-    "gspo": lambda now, t: policy_gradient(now, t, GSPO),
-    "steps": lambda now, t: sequence_sums(now, t.sequences, t.count).square().mean(),
+    "supervised": lambda now, t: supervised(now, t.weights),
+    "grpo": policy_gradient,
 }
 
 

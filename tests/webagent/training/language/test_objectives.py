@@ -8,12 +8,9 @@ import torch
 from tests.webagent.training.language.small import llama, rows
 from webagent.training.language.config import TrainConfig
 from webagent.training.language.likelihood import compute_log_probs
-from webagent.training.language.losses import Clipping, Desirability
 from webagent.training.language.objectives import (
-    Desirable,
     PolicyGradient,
     Preference,
-    Regression,
 )
 from webagent.training.language.packing import Packing
 from webagent.training.language.trainer import Trainer
@@ -41,12 +38,8 @@ def as_sampled(model, each):
 @pytest.mark.parametrize(
     "objective",
     [
-        PolicyGradient(Clipping(low=10, high=10)),
-        PolicyGradient(Clipping(low=10, high=10, level="sequence", per="sequence")),
-        PolicyGradient(Clipping(), recomputed=True),
+        PolicyGradient(),
         Preference(beta=0.5),
-        Desirable(Desirability(beta=0.5)),
-        Regression(beta=1.0),
     ],
     ids=repr,
 )

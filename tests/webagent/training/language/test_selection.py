@@ -12,7 +12,6 @@ from webagent.records import Ending, Trajectory
 from webagent.training.language.rows import make_step_rows
 from webagent.training.language.selection import (
     compute_step_weights,
-    mismatch_replies,
     pair_episodes,
     perplexity,
     select_by_perplexity,
@@ -63,15 +62,6 @@ def test_masked_steps_stay_in_later_prompts_and_teach_nothing() -> None:
     [row] = make_step_rows(played(one, two), weights=(0, 1))
     assert row.ids == (1, 2, 3, 4, 5)
     assert row.weights == (0, 0, 0, 0, 1)
-
-
-def test_mismatched_rows_keep_their_prompts_and_change_replies_in_a_circle() -> None:
-    decisions = [sampled((i, i), (10 + i,) * (i + 1), allowed=CHOICE) for i in range(3)]
-    rows = make_step_rows(played(*decisions), advantages=[1.0, 2.0, 3.0])
-    strangers = mismatch_replies(rows)
-    assert [row.ids for row in strangers] == [(0, 0, 12, 12, 12), (1, 1, 10), (2, 2, 11, 11)]
-    assert [row.weights for row in strangers] == [(0, 0, 1, 1, 1), (0, 0, 1), (0, 0, 1, 1)]
-    assert not any(row.has_behaviour or row.allowed or row.advantages for row in strangers)
 
 
 def test_pairs_of_episodes_are_of_one_group_and_apart() -> None:

@@ -16,18 +16,14 @@ from tests.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import played, sampled
 from tests.webagent.training.language.small import log_probs
 from webagent.training.language.losses import (
-    Clipping,
-    Desirability,
     Pairs,
-    desirability,
     policy_gradient,
     preferences,
-    sequence_sums,
     supervised,
     taught_tokens,
 )
 from webagent.training.language.rows import TokenRow, make_step_rows, merge_rows
-from webagent.training.language.selection import compute_group_advantages, mismatch_replies
+from webagent.training.language.selection import compute_group_advantages
 
 pytestmark = [
     pytest.mark.very_slow,
@@ -160,7 +156,7 @@ def test_supervised_is_equal_to_sft_trainer(bench: Bench) -> None:
     theirs = trainer.compute_loss(trainer.model, dict(batch))
     own = load(bench.policy)
     taught = taught_tokens(rows)
-    ours = supervised(log_probs(own, rows), taught.weights, taught.sequences)
+    ours = supervised(log_probs(own, rows), taught.weights)
     agree("sft", ours, own, theirs, trainer.model)
 
 
@@ -190,8 +186,8 @@ def test_preferences_are_equal_to_dpo_trainer(bench: Bench, beta: float) -> None
     own, reference = load(bench.policy), load(bench.reference)
 
     def sums(model: nn.Module, rows: Sequence[TokenRow]) -> Tensor:
-        taught = taught_tokens(rows)
-        return sequence_sums(log_probs(model, rows), taught.sequences, taught.count)
+        counts = [sum(map(bool, row.weights)) for row in rows]
+        return torch.stack([part.sum() for part in log_probs(model, rows).split(counts)])
 
     with torch.no_grad():
         frozen = sums(reference, chosen), sums(reference, rejected)
@@ -199,61 +195,11 @@ def test_preferences_are_equal_to_dpo_trainer(bench: Bench, beta: float) -> None
     agree(f"dpo beta {beta}", ours, own, theirs, trainer.model)
 
 
-@pytest.mark.parametrize(("seed", "has_baseline"), [(5, False), (16, True)])
-def test_desirability_is_equal_to_kto_trainer(bench: Bench, seed: int, has_baseline: bool) -> None:
-    from datasets import Dataset
-    from trl import KTOConfig, KTOTrainer
-
-    rows = made_rows(4, seed=seed)
-    good = [True, False, True, True]
-    strangers = mismatch_replies(rows)
-    examples = []
-    for row, stranger, label in zip(rows, strangers, good, strict=True):
-        prompt, reply = split(row)
-        assert split(stranger)[0] == prompt
-        kl = split(stranger)[1]
-        examples.append(
-            {"prompt_ids": prompt, "completion_ids": reply, "KL_completion_ids": kl, "label": label}
-        )
-    plain = [{"prompt": "a", "completion": "b", "label": label} for label in good]
-    config = bench.config(
-        KTOConfig, beta=0.2, max_length=None, desirable_weight=0.7, undesirable_weight=1.3
-    )
-    trainer = KTOTrainer(
-        load(bench.policy),
-        ref_model=load(bench.reference),
-        args=config,
-        train_dataset=Dataset.from_list(plain),
-        processing_class=tokenizer(bench.policy),
-    )
-    batch = trainer.data_collator(examples)
-    theirs = trainer.compute_loss(trainer.model, dict(batch))
-    own, reference = load(bench.policy), load(bench.reference)
-
-    def ratios(rows: Sequence[TokenRow]) -> Tensor:
-        taught = taught_tokens(rows)
-        with torch.no_grad():
-            frozen = log_probs(reference, rows)
-        return sequence_sums(log_probs(own, rows) - frozen, taught.sequences, taught.count)
-
-    baseline = ratios(strangers).detach().mean().clamp(min=0)
-    assert (float(baseline) > 0.1) is has_baseline
-    weights = Desirability(beta=0.2, desirable=0.7, undesirable=1.3)
-    ours = desirability(ratios(rows), torch.tensor(good), baseline, weights)
-    agree(f"kto, baseline {float(baseline):.3f}", ours, own, theirs, trainer.model)
-
-
 GROUPS = {
-    "dapo": (Clipping(low=0.2, high=0.28, per="token"), {"loss_type": "dapo"}),
-    "grpo": (Clipping(per="sequence"), {"loss_type": "grpo"}),
-    "several turns": (Clipping(), {"loss_type": "dapo"}),
-    "grpo over several turns": (Clipping(per="sequence"), {"loss_type": "grpo"}),
-    "with divergence": (Clipping(per="token", divergence=0.3), {"loss_type": "dapo", "beta": 0.3}),
-    "stale": (Clipping(cap=1.3), {"loss_type": "dapo"}),
-    "gspo": (
-        Clipping(low=0.3, high=0.4, level="sequence", per="sequence"),
-        {"loss_type": "grpo", "importance_sampling_level": "sequence"},
-    ),
+    "dapo": ({}, {}),
+    "several turns": ({}, {}),
+    "with divergence": ({"penalty": 0.3}, {"beta": 0.3}),
+    "stale": ({"cap": 1.3}, {}),
 }
 
 
@@ -281,8 +227,7 @@ def test_policy_gradients_are_equal_to_grpo_trainer(bench: Bench, name: str) -> 
         GRPOConfig,
         num_generations=4,
         temperature=temperature,
-        epsilon=options.low,
-        epsilon_high=options.high,
+        loss_type="dapo",
         max_completion_length=16,
         **fields,
     )
@@ -294,24 +239,21 @@ def test_policy_gradients_are_equal_to_grpo_trainer(bench: Bench, name: str) -> 
         processing_class=tokenizer(bench.policy),
     )
     trainer.current_gradient_accumulation_steps = 1
-    is_stale = name == "stale"
     taught = taught_tokens(rows)
     with torch.no_grad():
         frozen = log_probs(load(bench.reference), rows, temperature)
-    inputs = generated(rows, tokenizer(bench.policy).pad_token_id, sampling, frozen)
-    if is_stale:  # as TRL calls it where vLLM sampled
-        trainer.use_vllm = trainer.vllm_importance_sampling_correction = True
-        ratios = (near - sampling).exp().clamp(max=options.cap)
-        inputs["old_per_token_logps"] = padded(rows, near)
-        inputs["importance_sampling_ratio"] = padded(rows, ratios)
+    inputs = generated(rows, tokenizer(bench.policy).pad_token_id, near, frozen)
+    # As TRL calls it where vLLM sampled.
+    trainer.use_vllm = trainer.vllm_importance_sampling_correction = True
+    ratios = (near - sampling).exp().clamp(max=options.get("cap", 2.0))
+    inputs["importance_sampling_ratio"] = padded(rows, ratios)
     inputs["advantages"] = torch.tensor([advantages[row.episode] for row in rows])
     theirs = trainer.compute_loss(trainer.model, inputs)
     ours = policy_gradient(
         log_probs(own, rows, temperature),
         taught,
-        options,
-        old=near if is_stale else None,
-        reference=frozen if options.divergence else None,
+        reference=frozen if "penalty" in options else None,
+        **options,
     )
     agree(name, ours, own, theirs, trainer.model)
 
@@ -325,9 +267,7 @@ def with_behaviour(rows: Sequence[TokenRow], sampling: Tensor) -> list[TokenRow]
     ]
 
 
-def generated(
-    rows: Sequence[TokenRow], pad: int, sampling: Tensor, frozen: Tensor
-) -> dict[str, Tensor]:
+def generated(rows: Sequence[TokenRow], pad: int, old: Tensor, frozen: Tensor) -> dict[str, Tensor]:
     """What TRL's rollout would have handed to the loss: prompts padded left, replies right."""
     pairs = [split(row) for row in rows]
     longest = max(len(prompt) for prompt, _ in pairs)
@@ -339,10 +279,10 @@ def generated(
         "prompt_mask": torch.tensor([[*[0] * (longest - len(p)), *[1] * len(p)] for p, _ in pairs]),
         "completion_ids": torch.tensor(replies),
         "completion_mask": torch.tensor([[1] * n + [0] * (width - n) for n in lengths]),
-        "tool_mask": padded(rows, torch.ones_like(sampling)).long(),
-        "old_per_token_logps": padded(rows, sampling),
+        "tool_mask": padded(rows, torch.ones_like(old)).long(),
+        "old_per_token_logps": padded(rows, old),
         "ref_per_token_logps": padded(rows, frozen),
-        "num_items_in_batch": torch.tensor(float(len(sampling))),
+        "num_items_in_batch": torch.tensor(float(len(old))),
     }
 
 

@@ -15,7 +15,6 @@ def test_taught_tokens_come_row_by_row_with_all_that_losses_need() -> None:
     taught = taught_tokens(rows)
     assert len(taught) == 4
     assert taught.weights.tolist() == [0.5, 0.5, 0.5, 1]
-    assert taught.sequences.tolist() == [0, 0, 0, 1] and taught.count == 2
     assert taught.advantages is not None and taught.advantages.tolist() == [2, 2, 2, -1]
     assert taught.behaviour is not None and taught.behaviour.tolist() == [-1, -2, -3, -0.75]
 
@@ -27,4 +26,4 @@ def test_a_token_that_one_row_lacks_a_value_for_leaves_all_without() -> None:
     )
     taught = taught_tokens([with_advantage, without])
     assert taught.advantages is None and taught.behaviour is None
-    assert taught.sequences.tolist() == [0, 0, 0, 1]
+    assert taught.weights.tolist() == [1, 1, 1, 1]
