@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
 from apps.report import write_report
 from loop.console.output import CommandResult, Status, run_until_stopped
@@ -20,24 +19,17 @@ from loop.notes import read_judge_id
 from loop.restating import describe_restating
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from loop.world_models import describe_lookahead
+from recipes.resuming import resume_settings
 from recipes.settings import resolve
 from webagent.store import Store
 
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Evaluate, then print the table and write summary.json and report.html."""
-    # A resumed run keeps its settings, except for caps and prices given again, and where its
-    # browsers and its model run.
     config = resolve(BenchmarkConfig, "benchmark", argv)
     if config.run.resume is not None:
         begun = RunFolder.open(config.run.resume).begun_by("benchmark", BenchmarkConfig)
-        server = config.player.server or begun.player.server
-        config = replace(
-            begun,
-            run=begun.run.resumed(config.run),
-            player=replace(begun.player, server=server),
-            preview=config.preview,
-        )
+        config = resume_settings(config, begun, argv)
     check(config)
     chosen = TaskSelection.of(config)
     if config.preview:

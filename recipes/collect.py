@@ -17,6 +17,7 @@ from loop.measurement.settings import arm_of
 from loop.restating import describe_restating
 from loop.summary.schema import StudentRow
 from loop.summary.students import format_student, summarize_students
+from recipes.resuming import PLACES, resume_settings
 from recipes.settings import resolve
 from webagent.records import STUDENT
 from webagent.rollout import PlannedEpisode
@@ -52,9 +53,8 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Collect episodes; failed if none finished, stopped if a cap was reached first."""
     config = resolve(CollectConfig, "collect", argv)
     if config.run.resume is not None:
-        config = config.resumed(
-            RunFolder.open(config.run.resume).begun_by("collect", CollectConfig)
-        )
+        begun = RunFolder.open(config.run.resume).begun_by("collect", CollectConfig)
+        config = resume_settings(config, begun, argv, (*PLACES, "count", "steps"))
     config.check()
     chosen = replace(TaskSelection.of(config.played), phase=PHASE)
     if config.preview:

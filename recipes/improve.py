@@ -48,6 +48,7 @@ from loop.summary.schema import RunSummary
 from loop.task_split import SPLIT_FILE, check_scored, load_suite, read_split, split_tasks
 from loop.training.settings import has_gpu
 from loop.world_models import check_world
+from recipes.resuming import PLACES, PRECISION, resume_settings
 from recipes.settings import resolve
 from recipes.view import show_while
 from webagent.browser import find_chromium
@@ -244,11 +245,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     if config.run.resume is not None:
         folder = RunFolder.open(config.run.resume)
         begun = folder.begun_by("improve", ImproveConfig)
-        is_moved = "ray" in (config.run.executor, begun.run.executor)
-        run = begun.run.resumed(config.run)
-        if not is_moved:
-            run = replace(run, workers=begun.run.workers)
-        return folder, replace(begun, run=run, server=config.server or begun.server)
+        return folder, resume_settings(config, begun, argv, (*PLACES, *PRECISION, "view", "track"))
     arms_of(config.arms)
     check_learner(config)
     if config.server:

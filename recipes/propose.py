@@ -17,14 +17,18 @@ from loop.proposers.records import (
     format_table,
 )
 from loop.proposers.session import ProposalRun
-from loop.proposers.settings import ProposeConfig, resume_config
+from loop.proposers.settings import ProposeConfig
+from recipes.resuming import resume_settings
 from recipes.settings import resolve
 
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Propose tasks; failed if there are none, stopped if a cap was reached first, which is
     printed."""
-    config = resume_config(resolve(ProposeConfig, "propose", argv))
+    config = resolve(ProposeConfig, "propose", argv)
+    if config.resume is not None:
+        begun = RunFolder.open(config.resume).begun_by("propose", ProposeConfig)
+        config = resume_settings(config, begun, argv)
     config.check()
     if config.preview:
         plan = config.plan()

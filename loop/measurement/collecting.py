@@ -1,6 +1,6 @@
 """Settings of `webagent collect`."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tyro.conf import OmitArgPrefixes
 
@@ -81,10 +81,3 @@ class CollectConfig:
             if value is not None and value < 1:
                 raise UsageError(f"{flag} {value} must be 1 or more")
         check(self.played)
-
-    def resumed(self, begun: "CollectConfig") -> "CollectConfig":
-        """Return the settings the run was started with, with the caps given now."""
-        given = {name: value for name in ("count", "steps") if (value := getattr(self, name))}
-        player = replace(begun.player, server=self.player.server or begun.player.server)
-        run = begun.run.resumed(self.run)
-        return replace(begun, run=run, player=player, preview=self.preview, **given)

@@ -80,7 +80,8 @@ class RunSettings:
     runs: Path = Path("runs")
     """Folder in which run folders are created."""
     resume: Important[Path | None] = None
-    """Folder of a run to resume; its own settings are used, except for caps given again."""
+    """Folder of a run to resume; its own settings are used, except for caps,
+    workers and what else cannot change a result."""
     caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
     """Limits at which the run stops, over all its sessions."""
     concurrency: int = 4
@@ -91,17 +92,6 @@ class RunSettings:
     """Parallel browsers, each in its own process, or on the cluster. In `webagent improve`:
     parallel processes, each with one thread and one browser; only one if a model is paid for or a
     cap is set, so that caps hold."""
-
-    def resumed(self, given: "RunSettings") -> "RunSettings":
-        """Return these settings for a run that goes on: with the caps given now, and where its
-        browsers are now."""
-        return replace(
-            self,
-            resume=given.resume,
-            caps=self.caps.raised(given.caps),
-            executor=given.executor,
-            workers=given.workers,
-        )
 
 
 @dataclass(frozen=True)

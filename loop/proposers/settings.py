@@ -1,6 +1,6 @@
 """Settings of `webagent propose`."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,6 @@ from tyro.conf import OmitArgPrefixes
 
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.flat import Important
-from loop.folder import RunFolder
 from loop.judging.specification import parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
 from tasks.task import SOURCES
@@ -121,15 +120,3 @@ class ProposeConfig:
             "solved by": f"{self.solver}, {self.tries} tries" if self.solver != NOBODY else NOBODY,
             "spending at most": str(self.caps),
         }
-
-
-def resume_config(given: ProposeConfig) -> ProposeConfig:
-    """Return the given settings, or those that a resumed run was begun with.
-
-    Caps and prices that are given anew replace its own. Raises `StoreError`.
-    """
-    if given.resume is None:
-        return given
-    begun = RunFolder.open(given.resume).begun_by("propose", ProposeConfig)
-    caps = begun.caps.raised(given.caps)
-    return replace(begun, resume=given.resume, preview=given.preview, caps=caps)

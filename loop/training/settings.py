@@ -17,6 +17,7 @@ from webagent.training.tracking import Tracker, check_trackers
 MODEL = "model"
 """Folder of the trained weights, in the output folder."""
 Role: TypeAlias = Literal["policy", "world", "reward"]
+Automatic: TypeAlias = Literal["auto", "on", "off"]
 Objective: TypeAlias = Literal["sft", "dpo", "grpo"]
 
 
@@ -57,10 +58,12 @@ class FitSettings:
     """Rows, or pairs of rows, per update, over all processes."""
     micro_batch_tokens: int = 8192
     """Maximum tokens per forward pass, including padding; halved if memory runs out."""
-    bf16: bool | None = None
-    """Compute in bfloat16, and hold the weights below an adapter in it. Default: on a GPU."""
-    gradient_checkpointing: bool | None = None
-    """Recompute activations in the backward pass: less memory, more time. Default: on a GPU."""
+    bf16: Automatic = "auto"
+    """Compute in bfloat16, and hold the weights below an adapter in it: `on`, `off`, or `auto` for
+    on where there is a GPU."""
+    gradient_checkpointing: Automatic = "auto"
+    """Recompute activations in the backward pass: less memory, more time;
+    `auto` as above."""
     checkpoint_every: int = 100
     """Updates between checkpoints; 0 for a single one at the end."""
     track: tuple[Tracker, ...] = ()
@@ -77,7 +80,7 @@ class FitSettings:
         seed: int = 0,
     ) -> TrainConfig:
         """Return the training configuration of this length, with an adapter of this rank."""
-        rate, kept = self.learning_rate, self.gradient_checkpointing
+        rate = self.learning_rate
         return TrainConfig(
             learning_rate=DEFAULTS.learning_rate if rate is None else rate,
             units_per_step=self.batch,
@@ -87,12 +90,16 @@ class FitSettings:
             tokens=tokens,
             imagined=imagined,
             seed=seed,
-            bf16=has_gpu() if self.bf16 is None else self.bf16,
-            gradient_checkpointing=has_gpu() if kept is None else kept,
+            bf16=_is_on(self.bf16),
+            gradient_checkpointing=_is_on(self.gradient_checkpointing),
             lora=LoraSettings(rank=lora, alpha=2 * lora) if lora else None,
             checkpoint_every=self.checkpoint_every,
             track=self.track,
         )
+
+
+def _is_on(setting: Automatic) -> bool:
+    return has_gpu() if setting == "auto" else setting == "on"
 
 
 def has_gpu() -> bool:

@@ -205,9 +205,9 @@ def find_fitting(name: str, config: TrainConfig, lengths: Lengths, **how: Any) -
     flags, tried = [], config
     for flag, changed in (
         (f"--micro-batch-tokens {lower}", {"micro_batch_tokens": lower}),
-        ("--gradient-checkpointing", {"gradient_checkpointing": True}),
+        ("--gradient-checkpointing on", {"gradient_checkpointing": True}),
         ("--lora 16", {"lora": config.lora or LoraSettings()}),
-        ("--bf16", {"bf16": True}),
+        ("--bf16 on", {"bf16": True}),
     ):
         changed_config = replace(tried, **changed)
         if changed_config == tried:
