@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,17 +93,20 @@ class RoundTraining:
         return report, reason
 
     def _plan_course(self, settings: TrainSettings) -> TrainConfig:
-        """Return the configuration of this training: tokens where they are given, else passes."""
+        """Return the configuration of this training: tokens where they are given, else passes. The
+        rounds together follow one schedule of the learning rate."""
         session, config = self.session, self.session.config
         tokens = config.round_tokens if self.round else config.base_tokens
         passes = 1 if settings.objective in _ON_POLICY else PASSES
-        return config.fit.course(
+        course = config.fit.course(
             settings.weights.lora,
             tokens=tokens or 0,
             epochs=passes if tokens is None else _EPOCHS,
             imagined=config.imagination.imagined_share,
             seed=1000 * session.repeat + self.round,
         )
+        part = (self.round - 1) / config.rounds, self.round / config.rounds
+        return replace(course, span=part) if self.round else course
 
     def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
         session, course = self.session, self._plan_course(settings)

@@ -23,9 +23,11 @@ from webagent.policy.prompting.messages import PromptBuilder, TurnPrompt
 from webagent.policy.prompting.pages import PageFormatter
 from webagent.policy.prompting.settings import Prompting
 from webagent.policy.reply import ReplyReader
-from webagent.records import Candidate, Decision, Observation, Trajectory
+from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
 PROMPT = Path(__file__).parent / "prompts" / "act.md"
+_PAGE = Observation("", "", "", (Node(1000, "button", ""),), viewport=(1280, 720))
+"""A page on which a reply is as long as on most, to find before any request whether it fits."""
 _MIN_DIVERSE_TEMPERATURE = 0.7
 """Below it the samples for `propose` would be copies of each other."""
 
@@ -79,6 +81,9 @@ class LanguagePolicy:
                 f"{self.model.name} does not hold its replies to a constraint; leave constrained"
                 " off, or take weights in this process or a server that declares grammars"
             )
+        if self.prompting.constrained:
+            with suppress(PolicyError):  # this page may not take these actions, others do
+                self._constrain(_PAGE)
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """Return the model's action.
@@ -144,14 +149,17 @@ class LanguagePolicy:
         constraint = None
         allowed = f"{' '.join(self.actions)}; marks {format_marks(observation)}"
         if self.prompting.constrained:
-            constraint = build_constraint(
-                observation,
-                self.actions,
-                thought_tokens=self.prompting.thought_tokens,
-                max_tokens=self.max_tokens,
-            )
+            constraint = self._constrain(observation)
             allowed = constraint.dumps()
         return PromptedTurn(prompt.messages, allowed, start, constraint, prompt.images)
+
+    def _constrain(self, observation: Observation) -> Constraint:
+        return build_constraint(
+            observation,
+            self.actions,
+            thought_tokens=self.prompting.thought_tokens,
+            max_tokens=self.max_tokens,
+        )
 
     async def _ask(
         self,

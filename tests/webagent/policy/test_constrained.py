@@ -67,9 +67,9 @@ async def test_without_the_switch_nothing_is_constrained():
     assert request.constraint is None
 
 
-async def test_too_few_tokens_for_a_whole_reply_are_named():
+def test_too_few_tokens_for_a_whole_reply_are_named_before_any_request():
     with pytest.raises(SetupError, match="may be too few for a whole reply"):
-        await asked(START, HOME, prompting=BOUND, max_tokens=20)
+        LanguagePolicy(CannedModel([]), prompting=BOUND, max_tokens=20)
 
 
 class Blindfolded(CannedModel):

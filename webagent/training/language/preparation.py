@@ -4,10 +4,10 @@ import copy
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -184,19 +184,23 @@ class Reference:
     """Log-probabilities of taught ids under weights that stay as they are."""
 
     def __init__(self, model: nn.Module, given: nn.Module | None = None) -> None:
-        """`given` is another model; without it an adapted model refers to its base, any other to a
-        copy of itself as it is now."""
+        """`given` is another model; without it the model as it is now: of an adapted one the
+        adapter is copied, which in rounds is that of the round before (WebRL's previous phase)."""
         if given is None and not is_adapted(model):
             given = copy.deepcopy(model)
         self._model = None if given is None else given.requires_grad_(False).train(False)
         self._trained = model
+        self._adapter: list[tuple[nn.Parameter, Tensor]] = []
+        if given is None:
+            learnt = [each for each in model.parameters() if each.requires_grad]
+            self._adapter = [(each, each.detach().clone()) for each in learnt]
 
     def __call__(self, sheet: Sheet, rows: Sequence[TokenRow], reading: ForwardOptions) -> Tensor:
         """(taught,), in the sheet's order."""
         with torch.no_grad():
             if self._model is not None:
                 return compute_likelihood(self._model, sheet, rows, reading)
-            with _without_adapter(self._trained):
+            with self._earlier_adapter():
                 return compute_likelihood(self._trained, sheet, rows, reading)
 
     def to(self, device: torch.device, sharded: bool = False) -> None:
@@ -206,15 +210,19 @@ class Reference:
         elif self._model is not None:
             self._model.to(device)
 
-
-@contextmanager
-def _without_adapter(model: nn.Module) -> Iterator[None]:
-    """The base without its adapter and without dropout."""
-    was_training = model.training
-    disable = cast(Callable[[], AbstractContextManager[None]], model.disable_adapter)
-    model.train(False)
-    try:
-        with disable():
+    @contextmanager
+    def _earlier_adapter(self) -> Iterator[None]:
+        """The model with its adapter as it was, without dropout."""
+        was_training = self._trained.training
+        self._trained.train(False)
+        self._swap()
+        try:
             yield
-    finally:
-        model.train(was_training)
+        finally:
+            self._swap()
+            self._trained.train(was_training)
+
+    def _swap(self) -> None:
+        for place, (parameter, other) in enumerate(self._adapter):
+            self._adapter[place] = (parameter, parameter.data)
+            parameter.data = other

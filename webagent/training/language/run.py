@@ -83,6 +83,8 @@ def compute_learning_rate(done: float, config: TrainConfig, step: int = 0) -> fl
 
     The first has half a rate rather than none where there is a warm-up.
     """
+    begin, end = config.span
+    done = begin + done * (end - begin)
     if config.warmup and done < config.warmup:
         return config.learning_rate * max(done / config.warmup, 0.5 / (step + 1) if not step else 0)
     left = (done - config.warmup) / max(1e-9, 1 - config.warmup)

@@ -209,7 +209,8 @@ class Trainer:
     ) -> None:
         """Take the model over: `model` is it with its adapter, on its device.
 
-        Without a `reference` an adapted model refers to its base, another to a copy of itself.
+        Without a `reference` a model refers to itself as it is now: a copy, of an adapter alone
+        where it has one.
         `adapter` is the folder of one to go on with. Seeds PyTorch. Raises `SetupError` for
         adapters and modules that do not fit.
         """
@@ -237,11 +238,14 @@ class Trainer:
         """Why rows are not woven into trees; empty where they are."""
         self.no_image_tree = self.no_tree or find_image_tree_obstacle(self.model)
         held = None
-        if "reference" in objective.needs:
+        if "reference" in objective.needs and not is_adapted(self.model):
             held = Reference(self.model, reference)
             held.to(self.accelerator.device, self.is_sharded)
         if self.is_sharded:
             shard_model(self.model, self.accelerator.device)
+        if "reference" in objective.needs and held is None:  # an adapter, split as it is trained
+            held = Reference(self.model, reference)
+            held.to(self.accelerator.device, self.is_sharded)
         self._learner = GradientAccumulator(
             self.model,
             objective,

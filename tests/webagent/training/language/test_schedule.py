@@ -1,5 +1,7 @@
 """When what is learnt, and how fast."""
 
+from dataclasses import replace
+
 import pytest
 
 from webagent.training.language.config import TrainConfig
@@ -17,6 +19,15 @@ def test_the_rate_rises_and_then_falls_as_a_cosine():
     assert compute_learning_rate(0.2, config, 6) == pytest.approx(1.0)
     assert compute_learning_rate(0.6, config, 18) == pytest.approx(0.5)
     assert compute_learning_rate(1.0, config, 30) == pytest.approx(0.0)
+
+
+def test_trainings_in_turn_follow_one_schedule():
+    whole = TrainConfig(learning_rate=1.0, warmup=0.2)
+    parts = [replace(whole, span=(place / 4, (place + 1) / 4)) for place in range(4)]
+    for place, part in enumerate(parts):
+        for done in (0.2, 0.6, 1.0):
+            expected = compute_learning_rate((place + done) / 4, whole, 3)
+            assert compute_learning_rate(done, part, 3) == pytest.approx(expected)
 
 
 def test_the_first_update_of_a_warm_up_is_not_wasted():

@@ -141,6 +141,18 @@ def test_with_an_adapter_the_base_without_it_is_the_reference():
     assert said["kl"] == pytest.approx(expected["kl"], rel=1e-4) and said["kl"] > 1e-3
 
 
+def test_an_adapter_that_goes_on_refers_to_itself_as_it_was():
+    first = Trainer(llama(1), Preference(), TrainConfig(lora=LoraSettings(rank=4)))
+    for _ in range(2):
+        first.update(PAIRS, 1e-2)
+    again = Trainer(first.model, Preference(), TrainConfig(lora=LoraSettings(rank=4)))
+    weights = {n: p.detach().clone() for n, p in again.model.named_parameters()}
+    assert again.update(PAIRS, 0.0).figures["kl"] == pytest.approx(0, abs=1e-6)
+    assert all(torch.equal(p, weights[n]) for n, p in again.model.named_parameters())
+    again.update(PAIRS, 1e-2)
+    assert again.update(PAIRS, 0.0).figures["kl"] > 1e-5
+
+
 def test_only_the_adapter_learns_and_the_frozen_copy_stays():
     trainer = Trainer(llama(1), Supervised(), TrainConfig(lora=LoraSettings(rank=4)))
     before = {n: p.detach().clone() for n, p in trainer.model.named_parameters()}
