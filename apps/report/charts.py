@@ -127,8 +127,9 @@ def place_rounds(summary: Summary) -> dict[tuple[str, int], float]:
     return places
 
 
-def draw_chart(summary: Summary, kind: str) -> Chart:
-    """Return the chart for a `wide` or a `narrow` window; some arm must have been measured."""
+def draw_chart(summary: Summary, kind: str, beside: Summary | None = None) -> Chart:
+    """Return the chart for a `wide` or a `narrow` window, on the scale that it shares with the one
+    `beside` it; some arm must have been measured."""
     width, height = _SIZES[kind]
     rows = [row for arm in summary["arms"] for row in arm["rounds"]]
     places = place_rounds(summary)
@@ -138,8 +139,14 @@ def draw_chart(summary: Summary, kind: str) -> Chart:
     gap = 16.0 if kind == "wide" else 11.0
     room = width - _LEFT - gap * (len(actors) + 0.5) - 16
     # The ends of the axis are tenths that hold all intervals.
-    low = int(min(row["low"] for row in rows) * 10) / 10
-    top = -int(-max(row["high"] for row in rows) * 10 - 0.999) / 10
+    held = [
+        row
+        for each in (summary, beside or summary)
+        for arm in each["arms"]
+        for row in arm["rounds"]
+    ]
+    low = int(min(row["low"] for row in held) * 10) / 10
+    top = -int(-max(row["high"] for row in held) * 10 - 0.999) / 10
     high = max(min(1.0, top), low + 0.1)
 
     def x(steps: float) -> float:

@@ -12,7 +12,7 @@ from evaluators.attribution import FailureSummary
 from loop.failures import summarize_failures
 from loop.summary import ArmRow, Summary, format_headline
 from loop.summary.format import choose_headline_arm, format_macro, format_sources, name_seeds
-from loop.summary.learning import format_learning
+from loop.summary.learning import format_all_learning
 from loop.summary.measure import task_name
 from webagent.errors import SetupError, StoreError
 from webagent.files import write_whole
@@ -84,7 +84,7 @@ def format_page(summary: Summary, store: Store | None = None) -> str:
         summary=summary,
         headline=format_headline(summary),
         facts={name: value for name, value in facts.items() if value},
-        learning=[*map(format_learning, summary.get("learning", ()))],
+        learning=format_all_learning(summary),
         beside=[*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
         failures=failures if failures and failures.failures else None,
         examples=choose_examples(summary, store) if store and is_measured else [],

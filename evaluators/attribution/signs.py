@@ -219,7 +219,7 @@ def find_early_stop(case: FailedEpisode) -> CauseFinding | None:
     count = len(case.trajectory.steps)
     if isinstance(final, GiveUp):
         kind = "gave up early" if count <= _FEW else "gave up"
-        reason = f"it was given up after {count - 1} actions"
+        reason = f"it was given up after {count - 1} action{'s' * (count != 2)}"
         return CauseFinding(Cause.PLANNING, kind, case.last_step, reason, (final.reason,))
     if case.trajectory.ending is Ending.STEP_LIMIT:
         idle = len(case.course.returns)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from evaluators.statistics import Interval
 from loop.console.screen import build_table, results_console
-from loop.summary.learning import format_learning
+from loop.summary.learning import format_all_learning
 from loop.summary.schema import (
     ArmComparison,
     ArmRow,
@@ -287,9 +287,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     ):
         if listed := list(lines):
             console.print(build_table(title, names, listed))
-    for row in summary.get("learning", ()):
-        if row["arm"] != "control" or row["demonstrations"]:  # else it had nothing to go over again
-            console.print(f"• {format_learning(row)}")
+    _print_sentences(console, format_all_learning(summary))
     _print_sentences(console, map(format_student, summary.get("students", ())))
     _print_sentences(console, map(format_macro, summary.get("macro", ())))
     _print_sentences(console, summary.get("notes", ()))

@@ -8,7 +8,7 @@ from typing import Any
 
 from loop.arms import ARMS
 from loop.notes import LEARNING, PROPOSED, read_rounds
-from loop.summary.schema import LearningRow
+from loop.summary.schema import LearningRow, Summary
 from webagent.store import Store
 
 
@@ -88,6 +88,13 @@ def _add(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def _total(costs: Iterable[Mapping[str, Any]], name: str) -> float | None:
     values = [float(cost[name]) for cost in costs if name in cost]
     return sum(values) if values else None
+
+
+def format_all_learning(summary: Summary) -> list[str]:
+    """Return in words what each round learned from, where it had anything to learn from: a control
+    without demonstrations has nothing to go over again."""
+    rows = summary.get("learning", ())
+    return [format_learning(r) for r in rows if r["arm"] != "control" or r["demonstrations"]]
 
 
 def format_learning(row: LearningRow) -> str:
