@@ -138,16 +138,7 @@ def draw_chart(summary: Summary, kind: str, beside: Summary | None = None) -> Ch
     learners = [arm["name"] for arm in summary["arms"] if not _only_acts(arm)]
     gap = 16.0 if kind == "wide" else 11.0
     room = width - _LEFT - gap * (len(actors) + 0.5) - 16
-    # The ends of the axis are tenths that hold all intervals.
-    held = [
-        row
-        for each in (summary, beside or summary)
-        for arm in each["arms"]
-        for row in arm["rounds"]
-    ]
-    low = int(min(row["low"] for row in held) * 10) / 10
-    top = -int(-max(row["high"] for row in held) * 10 - 0.999) / 10
-    high = max(min(1.0, top), low + 0.1)
+    low, high = _find_scale(summary, beside or summary)
 
     def x(steps: float) -> float:
         return round(_LEFT + 10 + room * steps / most, 1)
@@ -195,6 +186,14 @@ def draw_chart(summary: Summary, kind: str, beside: Summary | None = None) -> Ch
         start=y(starts[0]) if starts else None,
         curves=[curve(arm) for arm in summary["arms"]],
     )
+
+
+def _find_scale(*summaries: Summary) -> tuple[float, float]:
+    """Return the ends of an axis of rates: tenths that hold all intervals."""
+    rows = [row for each in summaries for arm in each["arms"] for row in arm["rounds"]]
+    low = int(min(row["low"] for row in rows) * 10) / 10
+    top = -int(-max(row["high"] for row in rows) * 10 - 0.999) / 10
+    return low, max(min(1.0, top), low + 0.1)
 
 
 def _only_acts(arm: ArmRow) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 
 from apps.report import write_report
-from apps.report.charts import choose_ticks, has_curve, place_rounds
+from apps.report.charts import choose_ticks, draw_chart, has_curve, place_rounds
 from apps.report.page import format_page
 from apps.report.templating import make_environment
 from loop.origin import read_origin
@@ -140,6 +140,25 @@ def test_everything_drawn_lies_inside_its_drawing(store: Store) -> None:
             places = [float(at) for at in (*found, *(mark[place] for mark in marks))]
             assert all(0 <= place <= float(end) for place in places)
             assert len(places) > 10
+
+
+def test_curves_beside_each_other_share_a_scale(store: Store, tmp_path: Path) -> None:
+    fill(store, RATES, repeats=3)
+    with Store.open(tmp_path / "other", create=True) as other:
+        fill(other, {("self", 0): 0.0, ("self", 1): 0.1}, repeats=20)
+        high, low = summarize(store, META), summarize(other, META)
+    assert draw_chart(high, "narrow").rates != draw_chart(low, "narrow").rates
+    assert draw_chart(high, "narrow", low).rates == draw_chart(low, "narrow", high).rates
+
+
+def test_the_head_of_a_table_has_as_many_cells_as_its_rows(read: Reader, store: Store) -> None:
+    text = format_page(summarize(store, META))
+    for table in re.findall(r"<table.*?</table>", text, re.DOTALL):
+        head, *rows = (re.findall(r"<t[hd][^>]*>", row) for row in table.split("<tr")[1:])
+        assert {len(row) for row in rows} == {len(head)}
+        hidden = [place for place, cell in enumerate(head) if "forest-cell" in cell]
+        assert all("forest-cell" in row[place] for row in rows for place in hidden)
+        assert len(hidden) == sum("forest-cell" in cell for cell in rows[0])
 
 
 def test_a_curve_never_runs_backwards_while_arms_and_repeats_stand_at_different_rounds(
