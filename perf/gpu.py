@@ -35,7 +35,6 @@ from webagent.models.local.prompts import ChatWriter, ImageReader, PromptReader
 from webagent.models.local.weights import Endings, LoadedWeights
 from webagent.training.language.config import LoraSettings, TrainConfig
 from webagent.training.language.likelihood import ForwardOptions
-from webagent.training.language.losses import Clipping
 from webagent.training.language.objectives import Objective, PolicyGradient, Supervised
 from webagent.training.language.plan import Lengths, build_module, plan_memory
 from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
@@ -248,7 +247,7 @@ def train(
         units_per_step=max(1, len(rows) // 3),
     )
     plan = plan_memory(name, config, lengths, device=DEVICE)
-    objective: Objective = PolicyGradient(Clipping()) if sampled else Supervised()
+    objective: Objective = PolicyGradient() if sampled else Supervised()
     reset_peak()
     trainer = Trainer(weights.module, objective, config, reading=reading)
     units = [TrainingUnit((row,)) for row in rows]

@@ -290,7 +290,7 @@ def image_ids(model: nn.Module) -> frozenset[int]:
 
 
 def takes(model: nn.Module, name: str) -> bool:
-    """Whether the forward of the model, of the base below an adapter, names this argument."""
+    """Return whether the forward of the model, or of the base below an adapter, names this."""
     base: Any = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
     return name in inspect.signature(base.forward).parameters
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from webagent.errors import SetupError
 from webagent.models.local.source import check_model
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.likelihood import ForwardOptions, text_config
+from webagent.training.language.likelihood import ForwardOptions, takes, text_config
 from webagent.training.language.preparation import with_adapter
 
 _ATTENTION = "planned"
@@ -134,13 +134,19 @@ def count_kept(model: nn.Module, tokens: int = _PROBE) -> float:
     base: Any = getattr(model, "get_base_model", lambda: model)()
     described, dtype = text_config(model), next(model.parameters()).dtype
     shown = torch.zeros(1, tokens, described.hidden_size, dtype=dtype, device="meta")
+    # arXiv 2205.05198, equation 2, without scores.
+    usual = float(17 * described.num_hidden_layers * described.hidden_size * dtype.itemsize)
+    decoder = base.get_decoder() if hasattr(base, "get_decoder") else base
+    if not takes(decoder, "inputs_embeds"):
+        return usual
     try:
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda value: value):
             shown.requires_grad_(base.get_input_embeddings().weight.requires_grad)
-            base.get_decoder()(inputs_embeds=shown, use_cache=False)
-    except (RuntimeError, NotImplementedError, TypeError, AttributeError):
-        # It asks for values, of which there are none: arXiv 2205.05198, equation 2, without scores.
-        return float(17 * described.num_hidden_layers * described.hidden_size * dtype.itemsize)
+            decoder(inputs_embeds=shown, use_cache=False)
+    except (RuntimeError, NotImplementedError) as error:
+        if "meta" not in str(error):
+            raise
+        return usual  # it asks for values, of which there are none
     return sum(size for _, size in kept.values()) / tokens
 
 

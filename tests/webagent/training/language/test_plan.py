@@ -98,3 +98,20 @@ def test_linear_layers_outside_the_decoder_get_no_adapter() -> None:
     adapted = with_adapter(Seeing(), LoraSettings(rank=2, targets=("all-linear",)))
     names = {name.split(".lora_")[0] for name, _ in adapted.named_parameters() if "lora_" in name}
     assert names == {"base_model.model.decoder.0"}
+
+
+@pytest.mark.parametrize(
+    ("message", "is_hidden"), [("Tensor.item() on meta tensors", True), ("sizes differ", False)]
+)
+def test_a_forward_that_needs_values_is_estimated_and_one_that_fails_is_not(
+    message: str, is_hidden: bool, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: nn.Module, inputs_embeds: torch.Tensor, use_cache: bool) -> None:
+        raise RuntimeError(message)
+
+    monkeypatch.setattr("transformers.LlamaModel.forward", fail)
+    if is_hidden:
+        assert planned(shape, CONFIG).activations == 17 * 2 * 32 * 4 * 512
+    else:
+        with pytest.raises(RuntimeError, match=message):
+            planned(shape, CONFIG)
