@@ -9,6 +9,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 
 from apps.predicted_site import PredictedSite, listen
 from loop.console.output import CommandResult
+from loop.console.pulse import current
 from loop.flat import Important
 from loop.world_models import read_success
 from recipes.settings import resolve
@@ -174,6 +175,8 @@ def _serve(config: WorldConfig) -> CommandResult:
     print(
         f"{address} is predicted from {len(memory.cases):,} real steps (Ctrl-C ends it)", flush=True
     )
+    if pulse := current():
+        pulse.displays += 1  # from here on a person is at work
     with server, suppress(KeyboardInterrupt):
         server.serve_forever()
     return CommandResult(PredictionFacts(str(config.run), address, len(memory.cases)))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from apps.predicted_site import PredictedSite
+from loop.console.pulse import current
 from recipes import cli, world
 from tests.fakes.orders import ORDERS, episode, link, look_up
 from webagent.action.actions import Click, GiveUp
@@ -53,7 +54,9 @@ class NoServer(nullcontext[Any]):
     server_port = 0
 
     def serve_forever(self) -> None:
-        """Answer nobody."""
+        """Answer nobody, while the command says nothing of still being at work."""
+        pulse = current()
+        assert pulse is not None and pulse.displays == 1
 
 
 def chances(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -68,10 +68,11 @@ class BuiltinPolicy:
         self._generate = batched(self._generate_all) if batched else self._generate_alone
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """One action in the current state. Unless exploring, nothing is sent, saved or deleted with
-        less confidence than memory's own cases had: the episode is given up."""
+        """One action in the current state. In practice, which is there to find out, all is tried;
+        elsewhere nothing is sent, saved or deleted with little confidence: the episode is given
+        up."""
         decision = await self._choose(trajectory, observation)
-        if self.memory is None or self._explores(trajectory.task.name):
+        if self.memory is None or self.exploration is not None:
             return decision
         return refuse(self.memory, decision, trajectory, observation)
 

@@ -7,17 +7,21 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.lessons import episode, lesson, node, page, task, trained, untrained
+from tests.fakes.orders import look_up
 from webagent.action import Action
 from webagent.action.actions import (
     Click,
     DragAndDrop,
     Fill,
+    GiveUp,
     MouseClick,
     Press,
     Scroll,
     SelectOption,
 )
+from webagent.memory import Memory
 from webagent.models.builtin.targets import ActionGrammar, Codec
+from webagent.policy import builtin
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.past_actions import action_key, find_tried_actions
 from webagent.policy.remembering import Exploration, episode_rng
@@ -157,3 +161,19 @@ async def test_only_what_the_grammar_allows_is_done() -> None:
     grammar = ActionGrammar(Codec(model.vocabulary), ("hover",))
     decision = await BuiltinPolicy(model, grammar).act(START, lesson(random.Random(5))[0])
     assert type(decision.action).__name__ == "Hover"
+
+
+@pytest.mark.parametrize("exploration", [None, Exploration(1.0, 0.0, where_failed=True)])
+async def test_what_is_doubtful_is_tried_in_practice_and_given_up_elsewhere(
+    exploration: Exploration | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, new = Memory(), look_up("new", "10050", 70)
+    memory.remember(look_up("a", "10056", 1))
+    assert memory.has_examples(new.task.name) and not memory.failed[new.task.name]
+    give_up = GiveUp("doubtful")
+    monkeypatch.setattr(
+        builtin, "refuse", lambda m, decision, *seen: replace(decision, action=give_up)
+    )
+    policy = BuiltinPolicy(untrained(), exploration=exploration, memory=memory)
+    decision = await policy.act(replace(new, steps=()), new.steps[0].observation)
+    assert (decision.action == give_up) == (exploration is None)
