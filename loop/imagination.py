@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,7 @@ from webagent.models.spending import Ledger, default_prices
 from webagent.records import Trajectory
 from webagent.rollout import PlannedEpisode, collect
 from webagent.store import Store
-from worldmodel.accuracy import CopyPage, is_held_back, measure, precision_of_belief
 from worldmodel.baselines import build_models, compare_models
-from worldmodel.knowable import KnowableLines
 from worldmodel.layers import LayeredWorld
 from worldmodel.prediction import Prediction, WorldModel, charge, expect
 from worldmodel.prompted import PromptedWorld
@@ -44,17 +42,11 @@ def build_world(session: Session, state: ArmState) -> WorldModel | None:
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:
-    """Imagine episodes from real pages whose task was not solved, and keep the successes: those
-    that the judge of real episodes passes or, where the tasks' checks are the judge, those in which
-    the world model predicts a success, unless its predictions are too often wrong on held-out
-    episodes.
-    """
+    """Imagine episodes from real pages whose task was not solved, and keep those that the judge of
+    real episodes passes."""
     state.dreams = []
-    memory, world = state.world, build_world(session, state)
-    if memory is None or world is None:
-        return
-    precision = _measure_belief(session, state, memory, round)
-    if session.judge is None and precision < session.config.imagination.trusted:
+    world, judge = build_world(session, state), session.judge
+    if world is None or judge is None:
         return
     starts = _find_starts(session, state)
     plan = _plan_dreams(session, list(starts.values()), round)
@@ -83,25 +75,13 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         recorder=session.store,
         on_episode=report_finished,
     )
-    state.dreams = [t for t, passed in await _judge_dreams(session, episodes, round) if passed]
-    state.success |= {t.id: 1.0 for t in state.dreams}
-
-
-async def _judge_dreams(
-    session: Session, episodes: Sequence[Trajectory], round: int
-) -> list[tuple[Trajectory, bool]]:
-    """Return each imagined episode with whether it counts as a success."""
     ended = [t for t in episodes if t.ending is not None and not t.ending.is_infrastructure]
-    if session.judge is not None:
-        arm = f"{session.arm.name}:{session.repeat}"
-        verdicts = await session.judge.judge_round(ended, arm, round) if ended else []
-        return [(t, (value or 0.0) >= 0.5) for t, value in zip(ended, verdicts, strict=True)]
-    least, found = session.config.imagination.belief, []
-    for t in ended:
-        chance = t.evidence.get("success_probability")
-        is_likely = isinstance(chance, float) and chance >= least
-        found.append((t, bool(t.evidence.get("imagined_success")) and is_likely))
-    return found
+    if ended:
+        verdicts = await judge.judge_round(ended, f"{session.arm.name}:{session.repeat}", round)
+        state.dreams = [
+            t for t, value in zip(ended, verdicts, strict=True) if value and value >= 0.5
+        ]
+    state.success |= {t.id: 1.0 for t in state.dreams}
 
 
 def _find_starts(session: Session, state: ArmState) -> dict[str, tuple[Task, DreamStart, str]]:
@@ -117,24 +97,6 @@ def _find_starts(session: Session, state: ArmState) -> dict[str, tuple[Task, Dre
             page = replace(real.steps[0].observation, goal=task.goal)
             starts[start_key(task)] = task, DreamStart(page), real.id
     return {key: start for key, start in starts.items() if key not in solved}
-
-
-def _measure_belief(session: Session, state: ArmState, world: RememberedWorld, round: int) -> float:
-    """Return how reliable the world model's P(success) is, and store it with its overall
-    accuracy."""
-    held = [t for t in state.experience if is_held_back(t)]
-    checked = list(transitions(held, state.success))
-    precision, count = precision_of_belief(world, checked, session.config.imagination.belief)
-    known = [t for t in state.experience if not is_held_back(t)]
-    trained = list(transitions([*state.demonstrations, *known], state.success))
-    knowledge = KnowableLines()
-    knowledge.learn(trained)
-    models: dict[str, WorldModel] = {"model": world, "copying": CopyPage.most_frequent(trained)}
-    figures: dict[str, Json] = {"precision": precision, "believed": count} | {
-        name: asdict(measure(each, checked, knowledge)) for name, each in models.items()
-    }
-    session.store.put_state(f"world:{session.arm.name}:{session.repeat}:{round}", figures)
-    return precision
 
 
 def _plan_dreams(

@@ -67,6 +67,7 @@ PRESETS = {
         ImproveConfig,
         preset="dreamgym",
         arms=("none", "control", "self", "imagined"),
+        judge="judge:agentrewardbench",
         horizon=15,
         dreams=400,
         imagined_share=0.8,

@@ -72,11 +72,6 @@ class ImaginationSettings:
     """Maximum number of steps per imagined episode."""
     imagined_share: float = 0.3
     """Maximum share of imagined rows in the policy's training set, 0 to 1."""
-    belief: float = 0.8
-    """Minimum P(success) from the world model for an imagined episode to be used."""
-    trusted: float = 0.9
-    """Minimum precision of these predictions on held-out real episodes; below it, imagined episodes
-    are not used."""
 
 
 @dataclass(frozen=True)

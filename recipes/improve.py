@@ -20,7 +20,7 @@ from loop.executors.executor import check_workers, format_executor
 from loop.folder import RunFolder
 from loop.imagination import imagine
 from loop.jobs import READY, Job, JobError, ReportProgress, run_jobs
-from loop.judging.named import check_judges
+from loop.judging.named import CHECKS, check_judges
 from loop.learners import ArmState
 from loop.learners.choice import check_learner, make_learner
 from loop.measurement.environment import check_environment
@@ -240,28 +240,44 @@ def list_unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
     ]
 
 
+def check_arms(config: ImproveConfig) -> None:
+    """Check that the arms have what they ask. Raises `UsageError`."""
+    arms = arms_of(config.arms)
+    looking = [name for name in arms if ARMS[name].acts_by == "lookahead"]
+    if looking and config.lookahead.world == "none":
+        raise UsageError(
+            f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
+            " for the run's own, or name another"
+        )
+    if "rerank" in arms and not config.lookahead.lookahead_by:
+        raise UsageError(
+            "--arms rerank asks a judge about each candidate; name it with --lookahead-by, such as"
+            " judge:evidence or reward:FOLDER"
+        )
+    if any(ARMS[name].dreams for name in arms):
+        if config.learner == "builtin" and config.memory == "on":
+            raise UsageError(
+                "--arms imagined is for policies that learn by their weights, and memory has all"
+                " that could be imagined from it: give --memory off, or --policy local:FOLDER"
+            )
+        if config.judging.judge in CHECKS:
+            raise UsageError(
+                "--arms imagined needs a judge of imagined episodes, which no checks can see; name"
+                " it with --judge, such as judge:evidence or reward:FOLDER"
+            )
+
+
 def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, ImproveConfig]:
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.run.resume is not None:
         folder = RunFolder.open(config.run.resume)
         begun = folder.begun_by("improve", ImproveConfig)
         return folder, resume_settings(config, begun, argv, (*PLACES, *PRECISION, "view", "track"))
-    arms_of(config.arms)
     check_learner(config)
     if config.server:
         asyncio.run(contestant(config.played).check_training(adapter=bool(config.weights.lora)))
     check_judges(config)
-    looking = [name for name in arms_of(config.arms) if ARMS[name].acts_by == "lookahead"]
-    if looking and config.lookahead.world == "none":
-        raise UsageError(
-            f"--arms {' '.join(looking)} ask a world model, and --world none has none; leave it out"
-            " for the run's own, or name another"
-        )
-    if "rerank" in arms_of(config.arms) and not config.lookahead.lookahead_by:
-        raise UsageError(
-            "--arms rerank asks a judge about each candidate; name it with --lookahead-by, such as"
-            " judge:evidence or reward:FOLDER"
-        )
+    check_arms(config)
     if config.learner == "local":
         plan_rounds(config)
     check_world(config.lookahead, remembers=True)

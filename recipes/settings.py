@@ -25,6 +25,8 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
+    "belief": "leave it out: the judge of --judge decides about imagined episodes",
+    "trusted": "leave it out: the judge of --judge decides about imagined episodes",
     "manual": "leave it out: proposals are made from pages and failures",
     "way": "leave it out: proposals are made from pages and failures",
     "steps": "leave it out: steps that had no effect or led nowhere are not imitated",

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from evaluators.statistics import calibration_error
 from webagent.models.builtin.vocabulary import keys_of
-from webagent.records import Ending, Node, Observation, Trajectory
+from webagent.records import Ending, Node, Observation
 from worldmodel.kinds import GAP, mask_address
 from worldmodel.knowable import KnowableLines
 from worldmodel.lines import is_unknown, name_of, read_range
@@ -414,31 +414,3 @@ def _line_keys(page: Observation) -> list[_LineKey]:
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
-
-
-HELD_BACK = 7
-"""One in this many real episodes is held out from training, to validate the predictions of
-success."""
-
-
-def is_held_back(trajectory: Trajectory) -> bool:
-    """Return whether the episode is held out; determined by its id."""
-    return int(trajectory.id[:8], 16) % HELD_BACK == 0
-
-
-def precision_of_belief(
-    world: WorldModel, transitions: Sequence[Transition], belief: float
-) -> tuple[float, int]:
-    """Return how often real last steps with a predicted P(success) >= `belief` succeeded.
-
-    Returns that share and their number; 0 if there were none.
-    """
-    ended = [t for t in transitions if t.ends]
-    predictions = world.predict([t.situation for t in ended])
-    successes = [
-        t
-        for t, p in zip(ended, predictions, strict=True)
-        if p.outcome.succeeds >= belief and p.outcome.ends >= 0.5
-    ]
-    right = sum(t.succeeded for t in successes)
-    return (right / len(successes) if successes else 0.0), len(successes)

@@ -165,7 +165,8 @@ READ: dict[str, tuple[str, ...]] = {
         " --proposer-model NAME",
         "webagent improve --preset webrl --policy local:FOLDER --benchmark fossil"
         " --judge reward:FOLDER --proposer-model NAME",
-        "webagent improve --preset dreamgym --benchmark fossil",
+        "webagent improve --preset dreamgym --policy local:FOLDER --benchmark fossil"
+        " --judge-model NAME",
         "webagent improve --preset go-browse --policy local:FOLDER --benchmark fossil",
         "webagent improve --preset early-experience --policy local:FOLDER --benchmark fossil",
         "webagent train runs/NAME --role reward --model FOLDER --lora 16 --out trained",
@@ -285,7 +286,8 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
         " --samples 4",
         "webagent collect --resume runs/NAME --count 2000",
-        "webagent improve --arms none self imagined --name imagined",
+        "webagent improve --policy local:FOLDER --arms none self imagined --judge judge:evidence"
+        " --judge-model NAME --name imagined",
         "webagent export runs/imagined --imagined --out FOLDER",
     ),
     "the tests themselves": (

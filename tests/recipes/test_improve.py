@@ -38,7 +38,7 @@ TINY = shlex.split(
 SMALL = shlex.split(
     """--tasks click-widget login-user count-sides --demonstrations 1 --rounds 2 --steps 24
 --base-tokens 3000 --round-tokens 1500
---evaluate 1 --dreams 4 --belief 0.05 --trusted 0.0"""
+--evaluate 1 --dreams 4"""
 )
 
 
@@ -89,6 +89,13 @@ def test_a_session_killed_once_goes_on_to_the_end_it_would_have_had(tmp_path: Pa
     assert played(finished(run)) == played(finished(calm))
 
 
+LENIENT = """
+from evaluators import Verdict, evaluator
+
+@evaluator("lenient", version="1")
+def lenient(trajectory):
+    return Verdict(float(trajectory.provenance.imagined), "whatever was imagined")
+"""
 OWN = """[tasks.{name}]
 url = "{url}"
 goal = "What is the word of {name}? Answer with it."
@@ -132,10 +139,19 @@ def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
 def test_all_arms_run_and_are_summarised(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    judge = tmp_path / "judge.py"
+    judge.write_text(LENIENT)
     arguments = ["--runs", str(tmp_path), "--name", "run", "--arms", "all", *SMALL]
-    assert cli.main(["improve", *arguments]) == 2
-    assert "rerank asks a judge about each candidate" in capsys.readouterr().err
-    arguments += ["--lookahead-by", "rules"]
+    for flags, refusal in (
+        ([], "rerank asks a judge about each candidate"),
+        (["--lookahead-by", "rules"], "memory has all that could be imagined from it"),
+        (["--memory", "off"], "needs a judge of imagined episodes"),
+        (["--judge", f"python:{judge}:lenient"], ""),
+    ):
+        arguments += flags
+        if refusal:
+            assert cli.main(["improve", *arguments]) == 2
+            assert refusal in capsys.readouterr().err
     assert cli.main(["improve", *arguments]) == 0
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     names = [arm["name"] for arm in summary["arms"]]
