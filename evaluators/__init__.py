@@ -3,7 +3,7 @@
 from evaluators.combine import EvaluatorTally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Evaluator, FunctionEvaluator, Verdict, evaluator
 from evaluators.frozen import FrozenJudge, freeze, refuse_frozen, verify
-from evaluators.judge import VARIANTS, JudgeSettings, build_judge, judge_variant
+from evaluators.judge import VARIANTS, VariantSettings, build_judge, judge_variant
 from evaluators.rules import RULES, checks_hold, rule
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "EvaluatorTally",
     "FrozenJudge",
     "FunctionEvaluator",
-    "JudgeSettings",
+    "VariantSettings",
     "Verdict",
     "build_judge",
     "cascade",

@@ -165,7 +165,7 @@ def check_proposer(config: ImproveConfig, suite: Suite, names: Sequence[str]) ->
         raise UsageError(
             f"--proposer {config.proposing.proposer}: the tasks of {suite.id} begin on pages that"
             " give their own goals, so that no other task can be proposed there; name a benchmark"
-            " on a site, as --benchmark fossil, or your own with --benchmark own"
+            " on a site that is started, or your own with --benchmark own"
         )
     if config.proposing.proposals_solved_by == "nobody" and config.judging.judge in CHECKS:
         raise UsageError(

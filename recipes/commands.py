@@ -64,7 +64,7 @@ def load(place: str) -> Any:
 
 
 REPLACED = {
-    "publish": "webagent report RUN --publish NAME",
+    "publish": "a copy of the run's summary.json, with a row of your own",
     "merge": "webagent report RUN RUN --into NAME",
     "attribute": "webagent report RUN --failures",
     "grounding": "webagent report RUN --failures, which counts wrong elements",
@@ -199,7 +199,6 @@ _TABLE = (
         facts=(
             "recipes.report:Reported",
             "recipes.failures:Attributed",
-            "recipes.publish:Published",
         ),
         examples=(
             "webagent report runs/NAME --html report.html",

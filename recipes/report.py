@@ -36,10 +36,6 @@ class ReportConfig:
     trust: str = ""
     """With --failures: first characters of the ids of evaluators that count as ground truth: where
     others contradict them, the judge is at fault. Default: the judge of the run."""
-    publish: str = ""
-    """Add the run's figures to the published ones under this name, with a row in their table."""
-    results: Path = Path("docs/results")
-    """With --publish: folder of the published figures."""
     phase: str = ""
     """With --failures: only episodes of this phase, such as `collect`. Default: `evaluate`, if the
     run has any."""
@@ -57,8 +53,8 @@ class Reported(RunSummary):
 def main(argv: Sequence[str]) -> CommandResult:
     """Report on the run, or on one aspect of it. Raises `UsageError` for several at once."""
     config = resolve(ReportConfig, "report", argv)
-    if sum(map(bool, (config.into, config.failures, config.publish))) > 1:
-        raise UsageError("--into, --failures and --publish each replace the report; give one")
+    if config.into and config.failures:
+        raise UsageError("--into and --failures each replace the report; give one")
     if config.into:
         from recipes.merge import merge_runs
 
@@ -70,10 +66,6 @@ def main(argv: Sequence[str]) -> CommandResult:
         from recipes.failures import explain_failures
 
         return explain_failures(run, config.phase, config.trust, config.model)
-    if config.publish:
-        from recipes.publish import publish_run
-
-        return publish_run(run, config.publish, config.results)
     return _write(run, config)
 
 

@@ -25,6 +25,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
+    "results": "copy the run's summary.json and write its row by hand",
     "belief": "leave it out: the judge of --judge decides about imagined episodes",
     "trusted": "leave it out: the judge of --judge decides about imagined episodes",
     "manual": "leave it out: proposals are made from pages and failures",

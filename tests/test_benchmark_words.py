@@ -22,15 +22,12 @@ DECIDING = ("webagent/memory", "webagent/policy", "worldmodel")
 """Where it is decided what is done: there not even a word of a single benchmark may stand."""
 NAMED = {
     "webagent/errors.py": "which extra or download a missing benchmark needs",
-    "webagent/guard/address.py": "an example in a message",
     "evaluators/judge/judge.py": "published judges by the benchmark that they were published with",
     "evaluators/judge/published.py": "the same",
     "loop/measurement/preview.py": "a hint at a judge",
     "loop/measurement/settings.py": "the benchmark that is played if none is named",
     "loop/origin.py": "versions that a run folder records",
     "loop/presets.py": "the tasks of the demo",
-    "loop/proposers/settings.py": "examples in a message",
-    "loop/proposing.py": "an example in a message",
     "loop/summary/format.py": "raw rewards, which one benchmark alone has",
     "apps/environment/__init__.py": "names of Gymnasium environments",
     "apps/imports/webvoyager.py": "an importer of that benchmark's results",

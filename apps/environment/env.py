@@ -13,7 +13,7 @@ from gymnasium.spaces import Box, Dict, Space
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from apps.environment.player import GymTurn, Image, Player, SharedBrowser
+from apps.environment.player import GymPlayer, GymTurn, Image, SharedBrowser
 from benchmarks.catalogue import find_benchmark
 from benchmarks.miniwob import tasks as miniwob
 from tasks.suite import SEEDS_PER_SPLIT
@@ -139,7 +139,7 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         self.render_mode = render_mode
         shared = SharedBrowser.lease(guard, sites, [self._sampler.example])
         self._shared: SharedBrowser | None = shared
-        self._player = Player(shared, screenshot, max_tokens, variant)
+        self._player = GymPlayer(shared, screenshot, max_tokens, variant)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -217,7 +217,9 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._shared = shared = SharedBrowser.lease(guard, sites, examples)
-        self._players = [Player(shared, screenshot, max_tokens, variant) for _ in range(num_envs)]
+        self._players = [
+            GymPlayer(shared, screenshot, max_tokens, variant) for _ in range(num_envs)
+        ]
         self._rngs: list[np.random.Generator] = []
         self._ended = [True] * num_envs
 

@@ -58,7 +58,7 @@ class GymTurn:
         return self.terminated or self.truncated
 
 
-class Player:
+class GymPlayer:
     """Plays one episode after another in a context of the browser."""
 
     def __init__(

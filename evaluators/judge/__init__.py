@@ -2,13 +2,13 @@
 
 from evaluators.judge.judge import VARIANTS, build_judge, judge_variant
 from evaluators.judge.report import JudgementReport, KeyPoint
-from evaluators.judge.session import JudgeSettings
+from evaluators.judge.session import VariantSettings
 
 __all__ = [
     "VARIANTS",
-    "JudgeSettings",
     "JudgementReport",
     "KeyPoint",
+    "VariantSettings",
     "build_judge",
     "judge_variant",
 ]

@@ -19,7 +19,7 @@ from evaluators.judge.report import (
     check_claim,
     explain_contradiction,
 )
-from evaluators.judge.session import JudgeContext, JudgeSession, JudgeSettings, seed_of
+from evaluators.judge.session import JudgeContext, JudgeSession, VariantSettings, seed_of
 from webagent.errors import ModelError, SetupError, unknown_name
 from webagent.models.model import Model
 from webagent.models.prompt import load_prompt
@@ -38,7 +38,7 @@ class JudgeVariant:
     summary: str
     judge: Callable[[JudgeSession, Trajectory, KeyPointFinder], Awaitable[JudgeOutcome]]
     prompts: tuple[Path, ...]
-    settings: JudgeSettings
+    settings: VariantSettings
     takes: frozenset[str]
     """Names of the settings that mean something to it."""
     rules: str = "evidence"
@@ -52,7 +52,7 @@ VARIANTS = {
         "key points, the pages that bear on each, quotes looked up, the answer compared afterwards",
         evidence.judge_by_evidence,
         (evidence.PROMPT, keypoints.PROMPT, keypoints.RELEVANCE_PROMPT, evidence.COMPARE),
-        JudgeSettings(),
+        VariantSettings(),
         _ALWAYS | {"pages", "screenshots", "relevance", "threshold"},
         lexicons=(LEXICON,),
     ),
@@ -60,21 +60,21 @@ VARIANTS = {
         "task, final answer, last screenshots (WebVoyager)",
         published.judge_as_webvoyager,
         (published.PROMPT,),
-        JudgeSettings(pages=15, max_tokens=1000),
+        VariantSettings(pages=15, max_tokens=1000),
         _ALWAYS | {"pages", "answer_needed"},
     ),
     "pae": JudgeVariant(
         "task, final answer, last three screenshots, stricter (Proposer-Agent-Evaluator)",
         published.judge_as_pae,
         (published.PROMPT,),
-        JudgeSettings(pages=3, max_tokens=1000),
+        VariantSettings(pages=3, max_tokens=1000),
         _ALWAYS | {"pages", "answer_needed"},
     ),
     "webjudge": JudgeVariant(
         "key points, screenshots that score enough, actions; no answer (Online-Mind2Web)",
         published.judge_as_webjudge,
         (published.PROMPT, keypoints.PROMPT, keypoints.RELEVANCE_PROMPT),
-        JudgeSettings(pages=50),
+        VariantSettings(pages=50),
         _ALWAYS | {"pages", "threshold"},
         rules="webjudge",
     ),
@@ -82,7 +82,7 @@ VARIANTS = {
         "goal, actions with reasoning, last screenshot or tree; four answers (AgentRewardBench)",
         published.judge_as_agentrewardbench,
         (published.PROMPT,),
-        JudgeSettings(page_tokens=16_000, max_tokens=1024),
+        VariantSettings(page_tokens=16_000, max_tokens=1024),
         _ALWAYS,
     ),
 }
@@ -160,7 +160,7 @@ def judge_variant(
     keep: Callable[[JudgementReport], None] | None = None,
     **settings: Any,
 ) -> FunctionEvaluator:
-    """Return the evaluator of that name in `VARIANTS`, with those of `JudgeSettings` it takes.
+    """Return the evaluator of that name in `VARIANTS`, with those of `VariantSettings` it takes.
 
     `images` looks a screenshot up by its reference, as a store's `images.get`. Raises `SetupError`
     for a name or a setting that the variant does not know.

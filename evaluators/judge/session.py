@@ -21,7 +21,7 @@ Show: TypeAlias = Literal["auto", "screenshots", "texts", "both"]
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeSettings:
+class VariantSettings:
     """The settings of all variants; each takes those that its `Variant.takes` names."""
 
     show: Show = "auto"
@@ -62,7 +62,7 @@ class JudgeContext:
     """What all judgements of a judge have in common."""
 
     model: Model
-    settings: JudgeSettings
+    settings: VariantSettings
     images: Callable[[str], bytes] | None = None
     """Looks a screenshot up by its reference."""
     render: Callable[[Observation], str] | None = None

@@ -333,7 +333,7 @@ def match_labels(
     by_id = {entry.id: entry for entry in entries}
     by_task: defaultdict[tuple[str, str], list[EpisodeSummary]] = defaultdict(list)
     for entry in entries:
-        # Label files call `webarena/7@1` also `webarena/7`, `webarena.7` and `7`.
+        # Label files call `suite/7@1` also `suite/7`, `suite.7` and `7`.
         bare = entry.task.split("@", 1)[0]
         for name in {entry.task, bare, bare.replace("/", ".", 1), bare.rsplit("/", 1)[-1]}:
             by_task[name, entry.arm].append(entry)

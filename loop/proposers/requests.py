@@ -21,9 +21,9 @@ class SiteScope:
     """A site as proposers and filters know it."""
 
     name: str
-    """What people call it, as `Fossil`."""
+    """What people call it."""
     address: str
-    """Where it begins; tasks stay below it: `http://fossil.test/`."""
+    """Where it begins; tasks stay below it: `http://shop.test/`."""
     site: str = ""
     """Id of the application that is started for every episode; empty for a live site."""
     accounts: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class ShownItem:
 
     text: str
     origin: str
-    """Its name, as `the page http://fossil.test/`."""
+    """Its name, as `the page http://shop.test/`."""
     parent: str = ""
     """Id of the task that it is; empty for what is no task."""
     direction: str = ""

@@ -21,7 +21,7 @@ class ProposeConfig:
     """Propose new tasks for a site, filter them, and prove them by solving them."""
 
     site: Important[str] = ""
-    """The site: one that webagent starts, such as `fossil`; the URL of a live one; or a TOML file
+    """The site: one of `webagent site list`; the URL of a live one; or a TOML file
     that describes a site."""
     source: Important[tuple[str, ...]] = ("pages",)
     """Sources of tasks: `pages`, `failures`."""
@@ -92,7 +92,9 @@ class ProposeConfig:
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
         if not self.site:
-            raise UsageError("name a site with --site: fossil, oscar, a URL or a TOML")
+            raise UsageError(
+                "name a site with --site: one of `webagent site list`, a URL or a TOML file"
+            )
         if odd := next((source for source in self.source if source not in SOURCES), ""):
             raise unknown_name("source", odd, SOURCES)
         if min(self.count, self.tries, self.concurrency, self.max_steps) < 1 or self.pages < 0:

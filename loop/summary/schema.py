@@ -22,7 +22,7 @@ class RunMeta:
     """What the store does not know about its run."""
 
     benchmark: str
-    """Name and version of the suite, as `miniwob@1`."""
+    """Name and version of the suite, as `own@1`."""
     tasks: tuple[str, ...]
     """Names, in the order they are to be shown in."""
     command: str

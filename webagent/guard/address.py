@@ -189,7 +189,7 @@ class SitePattern:
     """Which addresses belong to a site."""
 
     host: str
-    """Canonical; `*` for every host, `*.example.com` for every host below example.com; `fossil@1`
+    """Canonical; `*` for every host, `*.example.com` for every host below example.com; `shop@1`
     for a site that is started for each episode, which is no host until `served_at`."""
     scheme: str = ""
     """`http` or `https`; empty for both."""
@@ -259,7 +259,7 @@ def parse_site(text: str) -> SitePattern:
     if not found:
         raise ValueError(
             f"{text!r} names no site; write example.com, *.example.com, https://example.com:8443, "
-            "https://example.com/folder, or fossil@1 for a site that is started for each episode"
+            "https://example.com/folder, or shop@1 for a site that is started for each episode"
         )
     scheme, port = found["scheme"] or "", found["port"] or "0"
     if scheme not in ("", "http", "https"):

@@ -186,7 +186,7 @@ def open_for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardP
     """Return the policy with what the task itself names opened: its origin, or for a file its
     folder.
 
-    Rules that name the task's own server, or its `site` as `fossil@1`, take the place of that
+    Rules that name the task's own server, or its `site` as `shop@1`, take the place of that
     opening; those on the site hold for this server, whatever port it was started on. Raises
     `SetupError` for an address that cannot be read.
     """

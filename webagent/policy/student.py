@@ -37,7 +37,7 @@ _SAID, _LEARNT_FROM = "student_said", "student_learnt_from"
 SURE_ENOUGH = 0.8
 """Probability of being right from which a student acts by default. Along
 demonstrators' way on development seeds, of steps at least as sure 97.6 % were right on 20
-MiniWoB++ tasks and 99.2 % on oscar, as many as of those at least 90 % sure."""
+MiniWoB++ tasks and 99.2 % on a shop, as many as of those at least 90 % sure."""
 _FILE = "student.json"
 _VERSION = 1
 _EXPERT_IS_RIGHT = 0.9
