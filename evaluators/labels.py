@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from webagent.errors import SetupError, StoreError
 from webagent.serialize import from_json, to_json
@@ -56,8 +55,8 @@ def read_labels(path: Path) -> tuple[Label, ...]:
     """Return the labels in a file, or those that were given in a run folder.
 
     A CSV with the columns `episode` and `success` (and, where wanted, `annotator`, `note`, `time`,
-    `benchmark`, `agent`, `task`, `first_error`), AgentRewardBench's CSV or a JSON array of such
-    rows, or `.jsonl` as a run keeps it. Raises `SetupError` naming the line for a missing column,
+    `benchmark`, `agent`, `task`, `first_error`), AgentRewardBench's CSV, or
+    `.jsonl` as a run keeps it. Raises `SetupError` naming the line for a missing column,
     an unreadable value and an episode that an annotator labelled twice.
     """
     if path.is_dir():
@@ -77,7 +76,7 @@ def read_labels(path: Path) -> tuple[Label, ...]:
             latest[key] = label
         return tuple(latest.values())
     text = read_text(path)
-    rows = _json_rows(path, text) if path.suffix == ".json" else read_csv(path, text)
+    rows = read_csv(path, text)
     if not rows:
         raise SetupError(f"{path} holds no label: there is no row below the header")
     is_arb = "trajectory_success" in rows[0][1]
@@ -110,7 +109,12 @@ def add_label(run_folder: Path, label: Label) -> Label:
     line = json.dumps(to_json(kept)) + "\n"
     try:
         with (run_folder / FILE).open("a+b") as file:
-            _drop_torn(file)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            if size and file.read(1) != b"\n":
+                # A kill has left a line without its end.
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
             file.write(line.encode("ascii"))
             file.flush()
             os.fsync(file.fileno())
@@ -135,16 +139,6 @@ def format_csv(labels: Iterable[Label]) -> str:
 def select_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, ...]:
     """Return the labels of one score."""
     return tuple(label for label in labels if label.score == score)
-
-
-def _drop_torn(file: Any) -> None:
-    """Cut off a line that a kill left without its end."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - 1))
-    if not size or file.read(1) == b"\n":
-        return
-    file.seek(0)
-    file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def read_text(path: Path) -> str:
@@ -191,19 +185,6 @@ def read_csv(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
     except csv.Error as error:
         raise SetupError(f"{path}, line {skipped + reader.line_num}: no CSV: {error}") from error
     return rows
-
-
-def _json_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise SetupError(f"{path} is not JSON: {error}") from error
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        raise SetupError(f"{path} holds no array of objects; expected one object for each label")
-    return [
-        (place, {name: "" if v is None else str(v).strip() for name, v in row.items()})
-        for place, row in enumerate(found, start=1)
-    ]
 
 
 def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:

@@ -64,7 +64,7 @@ def load(place: str) -> Any:
 
 
 REPLACED = {
-    "publish": "a copy of the run's summary.json, with a row of your own",
+    "publish": "webagent report RUN, and copy the run's summary.json",
     "merge": "webagent report RUN RUN --into NAME",
     "attribute": "webagent report RUN --failures",
     "grounding": "webagent report RUN --failures, which counts wrong elements",

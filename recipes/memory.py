@@ -149,7 +149,7 @@ def _build(store: Store, folder: Path) -> Memory:
     """Return a memory of the run's successful episodes on training seeds, saved in the folder."""
     memory = Memory()
     scores = store.scores()
-    episodes = [t for t in store.trajectories() if _is_training(t)]
+    episodes = [t for t in store.trajectories() if split_of(t.task.seed) == "train"]
     shown: list[Trajectory] = []
     judged: list[tuple[Trajectory, float | None]] = []
     for episode in episodes:
@@ -169,13 +169,6 @@ def _build(store: Store, folder: Path) -> Memory:
     memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
     memory.save(folder)
     return memory
-
-
-def _is_training(episode: Trajectory) -> bool:
-    try:
-        return bool(split_of(episode.task.seed) == "train")
-    except ValueError:
-        return False
 
 
 def _explained(memory: Memory, episode: Trajectory, only: int) -> Iterator[Explained]:

@@ -29,10 +29,7 @@ def name_phase(phase: str, seed: int) -> str:
     `single` for an episode outside of any plan."""
     if phase != "evaluate":
         return phase or _SINGLE
-    try:
-        return _PRACTICE if split_of(seed) == "train" else phase
-    except ValueError:  # a seed of no split
-        return phase
+    return _PRACTICE if split_of(seed) == "train" else phase
 
 
 def write_text(text: str) -> str:

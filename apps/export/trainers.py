@@ -276,17 +276,13 @@ _RL = {
 
 def _verl_rl_row(example: Example, is_pictured: bool) -> Row:
     task = example.task
-    try:
-        split = split_of(task.seed)
-    except ValueError:  # a seed of no split
-        split = ""
     return {
         "data_source": task.id.partition("/")[0],
         "prompt": marked(example.messages),
         "ability": "web",
         "reward_model": {"style": "rule", "ground_truth": clean(json.dumps(to_json(task)))},
         "extra_info": {
-            "split": split,
+            "split": split_of(task.seed),
             "index": example.number,
             "task": task.id,
             "seed": task.seed,

@@ -34,7 +34,17 @@ def source(value: str) -> str:
 
 def locator(page: Observation, node: Node, values: ValueMapping) -> str:
     """Return an expression that finds the element, by whatever of its ways finds only one."""
-    scope, name = _scope(page, node), values.replace_in(node.name)
+    name, place = (
+        values.replace_in(node.name),
+        next(i for i, n in enumerate(page.nodes) if n is node),
+    )
+    frames = [i for i, each in enumerate(page.nodes) if each.role == "frame"]
+    around = [i for i in frames if i < place and page.nodes[i].depth < node.depth]
+    while around and any(n.depth <= page.nodes[around[-1]].depth
+                         for n in page.nodes[around[-1] + 1 : place]):  # fmt: skip
+        around.pop()
+    inner = f'page.frame_locator("iframe >> nth={frames.index(around[-1])}")' if around else ""
+    scope = inner or "page"
     alike = [n for n in page.nodes if n.mark and (n.role, n.name) == (node.role, node.name)]
     nth = f".nth({alike.index(node)})" if len(alike) > 1 else ""
     ways = [f"{scope}.{way}{nth}" for way in _list_expressions(node, name)]
@@ -69,19 +79,6 @@ def _list_expressions(node: Node, name: str) -> list[str]:
     beside = f"xpath=//text()[normalize-space()={quoted}]/following::{tag}[1]"
     ways = [f"get_by_label({source(name)}, exact=True)", f"locator({source(beside)})"]
     return ways if node.role in _BY_STYLE else [by_role, *ways]
-
-
-def _scope(page: Observation, node: Node) -> str:
-    """Return the page, or the frame in which the element lies."""
-    place = next(i for i, each in enumerate(page.nodes) if each is node)
-    frames = [i for i, each in enumerate(page.nodes) if each.role == "frame"]
-    around = [i for i in frames if i < place and page.nodes[i].depth < node.depth]
-    while around and any(n.depth <= page.nodes[around[-1]].depth
-                         for n in page.nodes[around[-1] + 1 : place]):  # fmt: skip
-        around.pop()
-    if not around:
-        return "page"
-    return f'page.frame_locator("iframe >> nth={frames.index(around[-1])}")'
 
 
 _TEMPLATE = Path(__file__).with_name("script.txt")

@@ -32,7 +32,10 @@ def suite(options: Options, subset: str = "") -> Suite:
 def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
     if name != NAME:
         raise UnknownTask(name, (NAME,))
-    first, last = PLACES[split_of(seed)]
+    split = split_of(seed)
+    if split not in PLACES:
+        raise ValueError(f"seed {seed} belongs to no split")
+    first, last = PLACES[split]
     goals = load_goals()[first:last]
     goal = goals[seed % SEEDS_PER_SPLIT % len(goals)]
     expected = cast(Json, _plain(goal))

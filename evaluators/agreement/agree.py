@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -200,7 +199,15 @@ def measure_ceiling(labels: Iterable[Label]) -> Ceiling:
         given[label.episode].append(label)
     found = [pair for theirs in given.values() for pair in combinations(theirs, 2)]
     pairs = [pair for pair in found if all(label.value is not None for label in pair)]
-    table, kinds = _count_pairs(pairs)
+    values = sorted({label.value for pair in pairs for label in pair if label.value is not None})
+    kinds, place = len(values), {value: i for i, value in enumerate(values)}
+    tasks = [f"{one.benchmark}/{one.task}" if one.task else one.episode for one, _ in pairs]
+    rows = {task: i for i, task in enumerate(dict.fromkeys(tasks))}
+    # By task, how often each pair of values was given.
+    table = np.zeros((len(rows), kinds**2))
+    for task, (one, other) in zip(tasks, pairs, strict=True):
+        if one.value is not None and other.value is not None:
+            table[rows[task], place[one.value] * kinds + place[other.value]] += 1
     same = table.reshape(len(table), kinds, kinds).trace(axis1=1, axis2=2)
 
     def turn(sums: Array) -> Array:
@@ -215,19 +222,6 @@ def measure_ceiling(labels: Iterable[Label]) -> Ceiling:
         agreement=rate_interval(same, table.sum(1)),
         kappa=resampled(table, lambda sums: cohen_kappa(sums, kinds), (-1.0, 1.0), [turn]),
     )
-
-
-def _count_pairs(pairs: Sequence[tuple[Label, Label]]) -> tuple[Array, int]:
-    """Return (tasks, kinds * kinds) counts of what both said, and how many kinds there are."""
-    kinds = sorted({label.value for pair in pairs for label in pair if label.value is not None})
-    place = {value: i for i, value in enumerate(kinds)}
-    tasks = [f"{one.benchmark}/{one.task}" if one.task else one.episode for one, _ in pairs]
-    rows = {task: i for i, task in enumerate(dict.fromkeys(tasks))}
-    table = np.zeros((len(rows), len(kinds) ** 2))
-    for task, (one, other) in zip(tasks, pairs, strict=True):
-        if one.value is not None and other.value is not None:
-            table[rows[task], place[one.value] * len(kinds) + place[other.value]] += 1
-    return table, len(kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +251,13 @@ def compare(first: Sequence[LabelledScore], second: Sequence[LabelledScore]) -> 
     one, other = np.array(right[: len(ours)], bool), np.array(right[len(ours) :], bool)
     differences = {}
     for name, measure in MEASURES.items():
+
+        def subtract(sums: Array, measure: Callable[[Array], Array] = measure) -> Array:
+            return np.asarray(measure(sums[..., :4]) - measure(sums[..., 4:]))
+
         differences[name] = resampled(
             joint,
-            partial(_subtract, measure),
+            subtract,
             (-2.0, 2.0) if name == "kappa" else (-1.0, 1.0),
             [
                 lambda sums: np.concatenate([flip(sums[..., :4]), sums[..., 4:]], axis=-1),
@@ -273,7 +271,3 @@ def compare(first: Sequence[LabelledScore], second: Sequence[LabelledScore]) -> 
         only_second_right=int((other & ~one).sum()),
         differences=differences,
     )
-
-
-def _subtract(measure: Callable[[Array], Array], sums: Array) -> Array:
-    return np.asarray(measure(sums[..., :4]) - measure(sums[..., 4:]))

@@ -213,7 +213,12 @@ def _find_refusal(found: PointFinding, kind: str, text: str, page_claims: PageCl
     claim = page_claims.find_claim(found.quote)
     if claim or not found.quote:
         return claim
-    lines = [line for line in text.splitlines() if _overlaps(found.quote, line)] or [found.quote]
+    parts = [part for part in map(_plain, re.split(r"…|\.\.\.", found.quote)) if part]
+    lines = [
+        line
+        for line in text.splitlines()
+        if (shown := _plain(line)) and any(part in shown or shown in part for part in parts)
+    ] or [found.quote]
     if not appears_in(found.quote, page_claims.remove_claims(text)):
         why = next(filter(None, map(page_claims.explain, lines)), "speaks of the task")
         return f"belongs to a line that {why}"
@@ -226,13 +231,6 @@ def _explain_off_topic(found: PointFinding, lines: Sequence[str], page_claims: P
     if shows_state and page_claims.is_off_topic(lines, found.point.text):
         return "names nothing of what the task asks for"
     return ""
-
-
-def _overlaps(quote: str, line: str) -> bool:
-    """Return whether the line has a part of the quote, or the other way round."""
-    shown = _plain(line)
-    parts = filter(None, map(_plain, re.split(r"…|\.\.\.", quote)))
-    return any(part in shown or (shown and shown in part) for part in parts)
 
 
 def _plain(text: str) -> str:

@@ -168,6 +168,14 @@ class RewardQuestions:
                 answer = "nothing, it gave up"
             case _:
                 answer = "nothing"
+        captions = [
+            f"Picture {number}: page {frame.index + 1}"
+            + (", the one after the last action" if frame.index >= len(pages) else "")
+            + f", pixels {frame.box[0]},{frame.box[1]} to {frame.box[2]},{frame.box[3]}"
+            for number, frame in enumerate(frames, start=1)
+        ] or ["There are no pictures."]
+        if frames:
+            captions.insert(0, "Of every page what had changed since the one before:")
         user = self.prompt.fill(
             "outcome",
             goal=trajectory.goal or trajectory.task.goal or (pages[0].goal if pages else ""),
@@ -175,7 +183,7 @@ class RewardQuestions:
             ending=trajectory.ending.value if trajectory.ending else "it is still under way",
             answer=answer,
             page=fence("page", page_text(shown)) if shown else "It was not seen.",
-            frames=_caption(frames, len(pages)),
+            frames="\n".join(captions),
         )
         images = tuple(frame.image for frame in frames)
         return Message("system", self.prompt.fill("system")), Message("user", user, images)
@@ -254,16 +262,3 @@ def outcome_row(
         group=f"{trajectory.task.id}:{trajectory.task.seed}",
         episode=trajectory.id,
     )
-
-
-def _caption(frames: Sequence[KeyFrame], pages: int) -> str:
-    """Return which pages the pictures are of, and which parts of them."""
-    if not frames:
-        return "There are no pictures."
-    lines = [
-        f"Picture {number}: page {frame.index + 1}"
-        + (", the one after the last action" if frame.index >= pages else "")
-        + f", pixels {frame.box[0]},{frame.box[1]} to {frame.box[2]},{frame.box[3]}"
-        for number, frame in enumerate(frames, start=1)
-    ]
-    return "\n".join(["Of every page what had changed since the one before:", *lines])

@@ -52,7 +52,14 @@ def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[st
             f"up to about {read:,} read for pages alone and {written:,} written, if every"
             " episode takes all of its steps"
         )
-    if missing := _find_missing(config, chosen):
+    missing = [f"addresses: {reason}" for reason in list(chosen.lacking.values())[:1]]
+    if len(chosen.lacking) > 1:
+        missing.append(_format_names(list(chosen.lacking), "they lack addresses, too"))
+    missing += find_missing_logins(config, chosen).values()
+    missing += filter(None, [find_missing_sites(config, chosen)])
+    if config.replay is not None and not (config.replay / "run.sqlite").is_file():
+        missing.append(f"{config.replay} is no run folder to replay")
+    if missing:
         facts["missing"] = missing
     if config.run.resume is not None:
         with RunFolder.open(config.run.resume).store() as store:
@@ -113,18 +120,6 @@ def preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | l
     counted = ", ".join(f"{count} of {arm}" for arm, count in counts.items())
     to_show = f"; {shown} or a few more in which oracles show what is replayed" * bool(shown)
     return [f"{sum(counts.values())} episodes: {counted}{to_show}", replay]
-
-
-def _find_missing(config: BenchmarkConfig, chosen: TaskSelection) -> list[str]:
-    missing = [f"addresses: {reason}" for reason in list(chosen.lacking.values())[:1]]
-    if len(chosen.lacking) > 1:
-        missing.append(_format_names(list(chosen.lacking), "they lack addresses, too"))
-    missing += list(find_missing_logins(config, chosen).values())
-    if sites := find_missing_sites(config, chosen):
-        missing.append(sites)
-    if config.replay is not None and not (config.replay / "run.sqlite").is_file():
-        missing.append(f"{config.replay} is no run folder to replay")
-    return missing
 
 
 def _format_names(names: Sequence[str], why: str) -> str:

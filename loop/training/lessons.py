@@ -147,11 +147,7 @@ def load_experience(runs: Sequence[Path], score: str) -> Experience:
                 if values and values[0] is not None:
                     scores[name] = values[0]
             for episode in store.trajectories():
-                try:
-                    is_taught = split_of(episode.task.seed) == "train"
-                except ValueError:
-                    is_taught = False
-                if is_taught:
+                if split_of(episode.task.seed) == "train":
                     episodes.append(episode)
                 else:
                     held_out += 1

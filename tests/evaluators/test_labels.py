@@ -1,6 +1,5 @@
 """Label files of several layouts are read, or refused with what is wrong and where."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -96,18 +95,6 @@ def test_the_layout_of_agent_reward_bench_gives_a_label_for_each_score(written):
         task="webarena.8",
     )
     assert len(select_score(labels, "looping")) == 2
-
-
-def test_the_same_rows_are_read_from_json(written):
-    row = {"annotator_name": "A", "benchmark": "b", "task_id": "t", "model_name": "m"}
-    rows = [{**row, "trajectory_success": "Unsuccessful"}, {**row, "annotator_name": "B"}]
-    file = written(json.dumps(rows[:1]), "labels.json")
-    assert read_labels(file)[0].value == 0.0
-
-    with pytest.raises(SetupError, match="no column 'trajectory_success'"):
-        read_labels(written(json.dumps(rows), "labels.json"))
-    with pytest.raises(SetupError, match="no array of objects"):
-        read_labels(written("{}", "labels.json"))
 
 
 def test_labels_given_in_a_run_are_appended_and_the_latest_counts(tmp_path):
