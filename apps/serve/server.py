@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 from base64 import b64decode
 from binascii import Error as NotBase64
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from apps.serve.sessions import ServedSession, Stage
+from apps.serve.settings import LOOPBACK
 from apps.serve.wire import (
     ErrorCode,
     MessageError,
@@ -193,6 +195,12 @@ class ClientFilter:
     def _refusal(self, path: str, headers: Headers) -> tuple[int, str]:
         if origin := headers.get("origin"):
             return 403, f"a page of {origin} may not play here; clients are programs"
+        # Without a token only this machine is served: a page whose site's name is pointed here by
+        # its name server (DNS rebinding) sends no Origin for what it reads of itself.
+        host = headers.get("host", "")
+        is_local = re.fullmatch(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", host, re.IGNORECASE)
+        if not self._token and not is_local:
+            return 403, f"this server answers for {', '.join(LOOPBACK)}, not for {host[:100]!r}"
         if not self._token or path == _OPEN:
             return 0, ""
         kind, _, shown = headers.get("authorization", "").partition(" ")

@@ -204,6 +204,22 @@ async def test_strangers_and_pages_are_not_let_in(serve: Serve, tmp_path: Path) 
 
 
 @pytest.mark.slow
+async def test_another_name_for_this_machine_is_refused(serve: Serve) -> None:
+    with serve(tasks=("click-test-2",)) as server:
+        port = server.url.rpartition(":")[2].strip("/")
+        async with httpx2.AsyncClient() as http:
+            for host, status in (
+                (f"localhost:{port}", 200),
+                (f"[::1]:{port}", 200),
+                (f"rebound.example:{port}", 403),
+                ("127.0.0.1.evil.example", 403),
+                ("[", 403),
+            ):
+                found = await http.get(f"{server.url}/schema", headers={"host": host})
+                assert found.status_code == status, host
+
+
+@pytest.mark.slow
 async def test_what_openenv_validates_is_answered(serve: Serve) -> None:
     """The criteria of `openenv validate --url` of openenv 0.10, in its production mode."""
     with serve(tasks=("click-test-2",)) as server:
