@@ -3,6 +3,7 @@
 import base64
 import html
 import os
+import quopri
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -23,10 +24,17 @@ _ESCAPE = re.compile(
     r"%u[0-9a-f]{4}|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}"
     r"|%f[0-7](?:%[89ab][0-9a-f]){3}|%[0-9a-f]{2}"
     r"|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4}|\\u\{[0-9a-f]{1,6}\}"
-    r"|\\x[0-9a-f]{2}|\\[bfnrtv\"'\\/]|&#x?[0-9a-f]{1,10};?|&[a-z][a-z0-9]{1,31};",
+    r"|\\x[0-9a-f]{2}|\\[0-3][0-7]{0,2}|\\[4-7][0-7]?|\\[bfnrtv\"'\\/]"
+    r"|&#x?[0-9a-f]{1,10};?|&[a-z][a-z0-9]{1,31};",
     re.IGNORECASE,
 )
 _ESCAPED = dict(zip("bfnrtv", "\b\f\n\r\t\v", strict=True))
+_LOOK_ALIKE = {
+    **{0xFF01 + place: 0x21 + place for place in range(94)},  # full width
+    **{0xE0020 + place: 0x20 + place for place in range(95)},  # tags, which are not shown
+}
+_HEX_BETWEEN = (":", "-", " ", ",", ", ", ",0x", ", 0x", " 0x")
+_DECIMAL_BETWEEN = (",", ", ", " ")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
 
 
@@ -41,8 +49,9 @@ class SecretSpan:
 
 
 class EncodedValues:
-    """Finds named values in texts and bodies: as they are, in capitals, backwards, in hex code, in
-    base64 at any offset, and these in percent, JSON and HTML escapes, several times over."""
+    """Finds named values in texts and bodies: as they are, in capitals, in full width, backwards,
+    as codes of its characters, in base32 and base64 at any offset, quoted-printable, and these in
+    percent, JavaScript and HTML escapes, several times over."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._alike: dict[str, str] = {}
@@ -54,9 +63,11 @@ class EncodedValues:
             codings = {value.encode(), value.encode("utf-16-le")[:-1]}
             # A value that looks escaped itself is undone together with the escapes around it.
             plain = {value, value.replace(" ", "+"), value[::-1], _undo_escapes(value)}
-            plain |= {raw.hex() for raw in codings}
+            plain |= {raw.hex() for raw in codings} | set(_in_codes(value))
             self._alike |= {_fold(form): name for form in plain if len(form) >= SHORTEST}
             for raw in codings:
+                plain_32 = {run for run in _in_base32(raw) if len(run) >= _SEARCHED_ALIKE}
+                self._alike |= {run.lower(): name for run in plain_32}
                 for run, edges in _in_base64(raw):
                     form = _fold(run) if len(run) >= _SEARCHED_ALIKE else run
                     (self._alike if len(run) >= _SEARCHED_ALIKE else self._exact)[form] = name
@@ -142,6 +153,24 @@ def _in_base64(raw: bytes) -> Iterator[tuple[str, tuple[bool, bool]]]:
             yield run.replace("+", "-").replace("/", "_"), edges
 
 
+def _in_base32(raw: bytes) -> Iterator[str]:
+    """Yield what base32 makes of the bytes alone at each offset of five."""
+    for offset in range(5):
+        coded = base64.b32encode(bytes(offset) + raw + bytes(4)).decode()
+        yield coded[-(-8 * offset // 5) : 8 * (offset + len(raw)) // 5]
+
+
+def _in_codes(value: str) -> Iterator[str]:
+    """Yield a value as the codes of its characters, in hex and decimal, and quoted-printable."""
+    raw = value.encode()
+    pairs = [f"{code:02x}" for code in raw]
+    yield from (between.join(pairs) for between in _HEX_BETWEEN)
+    yield from (between.join(str(ord(each)) for each in value) for between in _DECIMAL_BETWEEN)
+    yield "=" + "=".join(pairs)
+    yield quopri.encodestring(raw).decode()
+    yield "".join(f"\\{ord(each):x} " for each in value).strip()  # in CSS
+
+
 def _apart(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
     """Join spans that overlap; the longer one gives its name."""
     held: SecretSpan | None = None
@@ -158,7 +187,8 @@ def _apart(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
 
 
 def _fold(text: str) -> str:
-    """Return a text in lower case, as long as before."""
+    """Return a text in lower case and usual width, as long as before."""
+    text = text if text.isascii() else text.translate(_LOOK_ALIKE)
     folded = text.lower()
     if len(folded) == len(text):
         return folded
@@ -178,6 +208,8 @@ def _undo(escape: str) -> str:
     if escape[0] == "%" and escape[1] not in "uU":
         raw = bytes.fromhex(escape.replace("%", ""))
         return raw.decode("latin-1" if len(raw) == 1 else "utf-8", errors="replace")
+    if escape[0] == "\\" and escape[1].isdigit():
+        return chr(int(escape[1:], 8))
     if escape[0] == "\\" and escape[1] not in "uUxX":
         return _ESCAPED.get(escape[1].lower(), escape[1])
     units = [int(each, 16) for each in re.findall(r"[0-9a-fA-F]{2,}", escape)]

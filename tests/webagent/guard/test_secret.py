@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import quopri
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -41,6 +42,19 @@ def in_base64(before: str, after: str, value: str = VALUE) -> str:
 
 
 ENCODED = {
+    "octal JavaScript": "".join(f"\\{ord(each):o}" for each in VALUE),
+    "CSS": "".join(f"\\{ord(each):x} " for each in VALUE).strip(),
+    "base32": base64.b32encode(VALUE.encode()).decode(),
+    "base32 two bytes on": base64.b32encode(f"u:{VALUE}xy".encode()).decode().lower(),
+    "hex with colons": VALUE.encode().hex(":"),
+    "hex in a list": ", ".join(f"0x{each:02x}" for each in VALUE.encode()),
+    "decimal codes": ",".join(str(ord(each)) for each in VALUE),
+    "quoted-printable": "".join(f"={each:02X}" for each in VALUE.encode()),
+    "quoted-printable where needed": quopri.encodestring(VALUE.encode()).decode(),
+    "full width": "".join(
+        chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in VALUE
+    ),
+    "tags": "".join(chr(ord(each) + 0xE0000) if " " <= each <= "~" else each for each in VALUE),
     "basic authorization": in_base64("user:", ""),
     "base64 one byte on": in_base64("a", "xyz"),
     "base64 two bytes on": in_base64("ab", "z"),
