@@ -226,7 +226,7 @@ _TABLE = (
         waits=True,
         examples=(
             "webagent record https://example.org --goal 'Find the contact page'",
-            "webagent record --import webvoyager results/examples --into runs/recorded",
+            "webagent record --import agentrewardbench trajectories/cleaned --into runs/recorded",
         ),
     ),
     Command(

@@ -56,8 +56,8 @@ class RecordConfig:
     """Run folder to which the recording is added; with --import it is created if it does not
     exist."""
     imports: Annotated[tuple[str, ...], tyro.conf.arg(name="import")] = ()
-    """Read episodes of another system into --into instead: its format, `webvoyager` or
-    `agentrewardbench`, then files or folders of episodes, or folders that contain them."""
+    """Read episodes of another system into --into instead: its format, `agentrewardbench`, then
+    files of episodes, or folders that contain them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,12 +100,6 @@ def benchmarks() -> Path:
     return _outside("WEBAGENT_BENCHMARKS", "benchmarks", "task files of published benchmarks")
 
 
-@pytest.fixture(scope="session")
-def recorded_episodes() -> Path:
-    """The folder of other systems' recorded episodes, which are not part of this repository."""
-    return _outside("WEBAGENT_RECORDED", "trajectories", "episodes recorded by other systems")
-
-
 def _outside(variable: str, folder: str, what: str) -> Path:
     """The folder that the variable names, else one beside the repository; skips without either."""
     named = os.environ.get(variable)

@@ -30,11 +30,9 @@ NAMED = {
     "loop/presets.py": "the tasks of the demo",
     "loop/summary/format.py": "raw rewards, which one benchmark alone has",
     "apps/environment/__init__.py": "names of Gymnasium environments",
-    "apps/imports/webvoyager.py": "an importer of that benchmark's results",
     "recipes/benchmark.py": "a hint at a judge",
     "recipes/commands.py": "examples in help texts",
     "recipes/doctor.py": "whether that benchmark's package is installed",
-    "recipes/imports.py": "the importer by name",
     "recipes/serve.py": "a hint at a judge",
 }
 """Modules that may name benchmarks, each with what for: nowhere does it decide an action."""

@@ -326,7 +326,6 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "environments of other programs": ("python perf/export_readers.py --home FOLDER",),
     "recordings of other systems, which are not part of this repository": (
-        "webagent record --import webvoyager results/examples --into runs/recorded",
         "webagent record --import agentrewardbench trajectories/cleaned --into runs/recorded",
     ),
     "runs and models of the reader's; tests/recipes/test_lookahead.py asks a server": (

@@ -8,6 +8,7 @@ calls; a bid such as `a51` of an inner frame gets a number of its own.
 """
 
 import ast
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from apps.environment.browsergym.actions import (
     read_calls,
     translate,
 )
-from apps.imports import read_json, read_picture
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
 from webagent.errors import ActionError, StoreError
@@ -44,6 +44,7 @@ _BIDS = {
 _BID_NAMES = ("bid", "from_bid", "to_bid")
 _INNER = 1_000_000
 """First mark of the elements of inner frames."""
+_PICTURES = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg", b"RIFF": "webp"}
 
 
 class RecordedStep(BaseModel):
@@ -153,6 +154,28 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         error="; ".join(filter(None, problems)),
         provenance=Provenance(arm=recorded.agent, phase="imported"),
     )
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file. Raises `StoreError` when it is missing or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise StoreError(f"{path} is damaged: {error}; copy it again from its source") from error
+
+
+def read_picture(path: Path) -> tuple[bytes, str]:
+    """Return a screenshot with the suffix of its format. Raises `StoreError` when it is none."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+    for beginning, suffix in _PICTURES.items():
+        if content.startswith(beginning):
+            return content, suffix
+    raise StoreError(f"{path} is not a PNG, JPEG or WebP image; copy it again from its source")
 
 
 def read_tree(text: str, marks: BidNumbers) -> tuple[Node, ...]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from apps.imports.agentrewardbench import read_episode
+from apps.imports import read_episode
 from recipes.cli import main
 from webagent.action import Answer, GiveUp
 from webagent.action.actions import Click, DragAndDrop, Fill
-from webagent.errors import StoreError
+from webagent.errors import SetupError, StoreError
 from webagent.records import Ending
 from webagent.store import Store
 
@@ -140,22 +140,44 @@ def test_a_damaged_file_is_named_with_what_is_wrong(
     assert "webarena.7.json" in str(error.value)
 
 
-def test_the_command_finds_the_files_in_a_folder(tmp_path: Path) -> None:
-    lay_down(tmp_path, step("click('12')"))
-    run = tmp_path / "run"
+def test_a_screenshot_that_is_none_is_named(tmp_path: Path) -> None:
+    path = lay_down(tmp_path, step("click('12')", screenshot_path="shown.png"))
+    path.with_name("shown.png").write_text("<html>")
+    with pytest.raises(StoreError, match=r"shown\.png is not a PNG"):
+        read_episode(path, keep)
 
-    status = main(
-        [
-            "record",
-            "--import",
-            "agentrewardbench",
-            str(tmp_path / "trajectories"),
-            "--into",
-            str(run),
-        ]
-    )
 
-    assert status == 0
+def test_the_command_imports_what_it_can_once_and_names_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = lay_down(tmp_path, step("click('12')"))
+    path.with_name("webarena.8.json").write_text("{")
+    run, folder = tmp_path / "run", str(tmp_path / "trajectories")
+    line = ["record", "--import", "agentrewardbench", folder, "--into", str(run)]
+
+    assert main(line) == 1
+    told = capsys.readouterr()
+    assert "imported: 1 of 2 episodes" in told.out and "webarena.8.json is damaged" in told.err
     with Store.open(run) as store:
         (episode,) = store.trajectories(phase="imported")
     assert episode.id == "agentrewardbench-agent-1-webarena.7"
+    assert main(line) == 1
+    assert "is already in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["agentrewardbench"],
+        ["agentrewardbench", "nowhere", "--into", "run"],
+        ["agentrewardbenhc", "x", "--into", "run"],
+    ],
+)
+def test_a_line_that_names_no_episodes_is_answered_in_a_sentence(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBAGENT_DEBUG", "1")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SetupError):
+        main(["record", "--import", *arguments])
