@@ -91,7 +91,9 @@ def test_a_command_that_needs_an_extra_says_which(
     done = run_without_extras(f"import os; os.chdir({str(tmp_path)!r}); sys.exit(cli.main({line}))")
 
     assert done.returncode == 3
-    assert package in done.stderr.lower() and len(done.stderr.splitlines()) == 1
+    # On a slow machine signs of life come before it.
+    lines = [line for line in done.stderr.splitlines() if "s since the start" not in line]
+    assert package in done.stderr.lower() and len(lines) == 1
     assert done.stderr.endswith(f"; pip install 'webagent-loop[{extra}]'\n")
     assert not list(tmp_path.iterdir())
 

@@ -3,6 +3,7 @@
 Each returns the reason why the action could not be done, or an empty string.
 """
 
+import asyncio
 from difflib import get_close_matches
 from functools import singledispatch
 from pathlib import Path
@@ -30,6 +31,7 @@ _FRAME_MS = 20
 _CHOOSER_MS = 1000
 """Virtual milliseconds within which a click must have made the page ask for a file."""
 _ASKS_FOR_NONE = "asks for no file"
+_READ_SECONDS = 20.0
 _NO_FILES = "no files are kept here; a folder for them is the setting downloads"
 
 
@@ -318,7 +320,13 @@ async def read_file(action: act.ReadFile, tabs: Tabs) -> str:
     if tabs.downloads is None:
         return _NO_FILES
     mask = tabs.guard.secrets.masked if tabs.guard else str
-    message, is_read = tabs.downloads.read(action.name, action.start, LONGEST_RESULT, mask)
+    reading = asyncio.to_thread(
+        tabs.downloads.read, action.name, action.start, LONGEST_RESULT, mask
+    )
+    try:
+        message, is_read = await asyncio.wait_for(reading, _READ_SECONDS)
+    except TimeoutError:
+        return f"{action.name} takes more than {_READ_SECONDS:g} s to read"
     if not is_read:
         return message
     tabs.active.notes.append(message)

@@ -1,6 +1,7 @@
 """The files that an episode leaves: downloads, network traffic, trace and video."""
 
 import asyncio
+import io
 import itertools
 import json
 import os
@@ -36,8 +37,15 @@ _MEGABYTE = 1_000_000
 _LONGEST_READ = 10 * _MEGABYTE
 """Bytes of a file that is read as text."""
 
+_MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""What the reader of PDFs also raises at files that break its expectations."""
+
 JudgeDownload = Callable[[str, int | None], str]
 """Returns why a file of this name and, once known, size in bytes may not be kept; else nothing."""
+
+
+class _UnreadableFile(Exception):
+    """A file is not what its first bytes say."""
 
 
 @dataclass(slots=True)
@@ -142,18 +150,23 @@ class Downloads:
         self, name: str, start: int, most: int, mask: Callable[[str], str] = str
     ) -> tuple[str, bool]:
         """Return at most so many characters of one of the episode's files from a place on, under a
-        line that says which; or, and False, why it cannot be read. Its text is masked as a whole,
-        since a part could hold half of a secret."""
+        line that says which; or, and False, why it cannot be read. Of a PDF this is the text of its
+        pages, under their numbers. The text is masked as a whole, since a part could hold half of a
+        secret."""
         kept = {path.name: path for path in sorted(self._target.iterdir())} if self._target else {}
         if name not in kept:
             here = ", ".join(list(kept)[-_MOST_AT_ONCE:]) or "none"
             return f"this episode has no file {name[:100]!r}; its files: {here}", False
         if kept[name].stat().st_size > _LONGEST_READ:
             return f"{name} is larger than {_LONGEST_READ:,} bytes, too large to be read", False
+        content = kept[name].read_bytes()
         try:
-            text = mask(kept[name].read_text(encoding="utf-8-sig"))
+            is_pdf = content.startswith(b"%PDF-")
+            text = mask(_read_pdf(content) if is_pdf else content.decode("utf-8-sig"))
         except UnicodeDecodeError:
-            return f"{name} is no text in UTF-8 ({kept[name].stat().st_size} bytes)", False
+            return f"{name} is no text in UTF-8 ({len(content)} bytes)", False
+        except _UnreadableFile as error:
+            return f"{name} is a PDF that cannot be read: {error}", False
         if not 0 <= start < max(1, len(text)):
             return f"{name} has {len(text)} characters; none from {start} on", False
         end = min(start + most, len(text))
@@ -324,6 +337,19 @@ class SessionRecording:
                 free = free_path(target / f"{self.episode}{path.suffix}")
                 await asyncio.to_thread(shutil.move, path, free)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _read_pdf(content: bytes) -> str:
+    """Return the text of a PDF's pages, each under its number. Raises `_UnreadableFile`."""
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    try:
+        pages = [page.extract_text() for page in PdfReader(io.BytesIO(content)).pages]
+    except (PyPdfError, *_MALFORMED) as error:
+        raise _UnreadableFile(str(error) or type(error).__name__) from error
+    texts = [text.strip() or "(no text, such as a scan)" for text in pages]
+    return "\n\n".join(f"page {at} of {len(texts)}\n{text}" for at, text in enumerate(texts, 1))
 
 
 def check_video_encoder() -> None:

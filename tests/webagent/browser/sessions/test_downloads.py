@@ -186,13 +186,25 @@ async def test_a_page_is_printed_into_the_folder_of_the_episode(
     assert (name, seen.outcome) == ("files-0/Files.pdf", f"kept Files.pdf ({size} bytes)")
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
     seen = await keeping.step(act.ReadFile("Files.pdf"))
-    assert seen.outcome == f"Files.pdf is no text in UTF-8 ({size} bytes)"
+    assert seen.outcome.startswith("Files.pdf, characters 0 to ")
+    assert "page 1 of 1\n" in seen.outcome and "Small" in seen.outcome
 
 
 async def test_without_a_folder_no_file_is_read_or_printed(world: BrowserWorld, site: Site) -> None:
     await world.reset(files_task(site))
     for action in (act.ReadFile("r.csv"), act.PrintPage()):
         assert "the setting downloads" in (await world.step(action)).outcome
+
+
+@pytest.mark.parametrize(
+    "content", [b"%PDF-1.7\n", b"%PDF-1.7\nxref\n0 1\ntrailer <</Root 1 0 R>>\nstartxref\n9\n%%EOF"]
+)
+def test_a_broken_pdf_is_told(content: bytes, tmp_path: Path) -> None:
+    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
+    kept.begin("episode")
+    assert kept.keep("a.pdf", content) == ""
+    message, is_read = kept.read("a.pdf", 0, 100)
+    assert not is_read and message.startswith("a.pdf is a PDF that cannot be read: ")
 
 
 def test_a_secret_in_a_file_is_masked_before_the_file_is_cut(tmp_path: Path) -> None:
