@@ -4,7 +4,6 @@ Whoever scores episodes of any benchmark imports from here; importing registers 
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 from benchmarks.catalogue import import_parts
 from evaluators.evaluator import Verdict
@@ -51,9 +50,17 @@ def changes_are(found: Json, expected: Json) -> Verdict:
     Each expected row is found as a row of its own, there are as many as expected, and no other
     table has changed but those listed under `may`.
     """
-    tables, may = _expected(expected)
+    if not isinstance(expected, dict):
+        raise TypeError(f"changes_are needs tables with their changes, found {expected!r}")
+    may = expected.get(_MAY, [])
+    if not isinstance(may, list) or not all(isinstance(name, str) for name in may):
+        raise TypeError(f"`may` lists tables, found {may!r}")
+    tables = {name: changes for name, changes in expected.items() if name != _MAY}
+    for name, changes in tables.items():
+        if not isinstance(changes, dict) or not changes.keys() <= set(_KINDS):
+            raise TypeError(f"{name} has {', '.join(_KINDS)}, found {changes!r}")
     changed = _tables(found)
-    for table in sorted(tables.keys() | changed.keys() - may):
+    for table in sorted(tables.keys() | changed.keys() - set(may)):
         wanted, there = tables.get(table, {}), changed.get(table, {})
         for kind in _KINDS:
             reason = _find_difference(_rows(there, kind), _rows(wanted, kind), kind)
@@ -72,20 +79,6 @@ def unchanged(found: Json, expected: Json) -> Verdict:
             counts = ", ".join(f"{len(_rows(there, kind))} {kind}" for kind in _KINDS)
             return Verdict(0.0, f"{table} has changed: {counts}")
     return Verdict(1.0, "nothing has changed")
-
-
-def _expected(value: Json) -> tuple[Object, set[str]]:
-    """Return the tables, and those that may change besides."""
-    if not isinstance(value, dict):
-        raise TypeError(f"changes_are needs tables with their changes, found {value!r}")
-    may = value.get(_MAY, [])
-    if not isinstance(may, list) or not all(isinstance(name, str) for name in may):
-        raise TypeError(f"`may` lists tables, found {may!r}")
-    tables = {name: changes for name, changes in value.items() if name != _MAY}
-    for name, changes in tables.items():
-        if not isinstance(changes, dict) or not changes.keys() <= set(_KINDS):
-            raise TypeError(f"{name} has {', '.join(_KINDS)}, found {changes!r}")
-    return tables, {cast(str, name) for name in may}
 
 
 def _tables(found: Json) -> Object:

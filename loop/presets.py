@@ -102,8 +102,7 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         " regression on a critic's",
         "no critic tells which new tasks are worth trying: the policy has to solve them in one of"
         " three tries",
-        "steps of earlier rounds are not replayed by their perplexity: that is --replay of webagent"
-        " train",
+        "steps of earlier rounds are not replayed by their perplexity",
         "no outcome reward model is part of it: name one with --judge reward:FOLDER, else checks"
         " decide",
     ),

@@ -78,7 +78,8 @@ REPLACED = {
     "step-groups": "leave it out: episodes are compared as wholes",
     "prompting": "name its parts with --prompt, as in --prompt constrained",
     "importance-cap": "weights are truncated at 2",
-    "perplexity": "replayed replies have a perplexity between 1.05 and 2",
+    "perplexity": "leave it out: name earlier runs with --runs to learn from them again",
+    "replay": "name earlier runs with --runs to learn from them again",
     "train": "its settings are those of the command: learning_rate, batch, epochs, updates, …",
     **{
         f"train.{name}": "leave it out: nothing that was measured needed another value"

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 FRESH = "fresh"
 """Folder in the output folder of weights created from scratch."""
-PERPLEXITY = (1 / 0.95, 1 / 0.5)
-"""Minimum and maximum perplexity of a replayed reply: WebRL's bounds."""
-_SHOWN = ("loss", "gradient_norm", "learning_rate", "tokens_per_second", "accuracy", "clip_share")
+_SHOWN = ("loss", "gradient_norm", "learning_rate", "tokens_per_second", "accuracy")
 _LINE_SECONDS = 5.0
 
 
@@ -159,21 +157,11 @@ def _texts(role: str, episodes: Sequence[Trajectory], asking: Asking) -> Iterato
 def _units(
     settings: TrainSettings, asking: Asking, weights: "LoadedWeights", lived: Experience
 ) -> "list[TrainingUnit]":
-    from loop.training.encoding import PromptEncoder, RunImages, build_reading, select_replayed
+    from loop.training.encoding import PromptEncoder, RunImages
 
-    runs = (*settings.runs, *settings.replay)
-    images = RunImages(runs)
     known = (SiteMemory.read(settings.site_memory),) if settings.site_memory else ()
-    writer = PromptEncoder(weights, asking, images, known)
-    given = (writer.write, writer.encode)
-    units = build_units(settings, lived.episodes, lived.scores, *given)
-    if not settings.replay:
-        return units
-    past = load_experience(settings.replay, settings.score)
-    offered = build_units(settings, past.episodes, past.scores, *given)
-    kept = select_replayed(offered, weights, build_reading(weights, runs), *PERPLEXITY)
-    print(f"{len(kept):,} of {len(offered):,} units of earlier runs are replayed", flush=True)
-    return [*units, *kept]
+    writer = PromptEncoder(weights, asking, RunImages(settings.runs), known)
+    return build_units(settings, lived.episodes, lived.scores, writer.write, writer.encode)
 
 
 def _train(
@@ -192,7 +180,7 @@ def _train(
         weights.module,
         make_objective(settings.weights),
         settings.course,
-        reading=build_reading(weights, (*settings.runs, *settings.replay)),
+        reading=build_reading(weights, settings.runs),
         adapter=settings.adapter,
     )
     settings.out.mkdir(parents=True, exist_ok=True)

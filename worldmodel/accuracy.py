@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeAlias
 
 from evaluators.statistics import calibration_error
@@ -179,7 +180,7 @@ class MeasuredTransition:
         def may_be_unknown(node: Node) -> bool:
             return knowledge is None or not knowledge.holds(node, self.truth, said)
 
-        return _Alignment(page.nodes, truth.nodes, may_be_unknown).agrees()
+        return _agree(page.nodes, truth.nodes, may_be_unknown)
 
     def tally(self, knowledge: KnowableLines | None) -> "Tally":
         """Return the counts of this transition."""
@@ -343,52 +344,41 @@ def changes(before: Observation, after: Observation) -> Changes:
     return gone + come
 
 
-class _Alignment:
-    """Whether predicted lines agree with those that are there.
+def _agree(told: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node], bool]) -> bool:
+    """Return whether predicted lines agree with those that are there.
 
     A block of lines in one place may be predicted as unknown where one of them could not be known:
     of new text some words stand somewhere by chance.
     """
 
-    def __init__(
-        self, told: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node], bool]
-    ) -> None:
-        self.told, self.seen = told, seen
-        self._is_hidden = is_hidden
-        self._known: dict[tuple[int, int, bool, bool], bool] = {}
-
-    def agrees(self, i: int = 0, j: int = 0, inside: bool = False, hidden: bool = False) -> bool:
-        """Return whether lines from these places on agree; `inside` a block predicted as unknown,
-        of which a line was `hidden`."""
-        key = (i, j, inside, hidden)
-        if key not in self._known:
-            self._known[key] = self._agrees(i, j, inside, hidden)
-        return self._known[key]
-
-    def _agrees(self, i: int, j: int, inside: bool, hidden: bool) -> bool:
-        while i < len(self.told) and not is_unknown(self.told[i]):
+    @cache
+    def agree_from(i: int, j: int, inside: bool, hidden: bool) -> bool:
+        """Of the lines from these places on; `inside` a block predicted as unknown, of which a line
+        was `hidden`."""
+        while i < len(told) and not is_unknown(told[i]):
             if inside and not hidden:
                 return False
             inside = False
-            if j >= len(self.seen) or _line_key(self.told[i]) != _line_key(self.seen[j]):
+            if j >= len(seen) or _line_key(told[i]) != _line_key(seen[j]):
                 return False
             i, j = i + 1, j + 1
-        if i == len(self.told):
-            return j == len(self.seen) and (hidden or not inside)
-        told = self.told[i]
-        bounds = read_range(told)
-        least, most, kinds = bounds or (1, 1, frozenset({(told.role, told.kind)}))
+        if i == len(told):
+            return j == len(seen) and (hidden or not inside)
+        bounds = read_range(told[i])
+        least, most, kinds = bounds or (1, 1, frozenset({(told[i].role, told[i].kind)}))
         hidden = hidden and inside
         for count in range(most + 1):
-            if count >= least and self.agrees(i + 1, j + count, True, hidden):
+            if count >= least and agree_from(i + 1, j + count, True, hidden):
                 return True
-            if j + count >= len(self.seen):
+            if j + count >= len(seen):
                 return False
-            line = self.seen[j + count]
-            if (line.role, line.kind) not in kinds or (bounds is None and not _fits(told, line)):
+            line = seen[j + count]
+            if (line.role, line.kind) not in kinds or (bounds is None and not _fits(told[i], line)):
                 return False
-            hidden = hidden or self._is_hidden(line)
+            hidden = hidden or is_hidden(line)
         return False
+
+    return agree_from(0, 0, False, False)
 
 
 def _fits(told: Node, line: Node) -> bool:

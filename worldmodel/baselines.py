@@ -1,6 +1,6 @@
 """Baselines for memory, and the accuracy of world models on a run's episodes, with intervals."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -12,7 +12,7 @@ from worldmodel.accuracy import CopyPage, Tally, expect_all, summarize
 from worldmodel.cases import Occasion
 from worldmodel.knowable import KnowableLines
 from worldmodel.prediction import Effect, Outcome, Prediction, Source, WorldModel
-from worldmodel.recall import RememberedWorld, levels
+from worldmodel.recall import RememberedWorld
 from worldmodel.transitions import Situation, Transition
 
 FIGURES = (
@@ -40,32 +40,6 @@ class NearestPage:
         return [_came(each, cases[0][2].transition if cases else None) for each, cases in found]
 
 
-@dataclass(slots=True)
-class MostFrequentPage:
-    """Baseline: the page most often reached by such an action from such a page, unchanged."""
-
-    memory: RememberedWorld
-
-    def learn(self, transitions: Iterable[Transition]) -> None:
-        """Remember transitions."""
-        self.memory.learn(transitions)
-
-    def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
-        """Return the most frequent outcome."""
-        groups: defaultdict[tuple[str, ...], list[Transition]] = defaultdict(list)
-        for case in self.memory.cases:
-            groups[levels(case)[4]].append(case.transition)
-        predictions = []
-        for situation in situations:
-            known = groups.get(levels(Occasion(situation))[4], [])
-            urls = Counter(each.after.url for each in known)
-            most = urls.most_common(1)[0][0] if urls else ""
-            predictions.append(
-                _came(situation, next((t for t in known if t.after.url == most), None))
-            )
-        return predictions
-
-
 def _came(situation: Situation, seen: Transition | None) -> Prediction:
     page = situation.observation
     if seen is None:
@@ -83,7 +57,6 @@ def build_models(memory: RememberedWorld) -> dict[str, WorldModel]:
     return {
         "remembered": memory,
         "nearest": NearestPage(memory),
-        "most frequent": MostFrequentPage(memory),
         "copying": CopyPage.most_frequent([case.transition for case in memory.cases]),
     }
 

@@ -5,18 +5,17 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from webagent.action import Action, format_action
 from webagent.errors import ModelError, PromptTooLongError
-from webagent.models.model import Completion, Message, Model, Reply
+from webagent.models.model import Message, Model, Reply
 from webagent.models.once import AskedOnce
 from webagent.models.prompt import estimate_tokens, fence, load_prompt, shorten
-from webagent.models.replies import UnusableError, ask_and_read, read_whole
+from webagent.models.replies import UnusableError, ask_and_read
 from webagent.models.spending import Ledger, MeteredModel
 from webagent.observation.render import render_node
 from webagent.records import Ending, Node, Observation
@@ -44,17 +43,14 @@ _LEAST_REPLY = 1024
 _STEPS = 6
 """Earlier steps that a prompt tells; with the characters below each takes 60 tokens at most."""
 _TITLE, _ADDRESS, _ACTION = 60, 90, 60
-_DIVERSE = 0.7
-"""Temperature of samples that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptedWorld:
     """Any language model as a world model. Implements `WorldModel`.
 
-    What a general rule decides is not queried. The confidence is the share of the samples that
-    agree or, for one sample, the geometric mean of its tokens' probabilities where the model
-    returns them. P(success) is memory's.
+    What a general rule decides is not queried. The confidence is the geometric mean of the
+    reply's tokens' probabilities where the model returns them. P(success) is memory's.
     """
 
     model: Model
@@ -62,10 +58,6 @@ class PromptedWorld:
     examples: int = 3
     """Number of similar real transitions in the prompt; 0 for weights trained here, as they have
     not learned to use them, nor the goal and the earlier steps, which are shown otherwise."""
-    samples: int = 1
-    max_tokens: int = 0
-    """Maximum tokens of a reply, thinking included; 0 for twice the estimated tokens of this page
-    and of what similar steps changed, and at least 1,024."""
 
     def learn(self, transitions: Iterable[Transition]) -> None:
         """Remember transitions as examples; the model's weights do not change."""
@@ -107,48 +99,36 @@ class PromptedWorld:
         # Twice what such pages and changes take.
         expected = [page_text(before)]
         expected += [page_changes(c.transition.before, c.transition.after) for c in similar]
-        least = max(_LEAST_REPLY, 2 * max(map(estimate_tokens, expected)))
-        limit = self.max_tokens or least
+        limit = max(_LEAST_REPLY, 2 * max(map(estimate_tokens, expected)))
+
+        async def ask(conversation: Sequence[Message]) -> Reply:
+            reply = await self.model.complete(conversation, temperature=0.0, max_tokens=limit)
+            return reply.replies[0]
+
         for messages, shown in self._write_shorter(situation, similar):
             try:
-                completion = await self._ask(messages, self.samples, limit)
+                first = await ask(messages)
                 because = f"{self.model.name}, shown {shown} similar steps"
                 break
             except PromptTooLongError as error:
                 because = f"this page does not fit {self.model.name}: {error}"
         else:
             return _leave_open(situation, succeeds, because)
-        pages = []
-        for reply in completion.replies:
-            try:
-                pages.append(read_whole(reply, read))
-            except UnusableError:
-                continue
-        if not pages:
-            try:
-                again = partial(self._ask, n=1, limit=limit)
-                pages = [await _ask_again(again, messages, completion.replies[0], read)]
-            except (UnusableError, PromptTooLongError) as error:
-                failed = f"the model's reply could not be read, twice: {error}"
-                return _leave_open(situation, succeeds, failed)
-        counts = Counter(_summarize(page) for page in pages)
-        page = max(pages, key=lambda each: counts[_summarize(each)])
-        share = counts[_summarize(page)] / self.samples
-        log_probs = completion.replies[0].log_probs
-        if self.samples == 1:
-            share = math.exp(sum(log_probs) / len(log_probs)) if log_probs else _UNSURE
-        ends = sum(each.over for each in pages) / len(pages)
-        idle = sum(each.outcome != "" for each in pages) / len(pages)
-        effect = Effect.ENDS if page.over else Effect.STAYS
-        effect = Effect.GOES if not page.over and page.url != before.url else effect
-        ending = Ending.TASK_OVER if page.over else None
-        outcome = Outcome(ends, idle, succeeds)
-        prediction = Prediction(page, outcome, effect, ending, share, Source.MODELLED, because)
+        try:
+            page = await ask_and_read(
+                ask, messages, read, lambda problem: PROMPT.fill("again", problem=problem), first
+            )
+        except (UnusableError, PromptTooLongError) as error:
+            failed = f"the model's reply could not be read, twice: {error}"
+            return _leave_open(situation, succeeds, failed)
+        sure = _UNSURE
+        if first.log_probs:
+            sure = math.exp(sum(first.log_probs) / len(first.log_probs))
+        effect = Effect.GOES if page.url != before.url else Effect.STAYS
+        effect, ending = (Effect.ENDS, Ending.TASK_OVER) if page.over else (effect, None)
+        outcome = Outcome(float(page.over), float(page.outcome != ""), succeeds)
+        prediction = Prediction(page, outcome, effect, ending, sure, Source.MODELLED, because)
         return limit_steps(situation, prediction)
-
-    async def _ask(self, messages: Sequence[Message], n: int, limit: int) -> Completion:
-        temperature = _DIVERSE if n > 1 else 0.0
-        return await self.model.complete(messages, n=n, temperature=temperature, max_tokens=limit)
 
     def _write_shorter(
         self, situation: Situation, similar: Sequence[TransitionCase]
@@ -205,23 +185,6 @@ def tell_so_far(situation: Situation) -> str:
     goal = fence("goal", shorten(situation.observation.goal))
     earlier = fence("steps", "\n".join(lines) or "none")
     return PROMPT.fill("before", goal=goal, steps=earlier)
-
-
-async def _ask_again(
-    ask: Callable[[Sequence[Message]], Awaitable[Completion]],
-    messages: Sequence[Message],
-    first: Reply,
-    read: Callable[[str], Observation],
-) -> Observation:
-    """Return the page in the second reply. Raises `UnusableError` and `ModelError`."""
-
-    async def ask_once(conversation: tuple[Message, ...]) -> Reply:
-        return (await ask(conversation)).replies[0]
-
-    def again(problem: str) -> str:
-        return PROMPT.fill("again", problem=problem)
-
-    return await ask_and_read(ask_once, messages, read, again, first)
 
 
 def _leave_open(situation: Situation, succeeds: float, because: str) -> Prediction:

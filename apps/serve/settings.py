@@ -31,7 +31,7 @@ class ServeConfig:
     har: Path | None = None
     """HAR recording of a site's traffic that answers requests instead of the network."""
     observation: str = "text"
-    """Form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`, `cropped`, `pruned`,
+    """Form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
     max_tokens: int = 2000
     """Maximum estimated tokens of a page."""

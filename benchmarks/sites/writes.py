@@ -6,7 +6,6 @@ import secrets
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from benchmarks.sites.changes import UnreadableChanges, find_changes
@@ -188,7 +187,14 @@ def read_changes(running: Instance) -> tuple[str, ...]:
             (table, kind, len(rows)) for table, of in found.items() for kind, rows in of.items()
         )
         return tuple(f"{count} {kind} in {table}" for table, kind, count in rows if count)
-    ours, theirs = map(_digests, (running.state, running.build.state))
+    ours, theirs = (
+        {
+            str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).digest()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+        for folder in (running.state, running.build.state)
+    )
     return tuple(
         f"{len(names)} files {kind}"
         for kind, names in (
@@ -214,8 +220,3 @@ def _new_words() -> str:
 def _can_write(form: HtmlForm) -> bool:
     kinds = form.kinds.values()
     return form.method.lower() == "post" and "password" not in kinds and "file" not in kinds
-
-
-def _digests(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(f.relative_to(folder)): hashlib.sha256(f.read_bytes()).digest() for f in files}

@@ -37,5 +37,6 @@ BENCHMARKS = {
     ),
 }
 SITES = {
-    f"{name}@{VERSION}": f"benchmarks.webarena_infinity.site:{name}" for name in find_applications()
+    f"{name}@{VERSION}": f"benchmarks.webarena_infinity.tasks:{name}"
+    for name in find_applications()
 }

@@ -1,14 +1,16 @@
-"""The tasks of both published suites, with the state of the application as evidence."""
+"""The tasks of both published suites, with the state of the application as evidence; its sites."""
 
+import hashlib
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks.catalogue import Options, TasksMissing
+from benchmarks.sites.described import CommandSite
 from benchmarks.task_files import FileEntry, UnreadableTasks, make_suite
 from benchmarks.webarena_infinity import SUITES, VARIABLE, VERSION, find_applications
-from benchmarks.webarena_infinity.site import address_of
 from tasks.suite import Suite
 from tasks.task import Probe, Task, TaskCheck
 from webagent.errors import UsageError
@@ -17,6 +19,25 @@ REPOSITORY = "https://github.com/web-arena-x/webarena-infinity"
 MAX_STEPS = 50
 """As in the published runs."""
 EVIDENCE = "state"
+_LAUNCHER = Path(__file__).with_name("launch.py")
+
+
+def site(application: str) -> CommandSite:
+    """Return the site of an application of the checkout.
+
+    The application keeps its state in the browser and in the memory of its server, so that a new
+    server and a new session are a reset.
+    """
+    folder = find_applications()[application]
+    source = hashlib.sha256((folder / "server.py").read_bytes()).hexdigest()
+    return CommandSite(
+        id=f"{application}@{VERSION}",
+        address=f"http://{application}.test",
+        serve_command=(sys.executable, str(_LAUNCHER), "{port}", str(folder)),
+        environment={"WEBAGENT_INFINITY_SERVER": source},
+        restart_on_reset=True,
+        folder=folder,
+    )
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -69,14 +90,14 @@ def _read(application: str, folder: Path) -> Iterator[tuple[Task, tuple[str, ...
             label = short if kind == "real" else f"function-{short}"
             task = Task(
                 f"webarena-infinity/{application}.{label}@{VERSION}",
-                f"{address_of(application)}/",
+                f"http://{application}.test/",
                 entry.words("instruction"),
                 max_steps=MAX_STEPS,
                 checks=(TaskCheck(EVIDENCE, "infinity_verified", f"{application}/{verifier}"),),
                 probes=(
                     Probe(
                         EVIDENCE,
-                        url=f"{address_of(application)}/api/state",
+                        url=f"http://{application}.test/api/state",
                         script="JSON.parse(document.body.textContent)",
                     ),
                 ),

@@ -1,11 +1,9 @@
 """How a generated goal is reached: search for its words, take the first result that fits."""
 
 import re
-from collections.abc import Generator
 
 from benchmarks.oracles import Script, View, fill, play, press, push, scripted
 from benchmarks.webshop.site.catalogue import KINDS
-from webagent.action import Action
 from webagent.errors import PolicyError
 
 
@@ -21,7 +19,17 @@ def buy(view: View) -> Script:
     view = yield from play(view, fill("Search", goal), push("Search"))
     seen: set[str] = set()
     while True:
-        view = yield from _open_next(view, seen, most)
+        for link in view.all("link"):
+            if not re.fullmatch(r"B\d{9}", link.name) or link.name in seen:
+                continue
+            seen.add(link.name)
+            nodes = view.after(link).page.nodes
+            price = next(float(each.name[1:]) for each in nodes if each.name.startswith("$"))
+            if price <= most:
+                view = yield from play(view, press(link.name))
+                break
+        else:
+            raise PolicyError("no result fits")
         view = yield from play(view, push("Features"))
         shown = " ".join(node.name for node in view.page.nodes).lower()
         view = yield from play(view, push("< Prev"))
@@ -34,16 +42,3 @@ def buy(view: View) -> Script:
         )
         view = yield from play(view, press(value, "radio"))
     yield from play(view, push("Buy Now"))
-
-
-def _open_next(view: View, seen: set[str], most: float) -> Generator[Action, View, View]:
-    links = [each for each in view.all("link") if re.fullmatch(r"B\d{9}", each.name)]
-    for link in links:
-        if link.name in seen:
-            continue
-        seen.add(link.name)
-        nodes = view.after(link).page.nodes
-        price = next(float(each.name[1:]) for each in nodes if each.name.startswith("$"))
-        if price <= most:
-            return (yield from play(view, press(link.name)))
-    raise PolicyError("no result fits")

@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -18,11 +17,8 @@ from webagent.policy.knowledge import Knowledge
 from webagent.policy.prompting.messages import format_reply
 from webagent.records import Trajectory
 from webagent.store import ImageFolder
-from webagent.training.language.likelihood import ForwardOptions, compute_log_probs
-from webagent.training.language.packing import Packing
+from webagent.training.language.likelihood import ForwardOptions
 from webagent.training.language.rows import Encoded
-from webagent.training.language.selection import select_by_perplexity
-from webagent.training.language.units import TrainingUnit
 
 
 class RunImages:
@@ -63,21 +59,6 @@ def build_reading(weights: LoadedWeights, runs: Sequence[Path]) -> ForwardOption
         return weights.reader.pixels([images.get(reference) for reference in references])
 
     return ForwardOptions(masks=masks, pictures=pictures, never=weights.endings.never)
-
-
-def select_replayed(
-    units: Sequence[TrainingUnit],
-    weights: LoadedWeights,
-    how: ForwardOptions,
-    low: float,
-    high: float,
-) -> list[TrainingUnit]:
-    """Units of one row each whose replies the model now finds neither certain nor strange."""
-    rows = [row for unit in units for row in unit.rows]
-    with torch.no_grad():
-        found = compute_log_probs(weights.module, rows, Packing(), how)
-    values = [each.tolist() for each in found]
-    return [TrainingUnit((row,)) for row in select_by_perplexity(rows, values, low, high)]
 
 
 class PromptEncoder:

@@ -115,9 +115,6 @@ class TrainSettings:
 
     runs: Important[tuple[Path, ...]] = ()
     """Folders of the runs to learn from."""
-    replay: tuple[Path, ...] = ()
-    """Folders of earlier runs whose steps are trained on again if the model's perplexity on them is
-    between 1.05 and 2, as in WebRL."""
     model: Important[str] = ""
     """Folder or hub name of the initial model. Default: a small model created from scratch, with a
     tokenizer trained on the runs' prompts and actions."""
@@ -189,17 +186,12 @@ class TrainSettings:
         check_trackers(self.fit.track)
         if not self.runs:
             raise UsageError("train needs the folder of at least one run: webagent train runs/NAME")
-        missing = [str(run) for run in (*self.runs, *self.replay) if not run.is_dir()]
+        missing = [str(run) for run in self.runs if not run.is_dir()]
         if missing:
             raise SetupError(f"there is no run folder {', '.join(missing)}")
         if self.role != "policy" and self.objective != "sft":
             raise UsageError(
                 f"a {self.role} model is trained with --objective sft, not {self.objective}"
-            )
-        if self.replay and (self.role, self.objective) != ("policy", "sft"):
-            raise UsageError(
-                "--replay is for a policy that is trained with --objective sft: the others"
-                " compare episodes of one time with each other"
             )
         if self.adapter and not self.model:
             raise UsageError("--adapter goes on with an adapter of a model; name it with --model")

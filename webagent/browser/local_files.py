@@ -20,13 +20,10 @@ def refuse_file(action: Action, start: str) -> str:
     rules of its own for that.
     """
     url = action.url if isinstance(action, Goto) else ""
-    return _REFUSED if _LOCAL.match(url) and not _is_beside(url, start) else ""
-
-
-def _is_beside(url: str, start: str) -> bool:
-    """Whether the file at `url` lies in the folder of the file at `start`, or below it."""
+    if not _LOCAL.match(url):
+        return ""
     found, begun = (urlsplit(_LOCAL.sub("", each).strip()) for each in (url, start))
-    folder = unquote(begun.path).rpartition("/")[0]
-    path = unquote(found.path)
+    folder, path = unquote(begun.path).rpartition("/")[0], unquote(found.path)
     is_plain = found.scheme == begun.scheme == "file" and "/../" not in f"{path}/"
-    return is_plain and found.netloc == begun.netloc and path.startswith(f"{folder}/")
+    is_beside = found.netloc == begun.netloc and path.startswith(f"{folder}/")
+    return "" if is_plain and is_beside else _REFUSED

@@ -11,6 +11,7 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
+from posixpath import normpath
 from typing import Any
 from urllib.parse import unquote
 
@@ -290,14 +291,4 @@ def _readings(path: str) -> set[str]:
     written = path.partition("?")[0]
     decoded = unquote(unquote(written)).replace("\\", "/")
     plain = "/".join(_PARAMETERS.sub("", part) for part in decoded.split("/"))
-    return {written, *map(_resolved, (written, decoded, plain))}
-
-
-def _resolved(path: str) -> str:
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/" + "/".join(parts)
+    return {written, *(normpath(f"/{each.lstrip('/')}") for each in (written, decoded, plain))}

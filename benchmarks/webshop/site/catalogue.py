@@ -201,7 +201,21 @@ def generate_files() -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
             has = draw.sample(kind.attributes, draw.randint(2, 4))
             items.append(_item(draw, kind, brand, asin, has))
             attributes[asin] = {"attributes": has}
-            instructions[asin] = [_instruction(draw, kind, has) for _ in range(INSTRUCTIONS)]
+            instructions[asin] = []
+            for _ in range(INSTRUCTIONS):
+                asked = draw.sample(has, draw.randint(1, 2))
+                chosen = [(name, draw.choice(values)) for name, values in kind.options]
+                wanted = "".join(f", {name} {value}" for name, value in chosen)
+                sentence = draw.choice(_SENTENCES).format(
+                    noun=kind.noun, attributes=" and ".join(asked), options=wanted
+                )
+                instructions[asin].append(
+                    {
+                        "instruction": sentence,
+                        "instruction_attributes": asked,
+                        "instruction_options": [value for _, value in chosen],
+                    }
+                )
     draw.shuffle(items)
     return items, attributes, instructions
 
@@ -222,18 +236,4 @@ def _item(draw: Random, kind: ShopKind, brand: str, asin: str, has: list[str]) -
         "customization_options": {
             name: [{"value": value} for value in values] for name, values in kind.options
         },
-    }
-
-
-def _instruction(draw: Random, kind: ShopKind, has: list[str]) -> dict[str, Any]:
-    asked = draw.sample(has, draw.randint(1, 2))
-    chosen = [(name, draw.choice(values)) for name, values in kind.options]
-    wanted = "".join(f", {name} {value}" for name, value in chosen)
-    sentence = draw.choice(_SENTENCES)
-    return {
-        "instruction": sentence.format(
-            noun=kind.noun, attributes=" and ".join(asked), options=wanted
-        ),
-        "instruction_attributes": asked,
-        "instruction_options": [value for _, value in chosen],
     }

@@ -30,7 +30,7 @@ def lamp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A checkout with one application, and a cache of its own."""
     monkeypatch.setenv(VARIABLE, str(CHECKOUT))
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path / "sites"))
-    monkeypatch.setitem(SITES, "lamp@1", "benchmarks.webarena_infinity.site:lamp")
+    monkeypatch.setitem(SITES, "lamp@1", "benchmarks.webarena_infinity.tasks:lamp")
 
 
 async def play(name: str, *actions: Action) -> Trajectory:

@@ -131,22 +131,6 @@ async def test_every_objective_changes_the_weights_of_a_model_that_sampled(
     assert Path("out/model/model.safetensors").read_bytes() != before
 
 
-def test_steps_of_earlier_runs_are_replayed_by_their_perplexity(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    weights = tiny_models.causal(folder / "base")
-    demonstrations(2)
-    a_run(*((demonstrated("train", index, True), 1.0) for index in range(4)), name="old")
-    more = ("--model", str(weights), "--prompt", "brief", "--actions", "click", "fill")
-    wanted = (*more, *FEW, "--replay", "old")
-    monkeypatch.setattr("recipes.train.PERPLEXITY", (1.0, 1e9))  # a model without training has any
-    assert train(*wanted) == 0
-    assert "8 of 8 units of earlier runs are replayed" in capsys.readouterr().out
-    monkeypatch.setattr("recipes.train.PERPLEXITY", (1e8, 1e9))
-    assert cli.main(["train", "--runs", "run", "--out", "none", *wanted]) == 0
-    assert "0 of 8 units of earlier runs are replayed" in capsys.readouterr().out
-
-
 def test_an_adapter_is_trained_and_loaded_on_its_base(folder: Path) -> None:
     weights = tiny_models.causal(folder / "base")
     demonstrations()
@@ -209,7 +193,6 @@ def test_world_and_reward_models_go_the_same_way_and_each_is_taken_for_what_it_i
         (("--objective", "grpo"), "sampled by a model, that differ"),
         (("--objective", "dpo"), "a success and a failure at one task and seed"),
         (("--model", "nowhere"), "nowhere"),
-        (("--objective", "grpo", "--replay", "run"), "--replay is for a policy"),
         (("--prompt", "long"), "invalid choice 'long'"),
         (("--adapter", "a"), "name it with --model"),
         (("--score", "beauty"), "0 of them scored as 'beauty'"),

@@ -1,10 +1,7 @@
 """What an observation holds of a page: what a reader sees, named as a reader would."""
 
-from pathlib import Path
-
 import pytest
 
-from tasks.task import Task
 from tests.local_pages import LocalWorld, MakeTask, mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
@@ -147,35 +144,26 @@ async def test_what_is_painted_on_a_canvas_is_told_in_words(local: LocalWorld) -
 
 
 async def test_a_picture_s_words_are_of_the_kind_and_the_depth_of_where_they_stand(
-    world: BrowserWorld, tmp_path: Path
+    local: LocalWorld,
 ) -> None:
     """Not of the text before it; a wrapper without a name of its own leaves nothing below zero."""
     picture = "<img alt=Thumbnail width=9 height=9 src='data:image/png;base64,AAAA'>"
     words = " ".join(["words"] * 40)
     source = f"""<h3>Pictures</h3><div onclick='open()'>{picture}<p>{words}</p>
       <button>Remove</button></div><ul><li>{picture} first</ul>"""
-    path = tmp_path / "pictures.html"
-    path.write_text(source, encoding="utf-8")
-    seen = await world.reset(Task("page/pictures@1", path.as_uri()))
+    seen = await local.show(source)
     found = [(n.name, n.kind, n.depth) for n in seen.nodes if n.name.startswith("Thumbnail")]
     assert found == [("Thumbnail", "div", 0), ("Thumbnail first", "li", 0)]
     assert all(n.depth == 0 for n in seen.nodes)
 
 
-async def test_what_stands_right_below_a_shadow_root_is_read(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_what_stands_right_below_a_shadow_root_is_read(local: LocalWorld) -> None:
     """It has no parent element; what would be asked of one is asked of the root's host."""
     below = """<ul><li>One</ul><div style="width: 20px; height: 20px; background: teal"></div>
       <div style="height: 30px"></div><summary>More</summary><b>Two</b>
       <img alt=Logo width=9 height=9 src='data:image/png;base64,AAAA'>"""
-    path = tmp_path / "shadow.html"
-    path.write_text(
-        f"""<p>Before<div style="text-transform: uppercase">
-        <template shadowrootmode=open>{below}</template></div>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/shadow@1", path.as_uri()))
+    seen = await local.show(f"""<p>Before<div style="text-transform: uppercase">
+        <template shadowrootmode=open>{below}</template></div>""")
     assert render(seen) == 'Before\nONE\n[1] generic "teal box"\n[2] button "MORE"\nTWO Logo'
 
 
@@ -270,56 +258,30 @@ async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(
     assert sizes == [boxes["chip"], boxes["tile"], boxes["bar"]]
 
 
-async def test_what_listens_for_the_whole_page_does_not_swallow_it(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_what_listens_for_the_whole_page_does_not_swallow_it(local: LocalWorld) -> None:
     """As the root of a React page does; a card that listens for itself is one element."""
-    path = tmp_path / "root.html"
-    path.write_text(
-        """<div id=root><h1>Shop</h1><p>Welcome.<ul><li>One<li>Two</ul>
+    seen = await local.show("""<div id=root><h1>Shop</h1><p>Welcome.<ul><li>One<li>Two</ul>
         <div id=card><h3>Kayak</h3><p>It floats.</div></div>
-        <script>for (const e of [root, card]) e.addEventListener("click", () => {})</script>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/root@1", path.as_uri()))
+        <script>for (const e of [root, card]) e.addEventListener("click", () => {})</script>""")
     assert render(seen) == 'Shop\nWelcome.\nOne\nTwo\n[1] generic "Kayak It floats."'
 
 
-async def test_a_long_text_that_listens_is_called_by_its_first_line(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_a_long_text_that_listens_is_called_by_its_first_line(local: LocalWorld) -> None:
     words = " ".join(["words"] * 40)
-    path = tmp_path / "long.html"
-    path.write_text(
-        f"""<main><div id=text><p>Title<p>{words}</div></main>
-        <script>text.addEventListener("click", () => {{}})</script>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/long@1", path.as_uri()))
+    seen = await local.show(f"""<main><div id=text><p>Title<p>{words}</div></main>
+        <script>text.addEventListener("click", () => {{}})</script>""")
     assert render(seen) == f'[1] generic "Title"\n  {words}'
 
 
-async def test_spaces_in_elements_of_their_own_keep_words_apart(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
-    path = tmp_path / "spaces.html"
-    path.write_text(
-        """<button>Add<span> </span>to cart</button><a href=#>Price<b> </b>12</a>
-        <label>First<i> </i>name <input></label>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/spaces@1", path.as_uri()))
+async def test_spaces_in_elements_of_their_own_keep_words_apart(local: LocalWorld) -> None:
+    seen = await local.show("""<button>Add<span> </span>to cart</button><a href=#>Price<b>
+        </b>12</a><label>First<i> </i>name <input></label>""")
     assert [node.name for node in seen.nodes] == ["Add to cart", "Price 12", "First name"]
 
 
-async def test_lines_of_preformatted_text_stay_lines(world: BrowserWorld, tmp_path: Path) -> None:
-    path = tmp_path / "lines.html"
-    path.write_text(
-        """<pre>one\n  <b>two</b> and\nthree</pre>
-        <div style="white-space: pre-wrap">four\nfive</div><p>six\nseven</p>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/lines@1", path.as_uri()))
+async def test_lines_of_preformatted_text_stay_lines(local: LocalWorld) -> None:
+    seen = await local.show("""<pre>one\n  <b>two</b> and\nthree</pre>
+        <div style="white-space: pre-wrap">four\nfive</div><p>six\nseven</p>""")
     assert [node.name for node in seen.nodes] == [
         *("one", "two and", "three", "four", "five", "six seven"),
     ]
@@ -327,12 +289,8 @@ async def test_lines_of_preformatted_text_stay_lines(world: BrowserWorld, tmp_pa
     assert tops == sorted(set(tops))
 
 
-async def test_words_that_styles_and_browsers_write_are_read(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
-    path = tmp_path / "written.html"
-    path.write_text(
-        """<style>.price::before { content: "€ " } .done::after { content: "✓" }
+async def test_words_that_styles_and_browsers_write_are_read(local: LocalWorld) -> None:
+    seen = await local.show("""<style>.price::before { content: "€ " } .done::after { content: "✓" }
         .icon::before { content: "\\f00c" } .gone::before { content: "no"; display: none }
         .shown::before { content: url("data:image/gif;base64,AAAA") }
         .nested { &::after { content: "!" } } ::part(x)::before { content: "x" }</style>
@@ -341,10 +299,7 @@ async def test_words_that_styles_and_browsers_write_are_read(
         <table><tr><th>Export<td><td class=done><tr><td class=done>Import</table>
         <ol start=3><li>three<li><a href=#>link</a><li><p>five</ol>
         <p>Upload <progress value=40 max=80></progress><p>Wait <progress></progress>
-        <p class=nested>Disk <meter value=7 min=5 max=10></meter>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/written@1", path.as_uri()))
+        <p class=nested>Disk <meter value=7 min=5 max=10></meter>""")
     assert [node.name for node in seen.nodes] == [
         *("Cost: € 12.50", "Export | | ✓", "Import✓", "3. three", "link", "5. five"),
         *("Upload 50%", "Wait in progress", "Disk 40% !"),
@@ -434,22 +389,15 @@ async def test_what_a_person_sees_is_read(local: LocalWorld, what: str) -> None:
     assert render(await local.show(source)) == text
 
 
-async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(local: LocalWorld) -> None:
     tick = '<svg role=img aria-label="included" width=16 height=16><path d="M0 0L9 9"/></svg>'
-    path = tmp_path / "columns.html"
-    path.write_text(
-        f"""<table><tr><th>Plan<th>Free<th>Pro<tr><td>Export<td><td>{tick}
+    seen = await local.show(f"""<table><tr><th>Plan<th>Free<th>Pro<tr><td>Export<td><td>{tick}
         <tr><td>Share<td>{tick}<td>no</table>
         <div style="display: grid; grid-template-columns: 1fr 1fr"><b>Mon</b><b>Tue</b>
         <span>1</span><span>2</span></div>
         <div style="display: grid; grid-template-columns: 1fr 1fr"><nav>
         <a href=#>Home</a> here</nav>
-        <main><p>One</p><p>Two</p></main></div>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/columns@1", path.as_uri()))
+        <main><p>One</p><p>Two</p></main></div>""")
     assert [node.name for node in seen.nodes] == [
         *("Plan | Free | Pro", "Export | | included", "Share | included | no"),
         *("Mon | Tue", "1 | 2", "Home", "here", "One", "Two"),
@@ -457,13 +405,8 @@ async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(
 
 
 async def test_what_is_right_below_a_shadow_root_is_numbered_and_styled_by_itself(
-    world: BrowserWorld, tmp_path: Path
+    local: LocalWorld,
 ) -> None:
-    path = tmp_path / "shadow-styles.html"
-    path.write_text(
-        """<b>Outside</b><div><template shadowrootmode=open>
-        <style>b::before { content: "in " }</style><li>bare</li><b>side</b></template></div>""",
-        encoding="utf-8",
-    )
-    seen = await world.reset(Task("page/shadow-styles@1", path.as_uri()))
+    seen = await local.show("""<b>Outside</b><div><template shadowrootmode=open>
+        <style>b::before { content: "in " }</style><li>bare</li><b>side</b></template></div>""")
     assert [node.name for node in seen.nodes] == ["Outside", "bare", "in side"]

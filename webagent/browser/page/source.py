@@ -121,7 +121,12 @@ class PageSource:
         joined: list[dict[str, Any]] = []
         roots: dict[int, str] = {}
         for place, (owner, tree) in enumerate(zip(owners.values(), trees, strict=True)):
-            nodes = _rename_nodes(tree["nodes"], f"{place}.") if place else tree["nodes"]
+            nodes = tree["nodes"]
+            for node in nodes if place else ():  # ids that no other frame has
+                node["nodeId"] = f"{place}.{node['nodeId']}"
+                node["childIds"] = [f"{place}.{child}" for child in node.get("childIds", ())]
+                if "parentId" in node:
+                    node["parentId"] = f"{place}.{node['parentId']}"
             if owner and nodes:
                 roots[owner] = nodes[0]["nodeId"]
             joined += nodes
@@ -130,16 +135,3 @@ class PageSource:
             if root is not None:
                 node["childIds"] = [*node.get("childIds", ()), root]
         return joined
-
-
-def _rename_nodes(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
-    """Return the nodes with ids that no other frame has."""
-    return [
-        {
-            **node,
-            "nodeId": prefix + node["nodeId"],
-            "childIds": [prefix + child for child in node.get("childIds", ())],
-            **({"parentId": prefix + node["parentId"]} if "parentId" in node else {}),
-        }
-        for node in nodes
-    ]

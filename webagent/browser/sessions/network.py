@@ -87,7 +87,22 @@ class NetworkLog:
         async with world_failures(), asyncio.timeout(_READ_SECONDS):
             cookies = await context.cookies()
         hidden = {cookie["name"] for cookie in cookies if cookie.get("httpOnly")}
-        return [_without_credentials(event, hidden) for event in self._events]
+        shown: list[Json] = []
+        for event in self._events:
+            sent, received = event["request_headers"], event["response_headers"]
+            assert isinstance(sent, dict) and isinstance(received, dict)
+            kept = {k: _WITHHELD if k in _CREDENTIALS else value for k, value in sent.items()}
+            if "cookie" in kept:
+                pairs = str(kept["cookie"]).split("; ")
+                kept["cookie"] = "; ".join(_withheld(pair, hidden) for pair in pairs)
+            if "set-cookie" in received:
+                lines = []
+                for line in str(received["set-cookie"]).split("\n"):
+                    own = {line.partition("=")[0].strip()} if "httponly" in line.lower() else set()
+                    lines.append(_withheld(line, hidden | own))
+                received = {**received, "set-cookie": "\n".join(lines)}
+            shown.append({**event, "request_headers": kept, "response_headers": received})
+        return shown
 
     def _note_request(self, request: Request) -> None:
         if self.missed or self._is_paused or urlsplit(request.url).scheme not in _NOTED:
@@ -173,23 +188,6 @@ def text_of(body: bytes | None, longest: int | None = None) -> str | None:
 def mime_of(content_type: str) -> str:
     """Return the media type without parameters such as the character set."""
     return content_type.partition(";")[0].strip().lower()
-
-
-def _without_credentials(event: dict[str, Json], hidden: set[str]) -> dict[str, Json]:
-    sent, received = event["request_headers"], event["response_headers"]
-    assert isinstance(sent, dict) and isinstance(received, dict)
-    kept = {name: _WITHHELD if name in _CREDENTIALS else value for name, value in sent.items()}
-    if "cookie" in kept:
-        pairs = str(kept["cookie"]).split("; ")
-        kept["cookie"] = "; ".join(_withheld(pair, hidden) for pair in pairs)
-    if "set-cookie" not in received:
-        return {**event, "request_headers": kept}
-    shown = []
-    for line in str(received["set-cookie"]).split("\n"):
-        own = {line.partition("=")[0].strip()} if "httponly" in line.lower() else set()
-        shown.append(_withheld(line, hidden | own))
-    answered = {**received, "set-cookie": "\n".join(shown)}
-    return {**event, "request_headers": kept, "response_headers": answered}
 
 
 def _withheld(pair: str, hidden: set[str]) -> str:

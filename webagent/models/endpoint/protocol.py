@@ -180,7 +180,16 @@ def write_request(
         body["prompt"] = list(prompt.ids)
     else:
         path = "/chat/completions"
-        body["messages"] = [_format_message(message) for message in prompt]
+        body["messages"] = messages = []
+        for message in prompt:
+            content: Any = clean_text(message.text)
+            if message.images:  # they travel as data URLs
+                content = [{"type": "text", "text": content}]
+            for image in message.images:
+                data = base64.b64encode(image).decode("ascii")
+                url = f"data:image/{image_type(image)};base64,{data}"
+                content.append({"type": "image_url", "image_url": {"url": url}})
+            messages.append({"role": message.role, "content": content})
     if constraint is not None:
         body |= format_constraint(constraint, server)
     if server.token_ids:
@@ -234,18 +243,6 @@ def image_type(image: bytes) -> str:
     if image.startswith(b"\xff\xd8\xff"):
         return "jpeg"
     return "webp" if image[:4] == b"RIFF" and image[8:12] == b"WEBP" else "png"
-
-
-def _format_message(message: Message) -> dict[str, Any]:
-    """Return the message as the protocol writes it; images travel as data URLs."""
-    text = clean_text(message.text)
-    if not message.images:
-        return {"role": message.role, "content": text}
-    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    for image in message.images:
-        url = f"data:image/{image_type(image)};base64,{base64.b64encode(image).decode('ascii')}"
-        parts.append({"type": "image_url", "image_url": {"url": url}})
-    return {"role": message.role, "content": parts}
 
 
 class ResponseMessage(BaseModel):

@@ -35,7 +35,15 @@ def digest_tensors(tensors: Iterable[tuple[str, Tensor]]) -> str:
     """
     found = hashlib.sha256()
     for name, tensor in sorted(tensors, key=lambda pair: pair[0]):
-        line = f"{name} {tuple(tensor.shape)} {tensor.dtype} {_sum_bits(tensor.detach())}\n"
+        whole = tensor.detach().contiguous().view(-1)
+        if whole.dtype == torch.bool:
+            whole = whole.to(torch.int8)
+        numbers, total = whole.view(_INTEGERS[whole.element_size()]), 0
+        for first in range(0, len(numbers), _CHUNK):
+            part = numbers[first : first + _CHUNK].to(torch.int64)
+            places = torch.arange(first + 1, first + 1 + len(part), device=part.device)
+            total += int((part * (places * _STRIDE).bitwise_or_(1)).sum())
+        line = f"{name} {tuple(tensor.shape)} {tensor.dtype} {total & (2**64 - 1)}\n"
         found.update(line.encode())
     return found.hexdigest()[:16]
 
@@ -48,19 +56,6 @@ def fingerprint_tensors(tensors: Iterable[tuple[str, Tensor]]) -> int:
             for _, tensor in tensors
         )
     )
-
-
-def _sum_bits(tensor: Tensor) -> int:
-    whole = tensor.contiguous().view(-1)
-    if whole.dtype == torch.bool:
-        whole = whole.to(torch.int8)
-    numbers = whole.view(_INTEGERS[whole.element_size()])
-    total = 0
-    for first in range(0, len(numbers), _CHUNK):
-        part = numbers[first : first + _CHUNK].to(torch.int64)
-        places = torch.arange(first + 1, first + 1 + len(part), device=part.device)
-        total += int((part * (places * _STRIDE).bitwise_or_(1)).sum())
-    return total & (2**64 - 1)
 
 
 class Adapters:

@@ -8,7 +8,6 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from webagent.errors import check_package, unknown_name
 from webagent.observation.render import cut_to_tokens, render
-from webagent.observation.variants.cropped import crop, write_cropped
 from webagent.observation.variants.markup import clean_html, to_markdown
 from webagent.observation.variants.pruned import prune, recall
 from webagent.observation.variants.set_of_marks import draw_marks, list_marks
@@ -115,8 +114,8 @@ class ObservationVariant:
     """The text for a model, within so many tokens."""
     capture: Callable[[CaptureSource], Awaitable[str]] | None = None
     """Fills `Observation.captured`; None where the lines are enough."""
-    image: Literal["", "screenshot", "marks", "crop"] = ""
-    """Whether the model is to see the screenshot: plain, with numbered boxes, or a part of it."""
+    image: Literal["", "screenshot", "marks"] = ""
+    """Whether the model is to see the screenshot: plain, or with numbered boxes."""
     recall: Callable[[Observation, Collection[int]], str] | None = None
     """What to repeat of an earlier page, given the marks that were acted on there."""
     words: str = ""
@@ -124,19 +123,12 @@ class ObservationVariant:
 
     def picture(self, image: bytes, observation: Observation) -> bytes:
         """Return the screenshot as the model is to see it, as PNG."""
-        change = _CHANGED_PICTURES.get(self.image)
-        return change(image, observation) if change else image
+        return draw_marks(image, observation) if self.changes_picture else image
 
     @property
     def changes_picture(self) -> bool:
         """Whether the model sees another picture than the screenshot that is stored."""
-        return self.image in _CHANGED_PICTURES
-
-
-_CHANGED_PICTURES: dict[str, Callable[[bytes, Observation], bytes]] = {
-    "marks": draw_marks,
-    "crop": crop,
-}
+        return self.image == "marks"
 
 
 def variant_named(name: str) -> ObservationVariant:
@@ -179,14 +171,6 @@ _ALL = (
         _capture(lambda source: source.marks_in_view(), lambda marks: " ".join(map(str, marks))),
         image="marks",
         words=", its marks drawn into the screenshot",
-    ),
-    ObservationVariant(
-        "cropped",
-        "the lines with their places, and the part of the screenshot that holds them",
-        write_cropped,
-        image="crop",
-        words=", each line with its place and size in pixels of the page, beside the part of the"
-        " screenshot that holds them; coordinates are those of the page",
     ),
     ObservationVariant(
         "pruned", "the lines without repetition, tables as Markdown", prune, recall=recall

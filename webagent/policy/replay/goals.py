@@ -185,11 +185,24 @@ class ValueMapping:
         """Return what a text is to be that was typed, chosen or answered."""
         if text in self.given:
             return CarriedText(self.given[text], "given")
-        found = self._carry_by_goal(text)
-        if found is not None:
-            return found
-        inside = self.replace_in(text)
-        return CarriedText(inside, "goal") if inside != text else CarriedText(text, "elsewhere")
+        found = self.alignment.counterparts(text)
+        if not found:
+            inside = self.replace_in(text)
+            return CarriedText(inside, "goal" if inside != text else "elsewhere")
+        new = found.pop()
+        if found or new is None:
+            return CarriedText(text, "unsure")
+        words, old = WordSequence.of(text).plain, self.alignment.old
+        start = next(old.finds(words))
+        recorded = old.cut(start, start + len(words))
+        if recorded == new:
+            return CarriedText(text, "goal")
+        fitting = [case for case in _CASES if case(recorded) == text]
+        if not fitting:
+            return CarriedText(new, "unsure")
+        if len({case(new) for case in fitting}) > 1 and _SPEAKS_OF_CASE.search(old.text):
+            return CarriedText(text, "unsure")
+        return CarriedText(fitting[0](new), "goal")
 
     def replace_in(self, text: str) -> str:
         """Return a longer text, such as an element's name, with what has changed in it."""
@@ -217,25 +230,6 @@ class ValueMapping:
             for change in self.alignment.changes
             if not _is_covered(WordSequence.of(change.old), known)
         ]
-
-    def _carry_by_goal(self, text: str) -> CarriedText | None:
-        found = self.alignment.counterparts(text)
-        if not found:
-            return None
-        new = found.pop()
-        if found or new is None:
-            return CarriedText(text, "unsure")
-        words, old = WordSequence.of(text).plain, self.alignment.old
-        start = next(old.finds(words))
-        recorded = old.cut(start, start + len(words))
-        if recorded == new:
-            return CarriedText(text, "goal")
-        fitting = [case for case in _CASES if case(recorded) == text]
-        if not fitting:
-            return CarriedText(new, "unsure")
-        if len({case(new) for case in fitting}) > 1 and _SPEAKS_OF_CASE.search(old.text):
-            return CarriedText(text, "unsure")
-        return CarriedText(fitting[0](new), "goal")
 
 
 def _is_covered(change: WordSequence, texts: Sequence[WordSequence]) -> bool:

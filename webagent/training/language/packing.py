@@ -94,7 +94,13 @@ def taught_indices(row: TokenRow) -> NDArray[np.int64]:
 
 def lay_out(rows: Sequence[TokenRow], packing: Packing) -> list[Sheet]:
     """Sheets that hold every row once. Rows must teach at least one token each."""
-    inputs = {index: _inputs(row, packing) for index, row in enumerate(rows)}
+    inputs: dict[int, NDArray[np.int64]] = {}
+    for index, row in enumerate(rows):
+        # What follows the last taught token, and it itself, predict nothing.
+        ids = np.asarray(row.ids, dtype=np.int64)
+        end = int(taught_indices(row)[-1])
+        has_image_after = row.images and np.isin(ids[end:], list(packing.image_ids)).any()
+        inputs[index] = ids if has_image_after else ids[:end]
     order = sorted(inputs, key=lambda index: (rows[index].images, inputs[index].tolist()))
     lanes: list[_Lane] = []
     for index in order:
@@ -108,15 +114,6 @@ def lay_out(rows: Sequence[TokenRow], packing: Packing) -> list[Sheet]:
     padding = next(i for i in range(len(packing.image_ids) + 1) if i not in packing.image_ids)
     batches = _batches(lanes, packing.tokens)
     return [_sheet(batch, rows, inputs, padding) for batch in batches]
-
-
-def _inputs(row: TokenRow, packing: Packing) -> NDArray[np.int64]:
-    """Return the ids that are read: what follows the last taught token, and it itself, predict
-    nothing."""
-    ids = np.asarray(row.ids, dtype=np.int64)
-    end = int(taught_indices(row)[-1])
-    after = np.isin(ids[end:], list(packing.image_ids)) if row.images else np.zeros(1, dtype=bool)
-    return ids if after.any() else ids[:end]
 
 
 def _joined(

@@ -7,6 +7,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,15 @@ class Metrics:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        _cut(self._path, after)
+        if self._path.exists():
+            kept = []
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError, KeyError, TypeError):
+                    if json.loads(line)["step"] <= after:
+                        kept.append(line + "\n")
+            draft = self._path.with_suffix(".draft")
+            draft.write_text("".join(kept), encoding="utf-8")
+            os.replace(draft, self._path)
         self._trackers = Trackers(track, folder, str(folder), after=after)
 
     def write(self, step: int, figures: Mapping[str, float]) -> None:
@@ -122,22 +131,6 @@ class Metrics:
     def close(self) -> None:
         """Send what is left to the trackers."""
         self._trackers.close()
-
-
-def _cut(path: Path, after: int) -> None:
-    """Leave the lines up to the update, written anew beside the file and moved over it."""
-    if not path.exists():
-        return
-    kept = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            if json.loads(line)["step"] <= after:
-                kept.append(line + "\n")
-        except (ValueError, KeyError, TypeError):
-            continue
-    draft = path.with_suffix(".draft")
-    draft.write_text("".join(kept), encoding="utf-8")
-    os.replace(draft, path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from statistics import fmean, stdev
 
 from webagent.policy.past_actions import find_detours
 from webagent.records import Trajectory
-from webagent.training.language.rows import TokenRow
 
 _EPSILON = 1e-4
 """Added to a standard deviation before dividing by it, as TRL does."""
@@ -64,30 +63,6 @@ def pair_episodes(
         pairs = [pair for pair in combinations(better, 2) if rewards[pair[0]] > rewards[pair[1]]]
         found += sorted(pairs, key=lambda pair: rewards[pair[1]] - rewards[pair[0]])[:most]
     return found
-
-
-def perplexity(log_probs: Sequence[float]) -> float:
-    """exp of minus the mean log-probability of a reply's tokens: 1 when it was certain."""
-    return math.exp(-fmean(log_probs))
-
-
-def select_by_perplexity(
-    rows: Sequence[TokenRow],
-    log_probs: Sequence[Sequence[float]],
-    low: float = 1 / 0.95,
-    high: float = 1 / 0.5,
-) -> list[TokenRow]:
-    """Return the rows of the replay buffer whose replies the present policy finds neither certain
-    nor strange: perplexity from low to high, both included (WebRL, arXiv 2411.02337, with its
-    bounds).
-
-    `log_probs` are those of each row's taught tokens under the present policy.
-    """
-    return [
-        row
-        for row, values in zip(rows, log_probs, strict=True)
-        if low <= perplexity(values) <= high
-    ]
 
 
 def compute_group_advantages(

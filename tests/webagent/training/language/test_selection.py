@@ -1,9 +1,6 @@
 """What is learnt from, and what is compared with what."""
 
-import math
 from dataclasses import replace
-
-import pytest
 
 from tests.fakes.lessons import episode, node, page
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
@@ -13,8 +10,6 @@ from webagent.training.language.rows import make_step_rows
 from webagent.training.language.selection import (
     compute_step_weights,
     pair_episodes,
-    perplexity,
-    select_by_perplexity,
     select_successes,
 )
 
@@ -70,15 +65,3 @@ def test_pairs_of_episodes_are_of_one_group_and_apart() -> None:
     found = pair_episodes(rewards, groups)
     assert found == [("a", "b"), ("c", "b"), ("a", "c"), ("e", "d")]
     assert pair_episodes(rewards, groups, most=1) == [("a", "b"), ("e", "d")]
-
-
-def test_perplexity_is_the_inverse_of_the_typical_probability() -> None:
-    assert perplexity([math.log(0.5)] * 3) == pytest.approx(2)
-    assert perplexity([0.0]) == 1
-
-
-def test_replay_keeps_what_is_neither_certain_nor_strange() -> None:
-    rows = [make_step_rows(played(sampled((1,), (2, 3)), id=str(i)))[0] for i in range(4)]
-    likely = [0.99, 0.9, 0.6, 0.3]
-    found = select_by_perplexity(rows, [[math.log(p)] * 2 for p in likely])
-    assert [row.episode for row in found] == ["1", "2"]
