@@ -36,20 +36,24 @@ class NearestPage:
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the outcome of the most similar action."""
-        found = ((each, self.memory.recall(Occasion(each))) for each in situations)
-        return [_came(each, cases[0][2].transition if cases else None) for each, cases in found]
-
-
-def _came(situation: Situation, seen: Transition | None) -> Prediction:
-    page = situation.observation
-    if seen is None:
-        outcome = Outcome(0.0, 0.5, 0.5)
-        return Prediction(page, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN)
-    after = replace(seen.after, goal=page.goal)
-    ending = seen.ending or (Ending.TASK_OVER if seen.after.over else None)
-    effect = Effect.ENDS if seen.ends else Effect.GOES if after.url != page.url else Effect.STAYS
-    outcome = Outcome(float(seen.ends), float(after.nodes == page.nodes), float(seen.succeeded))
-    return Prediction(after, outcome, effect, ending, 0.5, Source.REMEMBERED)
+        predictions = []
+        for situation in situations:
+            page, cases = situation.observation, self.memory.recall(Occasion(situation))
+            if not cases:
+                unknown = Outcome(0.0, 0.5, 0.5)
+                predictions.append(
+                    Prediction(page, unknown, Effect.STAYS, None, 0.0, Source.UNKNOWN)
+                )
+                continue
+            seen = cases[0][2].transition
+            after = replace(seen.after, goal=page.goal)
+            ending = seen.ending or (Ending.TASK_OVER if seen.after.over else None)
+            moves = Effect.GOES if after.url != page.url else Effect.STAYS
+            effect = Effect.ENDS if seen.ends else moves
+            same = float(after.nodes == page.nodes)
+            outcome = Outcome(float(seen.ends), same, float(seen.succeeded))
+            predictions.append(Prediction(after, outcome, effect, ending, 0.5, Source.REMEMBERED))
+        return predictions
 
 
 def build_models(memory: RememberedWorld) -> dict[str, WorldModel]:

@@ -132,20 +132,15 @@ class Occasion:
                 yield ("near", d), nodes[self.line + d].name
         handles = (_HANDLE.search(each.name) for each in reversed(nodes[: self.line + 1]))
         yield ("handle",), next((found.group() for found in handles if found), "")
-        yield from self._in_address()
+        address = urlsplit(self.situation.observation.url)
+        yield from ((("path", i), e) for i, e in enumerate(address.path.strip("/").split("/")))
+        yield from ((("query", key), value) for key, value in parse_qsl(address.query))
         counts: Counter[tuple[str, str]] = Counter()
         for node in self.before.nodes:
             kind = node.role, node.kind
             if node.role in ("text", "generic") and node.name and counts[kind] < _MOST_OF_A_KIND:
                 yield ("line", *kind, counts[kind]), node.name
                 counts[kind] += 1
-
-    def _in_address(self) -> Iterator[tuple[Reference, str]]:
-        parts = urlsplit(self.situation.observation.url)
-        for i, part in enumerate(parts.path.strip("/").split("/")):
-            yield ("path", i), part
-        for key, value in parse_qsl(parts.query):
-            yield ("query", key), value
 
 
 @dataclass(eq=False)

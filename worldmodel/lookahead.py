@@ -4,6 +4,7 @@ controls."""
 import math
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -149,9 +150,14 @@ class Imagination:
             places = [each for each in places if goes_on(latest[each])]
             if depth + 1 == self.depth or not places:
                 break
-            following = {place: await self._go_on(ahead[place]) for place in places}
-            situations |= {place: each for place, each in following.items() if each}
-            places = [place for place in places if following[place]]
+            reached, places = places, []
+            for place in reached:
+                now = ahead[place]
+                assert now.last is not None
+                with suppress(PolicyError):  # where the policy cannot act it ends
+                    decision = await self.policy.act(replace(now, ending=None), now.last)
+                    situations[place] = Situation(now.last, now.steps, decision.action, limit)
+                    places.append(place)
             predicted = await expect(self.world, [situations[place] for place in places])
             for place in places:
                 counts[place] += 1
@@ -160,16 +166,6 @@ class Imagination:
             Valued(value, _describe(one), count)
             for value, one, count in zip(values, first, counts, strict=True)
         ]
-
-    async def _go_on(self, imagined: Trajectory) -> Situation | None:
-        """Return the policy's next action in an imagined episode; None if it cannot act."""
-        assert imagined.last is not None
-        try:
-            decision = await self.policy.act(replace(imagined, ending=None), imagined.last)
-        except PolicyError:
-            return None
-        limit = imagined.task.max_steps
-        return Situation(imagined.last, imagined.steps, decision.action, limit)
 
     async def _judge(self, imagined: Trajectory, latest: Prediction) -> float:
         """Return P(success) of the imagined episode; 0.5 if the evaluator abstains."""

@@ -5,15 +5,14 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from webagent.action import Action, format_action
 from webagent.errors import ModelError, PromptTooLongError
-from webagent.models.model import Message, Model, Reply
-from webagent.models.once import AskedOnce
+from webagent.models.model import Completion, Message, Model, Reply
 from webagent.models.prompt import estimate_tokens, fence, load_prompt, shorten
 from webagent.models.replies import UnusableError, ask_and_read
 from webagent.models.spending import Ledger, MeteredModel
@@ -58,6 +57,8 @@ class PromptedWorld:
     examples: int = 3
     """Number of similar real transitions in the prompt; 0 for weights trained here, as they have
     not learned to use them, nor the goal and the earlier steps, which are shown otherwise."""
+    asked: dict[Hashable, asyncio.Task[Completion]] | None = None
+    """Replies to the questions so far; None to ask each anew."""
 
     def learn(self, transitions: Iterable[Transition]) -> None:
         """Remember transitions as examples; the model's weights do not change."""
@@ -69,7 +70,7 @@ class PromptedWorld:
 
     def asked_once(self) -> "PromptedWorld":
         """Return the same model, which pays for each question once and remembers the reply."""
-        return replace(self, model=AskedOnce(self.model))
+        return replace(self, asked={})
 
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the same as `expect`, for callers without an event loop."""
@@ -102,8 +103,12 @@ class PromptedWorld:
         limit = max(_LEAST_REPLY, 2 * max(map(estimate_tokens, expected)))
 
         async def ask(conversation: Sequence[Message]) -> Reply:
-            reply = await self.model.complete(conversation, temperature=0.0, max_tokens=limit)
-            return reply.replies[0]
+            asked = {} if self.asked is None else self.asked
+            question = tuple(conversation), limit
+            if question not in asked:
+                reply = self.model.complete(conversation, temperature=0.0, max_tokens=limit)
+                asked[question] = asyncio.ensure_future(reply)
+            return (await asked[question]).replies[0]
 
         for messages, shown in self._write_shorter(situation, similar):
             try:
@@ -192,11 +197,6 @@ def _leave_open(situation: Situation, succeeds: float, because: str) -> Predicti
     outcome, before = Outcome(0.0, 0.0, succeeds), situation.observation
     prediction = Prediction(before, outcome, Effect.STAYS, None, 0.0, Source.UNKNOWN, because)
     return limit_steps(situation, prediction)
-
-
-def _summarize(page: Observation) -> tuple[object, ...]:
-    """Return the parts that two samples must share to count as equal."""
-    return page.over, page.url, tuple(read_lines(page).whole)
 
 
 def read_page(

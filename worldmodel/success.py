@@ -124,7 +124,12 @@ class GoalRates:
         """Return the success rate of episodes with such a goal, leaving one out; 0.5 if there are
         no others."""
         like = self._like.setdefault(goal.template, [])
-        like += [_share_of_words(goal, other) for other in self._goals[len(like) :]]
+        ours = weigh_keys(goal).keys()
+        for other in self._goals[len(like) :]:
+            # How far two goals are put in the same words: 1 where only their values differ.
+            theirs = weigh_keys(other).keys()
+            in_others = _OTHER_WORDS * len(ours & theirs) / len(ours | theirs)
+            like.append(1.0 if other.template == goal.template else in_others)
         ended = [
             (share, [won for each, won in self._ended[other.template].items() if each != without])
             for share, other in zip(like, self._goals, strict=True)
@@ -136,14 +141,6 @@ class GoalRates:
             total += weight * len(won)
             successes += weight * sum(won)
         return (successes + _BASE * 0.5) / (total + _BASE)
-
-
-def _share_of_words(a: Goal, b: Goal) -> float:
-    """Return how far two goals are put in the same words, 1 if only their values differ."""
-    if a.template == b.template:
-        return 1.0
-    ours, theirs = weigh_keys(a).keys(), weigh_keys(b).keys()
-    return _OTHER_WORDS * len(ours & theirs) / len(ours | theirs)
 
 
 def summarize_actions(there: Occasion) -> tuple[ActionSummary, ...]:

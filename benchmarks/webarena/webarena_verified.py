@@ -121,7 +121,22 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
     entries = read_list(file)
-    known = {_check_entry(entry): entry.values for entry in entries}
+    known: dict[int, Mapping[str, Any]] = {}
+    for entry in entries:
+        number = entry.integer("task_id")
+        known[number] = entry.values
+        entry = FileEntry(entry.values, f"{entry.place} (task_id {number})")
+        for name in ("intent_template_id", "revision"):
+            entry.integer(name)
+        entry.text("intent")
+        sites = entry.texts("sites")
+        if not sites or not set(sites) <= set(SITES):
+            raise entry.wrong("sites", f"some of {', '.join(SITES)}")
+        if not entry.texts("start_urls"):
+            raise entry.wrong("start_urls", "an address")
+        kinds = [_check_evaluation(evaluation) for evaluation in entry.inners("eval")]
+        if "AgentResponseEvaluator" not in kinds:
+            raise UnreadableTasks(f"{entry.place}: eval has no AgentResponseEvaluator")
     if len(known) != len(entries):
         raise UnreadableTasks(f"{file} lists a task_id twice")
     return known
@@ -139,7 +154,8 @@ def _task(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) 
     for site, (address, *_) in sites.items():
         mark = f"__{site.upper()}__"
         pages = [page.replace(mark, address) if page.startswith(mark) else page for page in pages]
-    expected = _response(raw)["expected"]
+    answers = (one for one in raw["eval"] if one["evaluator"] == "AgentResponseEvaluator")
+    expected = next(answers)["expected"]
     infeasible = () if expected["status"].upper() == "SUCCESS" else ("infeasible",)
     checks = []
     for evaluation in raw["eval"]:
@@ -163,28 +179,6 @@ def _task(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) 
         template=str(raw["intent_template_id"]),
         skills=(*raw["sites"], expected["task_type"].lower(), *infeasible),
     )
-
-
-def _response(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    return next(one for one in raw["eval"] if one["evaluator"] == "AgentResponseEvaluator")
-
-
-def _check_entry(entry: FileEntry) -> int:
-    """Return the task's number where it is of the published form. Raises `UnreadableTasks`."""
-    number = entry.integer("task_id")
-    entry = FileEntry(entry.values, f"{entry.place} (task_id {number})")
-    for name in ("intent_template_id", "revision"):
-        entry.integer(name)
-    entry.text("intent")
-    sites = entry.texts("sites")
-    if not sites or not set(sites) <= set(SITES):
-        raise entry.wrong("sites", f"some of {', '.join(SITES)}")
-    if not entry.texts("start_urls"):
-        raise entry.wrong("start_urls", "an address")
-    kinds = [_check_evaluation(evaluation) for evaluation in entry.inners("eval")]
-    if "AgentResponseEvaluator" not in kinds:
-        raise UnreadableTasks(f"{entry.place}: eval has no AgentResponseEvaluator")
-    return number
 
 
 def _check_evaluation(evaluation: FileEntry) -> str:

@@ -92,6 +92,11 @@ async def test_a_question_that_was_asked_is_not_paid_again() -> None:
     assert first == second == again and len(model.requests) == 1
     await world.expect([Situation(LISTING, (), Click(5))])
     assert len(model.requests) == 2
+    full = CannedModel([FULL, FULL, "no change"])
+    too_long = PromptedWorld(full).asked_once()
+    for _ in range(2):
+        assert (await too_long.expect([ASKED]))[0].source is Source.UNKNOWN
+    assert len(full.requests) == 2
 
 
 async def test_what_is_asked_again_and_does_not_fit_is_unknown() -> None:

@@ -142,8 +142,10 @@ def refuse(
     """Return the decision, or one to give up where it would send, save or delete something and
     some step up to here is likelier wrong than all are right: a press sends what was filled in
     before."""
-    if not _is_sending(decision.action, observation):
-        return decision
+    if not isinstance(decision.action, Press):
+        node = observation.node(mark_of(decision.action, observation))
+        if not isinstance(decision.action, Click) or node is None or node.role != "button":
+            return decision
     # A goal in other words takes from every step alike: it does not say which is wrong.
     familiar = max(memory.familiarity(observation, trajectory.steps), 1e-9)
     decisions = [*(step.decision for step in trajectory.steps), decision]
@@ -159,14 +161,6 @@ def refuse(
     action = format_action(decision.action)
     reason = f"{action} may change something, and the confidence in the steps is {confidence:.0%}"
     return replace(decision, action=GiveUp(reason))
-
-
-def _is_sending(action: Action, observation: Observation) -> bool:
-    """Whether an action may send, save or delete something: it presses a button or a key."""
-    if isinstance(action, Press):
-        return True
-    node = observation.node(mark_of(action, observation))
-    return isinstance(action, Click) and node is not None and node.role == "button"
 
 
 def sampled(

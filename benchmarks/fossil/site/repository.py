@@ -169,33 +169,31 @@ def make(path: Path, settings: Mapping[str, str]) -> None:
             )
     run_command(("fossil", "rebuild", str(path)), failure, _SECONDS, env)
     with closing(sqlite3.connect(path)) as database:
-        with database:
-            _configure(database, settings)
+        with database:  # users, settings and the report; every time in it becomes `MADE`
+            database.execute("delete from user where login = 'admin'")
+            for place, person in enumerate(project.people(), 11):
+                password = password_hash(person.login, person.password)
+                database.execute(
+                    "insert into user(uid, login, pw, cap, info, mtime) values (?, ?, ?, ?, ?, ?)",
+                    (place, person.login, password, person.capabilities, person.name, MADE),
+                )
+            database.execute("update user set cap = 'hjor2' where login = 'nobody'")
+            database.execute(
+                "update user set cap = 'h', pw = '2F1C0A9B7D3E5846' where login = 'anonymous'"
+            )
+            database.execute("update user set mtime = ?", (MADE,))
+            fixed = {"project-code": PROJECT_CODE, "server-code": sha1(b"server").hexdigest()}
+            database.executemany(
+                "replace into config(name, value) values (?, ?)", {**settings, **fixed}.items()
+            )
+            database.execute("update config set mtime = ?", (MADE,))
+            database.execute("update rcvfrom set mtime = 2460472.0, ipaddr = '127.0.0.1'")
+            database.execute(
+                "insert into reportfmt(owner, title, cols, sqlcode) values ('admin', ?, '', ?)",
+                REPORT,
+            )
+            database.execute("update reportfmt set mtime = ?", (MADE,))
         database.execute("vacuum")
-
-
-def _configure(database: sqlite3.Connection, settings: Mapping[str, str]) -> None:
-    """Write users, settings and the report; every time in the database becomes `MADE`."""
-    database.execute("delete from user where login = 'admin'")
-    for place, person in enumerate(project.people(), 11):
-        password = password_hash(person.login, person.password)
-        database.execute(
-            "insert into user(uid, login, pw, cap, info, mtime) values (?, ?, ?, ?, ?, ?)",
-            (place, person.login, password, person.capabilities, person.name, MADE),
-        )
-    database.execute("update user set cap = 'hjor2' where login = 'nobody'")
-    database.execute("update user set cap = 'h', pw = '2F1C0A9B7D3E5846' where login = 'anonymous'")
-    database.execute("update user set mtime = ?", (MADE,))
-    fixed = {"project-code": PROJECT_CODE, "server-code": sha1(b"server").hexdigest()}
-    database.executemany(
-        "replace into config(name, value) values (?, ?)", {**settings, **fixed}.items()
-    )
-    database.execute("update config set mtime = ?", (MADE,))
-    database.execute("update rcvfrom set mtime = 2460472.0, ipaddr = '127.0.0.1'")
-    database.execute(
-        "insert into reportfmt(owner, title, cols, sqlcode) values ('admin', ?, '', ?)", REPORT
-    )
-    database.execute("update reportfmt set mtime = ?", (MADE,))
 
 
 def password_hash(login: str, password: str) -> str:

@@ -7,6 +7,7 @@ which `with_folder` adds a folder of such files.
 
 import io
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
@@ -73,11 +74,17 @@ async def visualwebarena_same_picture(question: RuleQuestion) -> Verdict:
     threshold = _mapping(question.expected).get("threshold")
     if isinstance(threshold, bool) or not isinstance(threshold, int | float):
         raise TypeError(f"{threshold!r} is not a threshold")
-    verdicts = [
-        _compared(question, picture, reference, threshold)
-        for reference in references
-        for picture in pictures
-    ]
+    verdicts = []
+    for reference, picture in product(references, pictures):
+        pair = [_bytes(question, name) for name in (picture, reference)]
+        lost = [image for image in pair if isinstance(image, Verdict)]
+        if lost:
+            verdicts.append(lost[0])
+            continue
+        alike = likeness(*(image for image in pair if isinstance(image, bytes)))
+        sign = ">" if alike > threshold else "<="
+        reason = f"{reference} alike {alike:.3f} {sign} {threshold:g}"
+        verdicts.append(Verdict(float(alike > threshold), reason))
     return any_of(verdicts)
 
 
@@ -132,16 +139,6 @@ def _means(values: "Grey") -> "Grey":
     for axis in (0, 1):
         values = sliding_window_view(values, WINDOW, axis=axis).mean(axis=-1)
     return values
-
-
-def _compared(question: RuleQuestion, picture: str, reference: str, threshold: float) -> Verdict:
-    pair = [_bytes(question, name) for name in (picture, reference)]
-    for image in pair:
-        if isinstance(image, Verdict):
-            return image
-    alike = likeness(*(image for image in pair if isinstance(image, bytes)))
-    sign = ">" if alike > threshold else "<="
-    return Verdict(float(alike > threshold), f"{reference} alike {alike:.3f} {sign} {threshold:g}")
 
 
 def _references(question: RuleQuestion) -> list[str] | Verdict:

@@ -76,25 +76,9 @@ def find_data() -> Path | None:
 
 @cache
 def load_products() -> tuple[ShopProduct, ...]:
-    """Return all products. Raises `SetupError` and `ValueError`.
-
-    The nouns of a published product's name are found as the published reward does: by spaCy's small
-    English pipeline. Generated products bring theirs.
-    """
+    """Return all products. Raises `SetupError` and `ValueError`."""
     items, attributes, _ = _files()
-    if find_data() is None:
-        return tuple(_products(items, attributes, lambda name: ()))
-    try:
-        import en_core_web_sm
-    except ImportError as error:
-        raise SetupError(
-            "the reward of WebShop's published products looks for nouns with spaCy's pipeline"
-            " en_core_web_sm, which is not installed; install spacy and that pipeline, or unset"
-            f" {VARIABLE}"
-        ) from error
-    tag = en_core_web_sm.load()
-    nouns = lambda name: tuple(t.text.lower() for t in tag(name) if t.pos_ in _NOUNS)  # noqa: E731
-    return tuple(_products(items, attributes, nouns))
+    return tuple(_products(items, attributes, _find_nouns()))
 
 
 @cache
@@ -181,3 +165,21 @@ def _products(
             price_tag=" to ".join(f"${price}" for price in prices),
             nouns=tuple(item["nouns"]) if "nouns" in item else nouns(item["name"]),
         )
+
+
+def _find_nouns() -> Callable[[str], tuple[str, ...]]:
+    """Return what finds the nouns of a name, as the published reward does: spaCy's small English
+    pipeline. Generated products bring theirs. Raises `SetupError` where it is needed and not
+    there."""
+    if find_data() is None:
+        return lambda name: ()
+    try:
+        import en_core_web_sm
+    except ImportError as error:
+        raise SetupError(
+            "the reward of WebShop's published products looks for nouns with spaCy's pipeline"
+            " en_core_web_sm, which is not installed; install spacy and that pipeline, or unset"
+            f" {VARIABLE}"
+        ) from error
+    tagger = en_core_web_sm.load()
+    return lambda name: tuple(t.text.lower() for t in tagger(name) if t.pos_ in _NOUNS)

@@ -368,12 +368,17 @@ class Enforcer:
         """Return what a person says of an action, who is asked anew where the page has changed
         meanwhile what was asked about."""
         policy, rule = self._gate.policy, verdict.rule
+
+        def describe(page: Observation) -> tuple[object, ...]:
+            reached = elements_of(action, page)
+            return page.url, [(n.mark, n.role, n.name, n.value, n.kind) for n in reached]
+
         for _ in range(_MOST_QUESTIONS):
             question = write_question(action, seen, verdict.reason)
             if not await is_approved(self._guard.approver, question, policy.ask_seconds):
                 return refuse(f"nobody approved of it ({verdict.reason})", rule)
             now = await look() if look else seen
-            if _means_the_same(action, seen, now):
+            if describe(seen) == describe(now):
                 return ALLOWED
             seen, verdict = now, decide_action(policy, action, now)
             if verdict.outcome != "ask":
@@ -489,17 +494,6 @@ async def _find_pressed(action: Action, tabs: Tabs, seen: Observation) -> Node |
     if not found or "error" in found:
         return None
     return Node(0, found["role"], found["name"], found["value"], kind=found["kind"])
-
-
-def _means_the_same(action: Action, seen: Observation, now: Observation) -> bool:
-    """Return whether an action reaches the same elements of the same page, called the same."""
-
-    def describe(page: Observation) -> list[tuple[object, ...]]:
-        return [
-            (page.url, n.mark, n.role, n.name, n.value, n.kind) for n in elements_of(action, page)
-        ]
-
-    return seen.url == now.url and describe(seen) == describe(now)
 
 
 def browser_flags(guard: Guard) -> tuple[str, ...]:

@@ -85,14 +85,28 @@ def decode_har(part: Mapping[str, Any]) -> bytes:
 @lru_cache(maxsize=8)
 def _read_answers(path: Path, _changed: int) -> RecordedResponses:
     def convert(entries: list[dict[str, Any]]) -> RecordedResponses:
-        answers = defaultdict(list)
+        answers: defaultdict[RecordedRequest, list[RecordedResponse | None]] = defaultdict(list)
         for entry in entries:
             request = entry["request"]
             sent, headers = request.get("postData") or {}, request["headers"]
             named = (each["value"] for each in headers if each["name"].lower() == "content-type")
             form, body = sent.get("mimeType", "") or next(named, ""), decode_har(sent)
             key = RecordedRequest.of(request["method"], request["url"], body, form)
-            answers[key].append(_read_response(entry["response"]))
+            response = entry["response"]
+            if response["status"] <= 0:  # never answered
+                answers[key].append(None)
+                continue
+            kept = tuple(
+                (header["name"], value)
+                for header in response["headers"]
+                if not header["name"].startswith(":")
+                and header["name"].lower() not in _LOST_ON_THE_WAY
+                for value in header["value"].split("\n")
+            )
+            reason, content = response.get("statusText") or "Recorded", response.get("content", {})
+            answers[key].append(
+                RecordedResponse(response["status"], reason, kept, decode_har(content))
+            )
         return dict(answers)
 
     return read_har(path, convert)
@@ -136,24 +150,6 @@ class TrafficReplay:
         named = [f"{each.method} {each.url}{explain(each)}" for each in dict.fromkeys(unknown)]
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
         return [f"not in the recording, so it failed: {', '.join(named[:3])}{more}"] * bool(named)
-
-
-def _read_response(response: dict[str, Any]) -> RecordedResponse | None:
-    """Return the answer; None for a request that was never answered."""
-    if response["status"] <= 0:
-        return None
-    headers = [
-        (header["name"], value)
-        for header in response["headers"]
-        if not header["name"].startswith(":") and header["name"].lower() not in _LOST_ON_THE_WAY
-        for value in header["value"].split("\n")
-    ]
-    return RecordedResponse(
-        response["status"],
-        response.get("statusText") or "Recorded",
-        tuple(headers),
-        decode_har(response.get("content", {})),
-    )
 
 
 _LONGEST_HEAD = 1 << 18

@@ -107,7 +107,15 @@ class SiteMemory:
         if chosen := self.find_examples(task, goal, first):
             room = self._room.examples // len(chosen)
             # The best one last, next to the task.
-            shown = [fence("episode", _format_example(each, room)) for each in reversed(chosen)]
+            shown = []
+            for each in reversed(chosen):
+                head, lines, left_out = f"Task: {each.text}", list(each.lines), 0
+                while lines and estimate_tokens("\n".join([head, *lines])) > room:
+                    lines.pop(len(lines) // 2)
+                    left_out += 1
+                if left_out:
+                    lines.insert(len(lines) // 2, f"({left_out} lines left out)")
+                shown.append(fence("episode", "\n".join([head, *lines])))
             parts.append(self.prompt.fill("examples", episodes="\n\n".join(shown)))
         self._recalled[key] = text = "\n\n".join(parts)
         return text
@@ -151,15 +159,3 @@ def format_rules(file: SiteFile, max_tokens: int) -> str:
         if estimate_tokens("\n".join(lines)) > max_tokens:
             return "\n".join([*lines[:-1], f"({len(ranked) - len(lines) + 1} hints left out)"])
     return "\n".join(lines)
-
-
-def _format_example(entry: SiteEntry, max_tokens: int) -> str:
-    """Return an episode; where it does not fit, lines in the middle are left out."""
-    head, lines = f"Task: {entry.text}", list(entry.lines)
-    left_out = 0
-    while lines and estimate_tokens("\n".join([head, *lines])) > max_tokens:
-        lines.pop(len(lines) // 2)
-        left_out += 1
-    if left_out:
-        lines.insert(len(lines) // 2, f"({left_out} lines left out)")
-    return "\n".join([head, *lines])

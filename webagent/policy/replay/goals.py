@@ -225,21 +225,18 @@ class ValueMapping:
     def list_missing(self, texts: Iterable[str]) -> list[str]:
         """Return in words what has changed in the goal and stands in none of the texts."""
         known = [WordSequence.of(text) for text in (*texts, *self.given)]
-        return [
-            f"{change.old!r} is {change.new!r} now"
-            for change in self.alignment.changes
-            if not _is_covered(WordSequence.of(change.old), known)
-        ]
-
-
-def _is_covered(change: WordSequence, texts: Sequence[WordSequence]) -> bool:
-    """Whether every word of what has changed is in one of the texts, in its own surroundings."""
-    if any(True for text in texts for _ in text.finds(change.plain)):
-        return True
-    covered = {
-        at + offset
-        for text in texts
-        for at in change.finds(text.plain)
-        for offset in range(len(text.plain))
-    }
-    return all(i in covered or not word.isalnum() for i, word in enumerate(change.plain))
+        missing = []
+        for change in self.alignment.changes:
+            old = WordSequence.of(change.old)
+            if any(True for text in known for _ in text.finds(old.plain)):
+                continue
+            # Every word of it may be in one of the texts, too, in its own surroundings.
+            covered = {
+                at + offset
+                for text in known
+                for at in old.finds(text.plain)
+                for offset in range(len(text.plain))
+            }
+            if any(i not in covered and word.isalnum() for i, word in enumerate(old.plain)):
+                missing.append(f"{change.old!r} is {change.new!r} now")
+        return missing

@@ -312,7 +312,9 @@ class Trainer:
             return self._learner.accumulate(mine, totals, sums), sums
 
         loss, sums = self._retry(mine, attempt)
-        loss = self._sum(loss)
+        if self.accelerator.num_processes > 1:
+            held = torch.tensor(loss, dtype=torch.float64, device=self.accelerator.device)
+            loss = float(self.accelerator.reduce(held, "sum"))
         norm = self._join_gradient()
         skipped = not (math.isfinite(loss) and math.isfinite(norm))
         rate = self.config.learning_rate if rate is None else rate
@@ -392,12 +394,6 @@ class Trainer:
                 parameter.grad = self.accelerator.reduce(parameter.grad, "sum")
         norm = nn.utils.clip_grad_norm_(learnt, self.config.clip or math.inf)
         return float(gather(norm))
-
-    def _sum(self, value: float) -> float:
-        if self.accelerator.num_processes == 1:
-            return value
-        held = torch.tensor(value, dtype=torch.float64, device=self.accelerator.device)
-        return float(self.accelerator.reduce(held, "sum"))
 
     def _apply(self, rate: float) -> None:
         for group in self.optimizer.param_groups:
