@@ -197,6 +197,10 @@ class Downloads:
         if download is None:
             return
         if event["state"] not in ("completed", "canceled"):
+            # What a server announces is known before it has come.
+            size = max(event.get("totalBytes", 0), event.get("receivedBytes", 0))
+            if size > self._most * _MEGABYTE:
+                self._stop(download, self._too_large)
             return
         del self._under_way[download.guid]
         if event["state"] == "canceled":

@@ -103,6 +103,17 @@ async def test_a_download_without_end_is_stopped_at_the_limit(
     assert files_in(tmp_path) == {}
 
 
+async def test_a_download_that_is_announced_as_too_large_is_stopped_before_it_comes(
+    keeping: BrowserWorld, site: Site, tmp_path: Path
+) -> None:
+    announced = STREAM | {"Content-Length": "100000000"}
+    site.pages["/endless"] = lambda _: Reply("x", headers=announced, endless=True)
+    page = await keeping.reset(files_task(site))
+    after = await keeping.step(act.Click(mark_of(page, "Endless")))
+    assert after.outcome == "the download of endless was stopped: it is larger than 1 MB"
+    assert files_in(tmp_path) == {}
+
+
 async def test_a_slow_download_is_said_to_go_on_and_is_stopped_in_the_end(
     keeping: BrowserWorld, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
