@@ -125,7 +125,7 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         sites: Sequence[str | Path] = (),
     ) -> None:
         """`observation` is the form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`,
-        `pruned`, `accessibility`, `html` or `markdown`, and `max_tokens` bounds it.
+        `pruned`, `accessibility` or `html`, and `max_tokens` bounds it.
         `guard` is the policy file that every episode is held to (docs/guard.md), `sites` are files
         that describe sites of one's own (docs/sites.md). The browser and the task's site start with
         the first reset. Raises `SetupError` for an unknown form, a bad policy or a site that cannot

@@ -32,7 +32,7 @@ class ServeConfig:
     """HAR recording of a site's traffic that answers requests instead of the network."""
     observation: str = "text"
     """Form of `page`: `text`, `boxes`, `screenshot`, `set-of-marks`, `pruned`,
-    `accessibility`, `html` or `markdown`."""
+    `accessibility` or `html`."""
     max_tokens: int = 2000
     """Maximum estimated tokens of a page."""
     images: Important[bool] = False

@@ -59,7 +59,7 @@ class PromptSettings:
     """Show the language model screenshots, and the images of a goal, in addition to the text."""
     observation: str = "text"
     """Form in which the language model sees pages: `text`, `boxes`, `screenshot`, `set-of-marks`,
-    `pruned`, `accessibility`, `html` or `markdown`."""
+    `pruned`, `accessibility` or `html`."""
     prompt: tuple[Switch, ...] = ()
     """How the language model is prompted, by any of the words `brief`, `conversation`, `thoughts`,
     `pages`, `screenshots`, `loops`, `constrained`, `direct` and `examples` (docs/training.md).

@@ -41,9 +41,7 @@ async def both(
     return (await played(browser, task, acts, variant), await played(browser, plain, acts, variant))
 
 
-@pytest.mark.parametrize(
-    "variant", ["text", "set-of-marks", "pruned", "accessibility", "html", "markdown"]
-)
+@pytest.mark.parametrize("variant", ["text", "set-of-marks", "pruned", "accessibility", "html"])
 async def test_names_of_fields_change_nothing_of_what_is_seen(
     browser: Browser, page_task: MakeTask, variant: str
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from webagent.errors import check_package, unknown_name
 from webagent.observation.render import cut_to_tokens, render
-from webagent.observation.variants.markup import clean_html, to_markdown
+from webagent.observation.variants.markup import clean_html
 from webagent.observation.variants.pruned import prune, recall
 from webagent.observation.variants.set_of_marks import draw_marks, list_marks
 from webagent.records import Observation
@@ -187,13 +187,6 @@ _ALL = (
         _write_captured,
         _capture(lambda source: source.markup(), clean_html),
         words=" as HTML, where the attribute `mark` holds an element's mark",
-    ),
-    ObservationVariant(
-        "markdown",
-        "Markdown, for reading",
-        _write_captured,
-        _capture(lambda source: source.markup(), to_markdown),
-        words=" as Markdown",
     ),
 )
 """Pruned and accessibility lines carry marks as the plain ones do and need no words."""

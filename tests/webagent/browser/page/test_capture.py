@@ -61,7 +61,7 @@ async def test_markup_shows_the_page_as_it_is_now(browser: Browser, task: Task):
 
 
 async def test_marks_in_every_form_are_those_that_actions_take(browser: Browser, task: Task):
-    for name in ("html", "accessibility", "markdown"):
+    for name in ("html", "accessibility"):
         variant = VARIANTS[name]
         world = await browser.world(variant=variant)
         page = await world.reset(task)
@@ -70,7 +70,6 @@ async def test_marks_in_every_form_are_those_that_actions_take(browser: Browser,
         expected = {
             "html": f'<button mark="{mark}">Deep</button>',
             "accessibility": f'[{mark}] button "Deep"',
-            "markdown": f"[{mark}](Deep)",
         }
         assert expected[name] in text
         assert (await world.step(Click(mark))).outcome in ("", "no effect")

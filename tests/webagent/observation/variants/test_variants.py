@@ -5,7 +5,7 @@ import pytest
 from webagent.errors import SetupError
 from webagent.observation.render import cut_to_tokens
 from webagent.observation.variants import VARIANTS, AccessibilityTree, variant_named
-from webagent.observation.variants.markup import clean_html, to_markdown
+from webagent.observation.variants.markup import clean_html
 from webagent.observation.variants.pruned import prune, recall
 from webagent.observation.variants.registry import write_accessibility
 from webagent.records import Node, Observation
@@ -76,33 +76,6 @@ def test_cleaned_html_keeps_what_elements_are_and_nothing_for_browsers_alone():
         ' <img alt="Logo">',
         "</body>",
     ]
-
-
-def test_markdown_reads_like_a_document_and_names_the_marks():
-    assert to_markdown(PAGE) == "\n".join(
-        (
-            "## Fares & times",
-            "",
-            "Read [1][the **terms**](/terms).",
-            "",
-            "- One",
-            "- Two",
-            "  1. Inner",
-            "",
-            "| City | Price |",
-            "| --- | --- |",
-            "| Rome | 9 \\| 10 |",
-            "",
-            "Name [2]field = Ada [3]list = Red (of: Red, Blue) [4](x) [5](Send <now>)",
-            "",
-            "[6] ![Logo]",
-        )
-    )
-
-
-def test_a_table_that_only_lays_out_the_page_is_no_table():
-    layout = "<table><tr><td><h1>Left</h1></td><td><p>Right</p></td></tr></table>"
-    assert to_markdown(layout) == "# Left\n\nRight"
 
 
 def test_pruning_says_everything_once():
@@ -200,5 +173,5 @@ def test_what_was_captured_is_bounded_like_the_lines(name: str):
 
 
 def test_a_misspelt_variant_is_answered_with_the_close_one():
-    with pytest.raises(SetupError, match="did you mean markdown"):
-        variant_named("markdwn")
+    with pytest.raises(SetupError, match="did you mean accessibility"):
+        variant_named("accessibilty")
