@@ -197,7 +197,7 @@ _TABLE = (
         "judging",
         settings="recipes.report:ReportConfig",
         facts=(
-            "recipes.report:Reported",
+            "loop.summary.schema:RunSummary",
             "recipes.failures:Attributed",
         ),
         examples=(

@@ -9,11 +9,11 @@ from tyro.conf import OmitArgPrefixes, Positional
 
 from apps.report.page import write_report
 from loop.console.output import CommandResult
-from loop.failures import summarize_failures
 from loop.policies import ModelChoice
-from loop.summary.schema import RunSummary
+from loop.summary import print_summary, read_summary
 from recipes.settings import resolve
 from webagent.errors import UsageError
+from webagent.store import Store
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class ReportConfig:
     """The run folder, or with --into several. Default: the current folder."""
     html: Path | None = None
     """File to write the page to. Default: report.html in the run folder."""
-    png: Path | None = None
-    """Folder for plots: success with intervals, costs, causes of failure."""
     into: str = ""
     """Join finished runs of `webagent improve` that differ in their repeats alone, such as a job
     array's, into a new run of this name beside the first, with intervals over all repeats."""
@@ -41,13 +39,6 @@ class ReportConfig:
     run has any."""
     model: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """Model to query about failures that no rule explains, if one is named."""
-
-
-class Reported(RunSummary):
-    """The run's figures, and the files written."""
-
-    plots: list[str]
-    """The plots, with `--png`."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -66,24 +57,9 @@ def main(argv: Sequence[str]) -> CommandResult:
         from recipes.failures import explain_failures
 
         return explain_failures(run, config.phase, config.trust, config.model)
-    return _write(run, config)
-
-
-def _write(run: Path, config: ReportConfig) -> CommandResult:
-    """Write the page next to the run's summary, or to the given file."""
-    from apps.report.page import write_plots
-    from loop.summary import print_summary, read_summary
-    from webagent.store import Store
-
     with Store.open(run) as store:
         summary = read_summary(run)
         page = write_report(summary, store, run, config.html)
-    plots: list[Path] = []
-    if config.png is not None:
-        plots = write_plots(summary, summarize_failures(run), config.png)
     print_summary(summary)
     print(f"\nreport: {page}")
-    for plot in plots:
-        print(f"plot: {plot}")
-    facts = {"run": str(run), "report": str(page), "plots": [str(plot) for plot in plots]}
-    return CommandResult({**summary, **facts})
+    return CommandResult({**summary, "run": str(run), "report": str(page)})

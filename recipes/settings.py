@@ -25,6 +25,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
+    "png": "webagent report RUN --html FILE has the charts, which a browser can print or save",
     "results": "copy the run's summary.json and write its row by hand",
     "belief": "leave it out: the judge of --judge decides about imagined episodes",
     "trusted": "leave it out: the judge of --judge decides about imagined episodes",

@@ -1,9 +1,8 @@
-"""The page opens anywhere without a network, and the pictures show what was measured."""
+"""The page opens anywhere without a network."""
 
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.async_api import async_playwright
 
 from loop.origin import read_origin
@@ -47,32 +46,3 @@ async def test_the_page_loads_with_the_network_off_asks_for_nothing_and_complain
         await browser.close()
     assert said == [] and asked == [file.as_uri()]
     assert "self succeeds" in title.replace("\N{NON-BREAKING HYPHEN}", "-")
-
-
-def colours(path: Path) -> set[tuple[int, int, int]]:
-    """The colours that cover more than a few pixels of a picture."""
-    image = Image.open(path).convert("RGB")
-    found = image.getcolors(image.width * image.height) or []
-    return {colour for count, colour in found if count > 50}
-
-
-@pytest.mark.slow
-def test_pictures_have_a_curve_for_each_arm_its_costs_and_the_causes_of_failures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rates = {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7, ("imagined", 1): 0.6}
-    run = run_of(tmp_path / "run", rates)
-    assert cli.main(["report", str(run), "--png", str(tmp_path / "plots")]) == 0
-    names = {path.name for path in (tmp_path / "plots").iterdir()}
-    assert names == {"success.png", "costs.png", "failures.png"}
-    assert f"plot: {tmp_path / 'plots' / 'success.png'}" in capsys.readouterr().out
-    own, imagined = (0x00, 0x62, 0xA3), (0x00, 0x79, 0x5C)
-    assert {own, imagined} <= colours(tmp_path / "plots" / "success.png")
-    assert {own, imagined} <= colours(tmp_path / "plots" / "costs.png")
-
-
-def test_one_round_is_drawn_as_bars(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run", {("oracle", 0): 1.0})
-    assert cli.main(["report", str(run), "--png", str(tmp_path / "plots")]) == 0
-    assert (tmp_path / "plots" / "success.png").is_file()
-    assert not (tmp_path / "plots" / "failures.png").exists()
