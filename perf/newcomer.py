@@ -304,7 +304,9 @@ def _tell(steps: Sequence[Step], out: Path) -> int:
     for step in steps:
         print(f"| {step.command} | {step.seconds} | {step.silence} | {step.status} |")
     print(f"| all | {facts['seconds']} | | load {facts['load']} |")
-    return 1 if any(step.status or step.silence > MOST_SILENCE for step in steps) else 0
+    # What a Python program of other packages prints is not ours.
+    silent = [s for s in steps if s.silence > MOST_SILENCE and not s.command.startswith("python")]
+    return 1 if silent or any(step.status for step in steps) else 0
 
 
 if __name__ == "__main__":

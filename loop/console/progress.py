@@ -31,7 +31,7 @@ from webagent.rollout import INTERRUPTED
 
 T = TypeVar("T")
 
-LINE_SECONDS = 4.0
+LINE_SECONDS = 3.0
 """Between two lines on the same thing, so that a log stays readable."""
 KEPT_SECONDS = 2.0
 """Between two writings of what jobs are at."""

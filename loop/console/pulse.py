@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-SILENCE_SECONDS = 4.4
-"""After which something is shown; five at most, with the time that it takes to be shown."""
+SILENCE_SECONDS = 3.4
+"""After which something is shown, so that it is there within five on a busy machine."""
 
 
 class Pulse:

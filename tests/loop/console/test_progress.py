@@ -42,10 +42,7 @@ def test_what_is_quick_is_done_without_a_word(clock: list[float]) -> None:
 def test_into_a_file_goes_a_line_every_few_seconds_and_one_at_the_end(clock: list[float]) -> None:
     said = lines(1_200, 1 / 64, clock, is_terminal=False)
     assert [line.split("pages")[1].strip() for line in said.splitlines()] == [
-        "256 of 1,200",
-        "512 of 1,200",
-        "768 of 1,200",
-        "1,024 of 1,200",
+        *(f"{number:,} of 1,200" for number in range(192, 1_200, 192)),
         "1,200 of 1,200",
     ]
 

@@ -30,8 +30,8 @@ def test_silence_is_broken_every_few_seconds_with_what_is_done(clock: list[float
             beating.text = "self 0  policy  50 %"
         beating.beat()
     assert [line.strip(" …") for line in shown.getvalue().splitlines()] == [
-        "webagent improve, 5 s since the start",
-        "self 0  policy  50 %, 11 s since the start",
+        "webagent improve, 4 s since the start",
+        "self 0  policy  50 %, 10 s since the start",
     ]
 
 
