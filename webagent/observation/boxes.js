@@ -1,6 +1,7 @@
 // Where elements are, and whether there is anything of them to see.
 
 function canBeSeen(element) {
+  if (tagOf(element) === "area") return Boolean(imageOf(element) && canBeSeen(imageOf(element)));
   const style = getComputedStyle(element);
   return style.display !== "none" && style.visibility === "visible" && hasSize(element);
 }
@@ -10,8 +11,46 @@ function isTooSmall(drawing) {
   return box.width <= 2 && box.height <= 2;
 }
 
-function hasSize(element) {
+// The rectangle of an element; of one that has no box but for what is in it, of that, and of an area of a
+// picture of its shape.
+function rectOf(element) {
   const box = element[own.getBoundingClientRect]();
+  if (box.width || box.height || !(element instanceof HTMLElement)) return box;
+  if (tagOf(element) === "area") return rectOfArea(element, imageOf(element)) || box;
+  if (getComputedStyle(element).display !== "contents") return box;
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return range.getBoundingClientRect();
+}
+
+// The picture that an area belongs to, and the areas of a picture.
+function imageOf(area) {
+  const map = area[own.closest]("map");
+  return map && map.name ? area[own.getRootNode]().querySelector(`img[usemap="#${CSS.escape(map.name)}"]`) : null;
+}
+
+function areasOf(image) {
+  const name = tagOf(image) === "img" && /^#(.+)/.exec(image.useMap);
+  const map = name && image[own.getRootNode]().querySelector(`map[name="${CSS.escape(name[1])}"]`);
+  return map ? [...map.areas].filter((area) => isNative(area)) : [];
+}
+
+// The browser counts an area's pixels from the corner of the border, and enlarges them as the picture is.
+function rectOfArea(area, image) {
+  if (!image) return null;
+  const around = image[own.getBoundingClientRect]();
+  const numbers = area.coords.split(/[\s,]+/).map((text) => Number(text) * (image.currentCSSZoom || 1));
+  const [shape, [x, y, r]] = [area.shape.slice(0, 4).toLowerCase(), numbers];
+  const [xs, ys] = [numbers.filter((_, at) => at % 2 === 0), numbers.filter((_, at) => at % 2)];
+  const [x0, y0, x1, y1] =
+    shape === "defa" ? [0, 0, around.width, around.height]
+      : shape === "circ" ? [x - r, y - r, x + r, y + r]
+        : [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  return [x0, y0, x1, y1].every(Number.isFinite) ? new DOMRect(around.left + x0, around.top + y0, x1 - x0, y1 - y0) : null;
+}
+
+function hasSize(element) {
+  const box = rectOf(element);
   if (element instanceof SVGElement) return box.width > 0 || box.height > 0;
   return box.width > 0 && box.height > 0;
 }
@@ -51,7 +90,7 @@ function hasOwnLine(control) {
 
 // Put where no scrolling leads, as menus are that wait beside the page.
 function isOffCanvas(element) {
-  const box = element[own.getBoundingClientRect]();
+  const box = rectOf(element);
   if (box.right + scrollX > 0 && box.bottom + scrollY > 0) return false;
   if (getComputedStyle(document.documentElement).direction === "rtl") return false;
   for (let holder = element[own.parentElement]; holder; holder = holder[own.parentElement]) {
@@ -100,7 +139,7 @@ function toBox(rect) {
 }
 
 function boxOf(element) {
-  return toBox(element[own.getBoundingClientRect]());
+  return toBox(rectOf(element));
 }
 
 function boxOfText(node, start, end) {

@@ -78,6 +78,7 @@ function isShape(element) {
 }
 
 function isEditable(element) {
+  if (document.designMode === "on" && element === document.body) return true;
   return element[own.isContentEditable] && !(element[own.parentElement] && element[own.parentElement][own.isContentEditable]);
 }
 

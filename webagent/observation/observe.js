@@ -23,6 +23,7 @@ function shownDescription(element, name, value) {
   if (["aria-describedby", "aria-description"].some((each) => element[own.hasAttribute](each))) return accessibleDescription(element);
   if (isRefused(element)) return clean(`${element.validationMessage} ${element.validity.patternMismatch ? tooltip(element) : ""}`);
   if (tagOf(element) === "input" && element.list && !value) return suggestions(element.list);
+  if (tagOf(element) === "input" && element.pattern && !value && tooltip(element) !== name) return tooltip(element);
   const isEmpty = isTextField(element) && !value && channels(getComputedStyle(element, "::placeholder").color);
   const placeholder = isEmpty ? clean(element[own.getAttribute]("placeholder")) : "";
   return lettersOf(name).includes(lettersOf(placeholder)) ? "" : placeholder;
@@ -109,6 +110,7 @@ class Walk {
     if (label && (hasOwnLine(label) || isDrawnIn(element, label))) return this.children(element, depth, !this.isInert && isSaidBy(label, element));
     if (element instanceof SVGElement && isTooSmall(element)) return;
     if (tagOf(element) === "select" && isSpeck(element) && isDrawnBeside(element)) return;
+    if (!this.isInert && tagOf(element) === "img" && element.useMap) this.areas(element, depth);
     const words = standIn(element, style) || (this.isInert && shownValue(element));
     if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
@@ -122,6 +124,19 @@ class Walk {
     }
     if (shown) noteHollow(element, style);
     this.block(element, style, depth, muted);
+  }
+
+  // The parts of a picture that are links.
+  areas(image, depth) {
+    const areas = canBeSeen(image) ? areasOf(image) : [];
+    if (areas.length) this.flush();
+    for (const area of areas) {
+      const style = getComputedStyle(area);
+      this.rows.push({
+        mark: true, role: roleOf(area), name: nameOf(area, style), value: "", states: statesOf(area, "link"),
+        box: boxOf(area), depth, kind: "area", element: area, description: "",
+      });
+    }
   }
 
   // A list, grid or board that listens for what happens to its items: each of them gets a line.

@@ -32,7 +32,9 @@ function placeOver(holder) {
 }
 
 function bringToMiddle(element) {
-  element[own.scrollIntoView]({ block: "center", inline: "center", behavior: "instant" });
+  const hasBox = element[own.getClientRects]().length > 0;
+  const shown = hasBox ? element : tagOf(element) === "area" ? imageOf(element) : element[own.children][0] || element[own.parentElement];
+  shown[own.scrollIntoView]({ block: "center", inline: "center", behavior: "instant" });
 }
 
 // The first points of an element that reach it, and what lies over it where one does not.
@@ -62,7 +64,7 @@ function middleOf(mark, brings) {
 }
 
 function isInView(element) {
-  const box = element[own.getBoundingClientRect]();
+  const box = rectOf(element);
   if (box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth) return false;
   for (let parent = flatParent(element); parent; parent = flatParent(parent)) {
     if (parent[own.scrollHeight] <= parent[own.clientHeight] || parent === document.body) continue;
@@ -97,8 +99,9 @@ function* gridOf(element) {
   if (isShape(element) && element.getPointAtLength && element.getTotalLength() > 0) {
     boxes.push(...outlineOf(element));
   }
+  const whole = rectOf(element);
+  if (!boxes.length) boxes.push(whole);
   for (const box of boxes) yield [box.left + box.width / 2, box.top + box.height / 2];
-  const whole = element[own.getBoundingClientRect]();
   for (const n of [3, 5, 9]) {
     for (let row = 0; row < n; row++) {
       for (let column = 0; column < n; column++) {
