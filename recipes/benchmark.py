@@ -42,7 +42,12 @@ def main(argv: Sequence[str]) -> CommandResult:
         print(f"{beside[0]} as baselines afterwards; --no-baselines plays none", file=sys.stderr)
     folder = RunFolder.begin(config, config.run, ["webagent", "benchmark", *argv])
     with folder.locked(), folder.store() as store:
-        work = _within_caps(config, chosen, store)
+        ledger = open_ledger(store, config.run.caps, load_prices())
+        spent = CostRecorder.spent(store, arm_of(config), BASELINES)
+        minutes = config.run.caps.max_minutes
+        left = None if minutes is None else 60 * minutes - spent
+        playing = Measurement(config, chosen, store, ledger).play()
+        work = run_within_caps(playing, ledger, store, left)
         run_until_stopped(work, "finished steps are safe", _resume(folder, config))
         summary = summarize(store, _meta(config, chosen, folder, store))
         write_summary(summary, folder.path)
@@ -63,15 +68,6 @@ def main(argv: Sequence[str]) -> CommandResult:
         )
     facts = {**summary, "run": str(folder.path), "report": str(page)}
     return CommandResult(facts, status)
-
-
-async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: Store) -> None:
-    """Evaluate until done or a cap is reached."""
-    ledger = open_ledger(store, config.run.caps, load_prices())
-    spent = CostRecorder.spent(store, arm_of(config), BASELINES)
-    minutes = config.run.caps.max_minutes
-    left = None if minutes is None else 60 * minutes - spent
-    await run_within_caps(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
 
 
 def _meta(

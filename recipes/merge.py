@@ -74,7 +74,13 @@ def check_parts(parts: Sequence[RunFolder]) -> ImproveConfig:
     first, *_ = configs = [part.config(ImproveConfig) for part in parts]
     held: dict[int, RunFolder] = {}
     for part, config in zip(parts, configs, strict=True):
-        _check_alike(parts[0], part)
+        ours, theirs = _list_facts(parts[0]), _list_facts(part)
+        for name in sorted(ours.keys() | theirs.keys()):
+            if ours.get(name) != theirs.get(name):
+                raise StoreError(
+                    f"{parts[0].path} and {part.path} differ in {name}: {ours.get(name)!r:.200} and"
+                    f" {theirs.get(name)!r:.200}; they cannot be merged"
+                )
         for repeat in range(config.seed, config.seed + config.repeats):
             if repeat in held:
                 raise StoreError(
@@ -90,17 +96,6 @@ def check_parts(parts: Sequence[RunFolder]) -> ImproveConfig:
                 raise StoreError(f"{part.path} stopped before its end: {reason}; {resume}")
     run = replace(first.run, resume=None)
     return replace(first, seed=min(held), repeats=max(held) - min(held) + 1, run=run)
-
-
-def _check_alike(first: RunFolder, other: RunFolder) -> None:
-    """Raise `StoreError` where they were not begun with the same settings, tasks and program."""
-    ours, theirs = _list_facts(first), _list_facts(other)
-    for name in sorted(ours.keys() | theirs.keys()):
-        if ours.get(name) != theirs.get(name):
-            raise StoreError(
-                f"{first.path} and {other.path} differ in {name}: {ours.get(name)!r:.200} and"
-                f" {theirs.get(name)!r:.200}; they cannot be merged"
-            )
 
 
 def _list_facts(part: RunFolder) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """BrowserGym's observation dictionary: its space, and Chromium's trees with bids."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,7 +151,15 @@ def dom_object(document: dict[str, Any], members: PageElements) -> dict[str, Any
     outside = {node for node, each in members.by_node.items() if each.outside}
     for each in document["documents"]:
         nodes = each["nodes"]
-        live = _current_values(nodes)
+        # By place, the values that fields have now, as numbers of strings; -1 for no value.
+        live: dict[int, dict[str, int]] = {}
+        for key in ("inputValue", "textValue"):
+            rare = nodes.get(key, {"index": [], "value": []})
+            for at, number in zip(rare["index"], rare["value"], strict=True):
+                live.setdefault(at, {})["value"] = number
+        for key, kind in (("inputChecked", "checked"), ("optionSelected", "selected")):
+            for at in nodes.get(key, {"index": []})["index"]:
+                live.setdefault(at, {})[kind] = -1
         hidden: set[int] = set()
         for place, backend in enumerate(nodes["backendNodeId"]):
             if backend in outside or nodes["parentIndex"][place] in hidden:
@@ -194,16 +202,3 @@ class StringTable:
             self._places[text] = len(self._table)
             self._table.append(text)
         return self._places[text]
-
-
-def _current_values(nodes: Mapping[str, Any]) -> dict[int, dict[str, int]]:
-    """Return by place the values that fields have now, as numbers of strings; -1 for no value."""
-    values: dict[int, dict[str, int]] = {}
-    for key in ("inputValue", "textValue"):
-        rare = nodes.get(key, {"index": [], "value": []})
-        for place, number in zip(rare["index"], rare["value"], strict=True):
-            values.setdefault(place, {})["value"] = number
-    for key, name in (("inputChecked", "checked"), ("optionSelected", "selected")):
-        for place in nodes.get(key, {"index": []})["index"]:
-            values.setdefault(place, {})[name] = -1
-    return values
