@@ -54,7 +54,17 @@ def webshop_reward(found: Json, expected: Json) -> Verdict:
 
 def compute_reward(product: Any, options: Sequence[str], goal: Any) -> ShopReward:
     """Return the reward of a product, bought with these values of its options, for a goal."""
-    kind = _judge_kind(product, goal["product"])
+    wanted = goal["product"]
+    # The kind fits by query, by two shared categories, or by the nouns of the name.
+    there, asked = (
+        {part.strip() for part in each["product_category"].split("›")} for each in (product, wanted)
+    )
+    nouns = set(wanted["nouns"]) & set(product["nouns"])
+    share = len(nouns) / len(wanted["nouns"]) if wanted["nouns"] else 0.2
+    is_kind = product["query"] == wanted["query"] or len(there & asked) >= 2 or share > 0.2
+    kind = 1.0 if is_kind else 0.5
+    if share < 0.1:
+        kind = 0.1 if share else 0.0
     texts = (product["name"], " ".join(product["features"]), product["description"])
     attributes = sum(
         any(is_alike(each, wanted) for each in product["attributes"])
@@ -69,22 +79,6 @@ def compute_reward(product: Any, options: Sequence[str], goal: Any) -> ShopRewar
     parts = len(goal["attributes"]) + len(goal["options"]) + 1
     total = (attributes + fitting + price) / parts * kind
     return ShopReward(total, kind, attributes, fitting, price)
-
-
-def _judge_kind(product: Any, wanted: Any) -> float:
-    """Return how well the kind fits, by query, by two shared categories, and by the nouns of the
-    name."""
-    there, asked = (
-        {part.strip() for part in each["product_category"].split("›")} for each in (product, wanted)
-    )
-    nouns = set(wanted["nouns"]) & set(product["nouns"])
-    share = len(nouns) / len(wanted["nouns"]) if wanted["nouns"] else 0.2
-    is_kind = product["query"] == wanted["query"] or len(there & asked) >= 2 or share > 0.2
-    if share == 0:
-        return 0.0
-    if share < 0.1:
-        return 0.1
-    return 1.0 if is_kind else 0.5
 
 
 def is_alike(one: str, other: str) -> bool:

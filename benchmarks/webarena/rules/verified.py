@@ -256,41 +256,40 @@ def har_entries(events: list[Json]) -> tuple[list[Json], list[str]]:
     """Return recorded requests as entries of a HAR file, and which of `body`, `content` and
     `cookies` was not recorded of some. Raises `TypeError` for what is no recorded request."""
     missing: set[str] = set()
-    return [_har_entry(event, missing) for event in events], sorted(missing)
-
-
-def _har_entry(event: Json, missing: set[str]) -> Json:
-    if not isinstance(event, dict):
-        raise TypeError(f"a request is an object, found {event!r}")
-    method, url, status = event.get("method"), event.get("url"), event.get("status")
-    if not isinstance(method, str) or not isinstance(url, str):
-        raise TypeError(f"a request has method and url as text, found {method!r} and {url!r}")
-    if "request_headers" not in event:
-        raise TypeError(f"the request to {url} was recorded without request_headers")
-    headers = _headers_of(event["request_headers"])
-    body, mime, content = event.get("body"), str(event.get("mime") or ""), event.get("content")
-    answered = status if isinstance(status, int) else -1
-    if body is None and event.get("has_body"):
-        missing.add("body")
-    if not isinstance(content, str) and (
-        "content" not in event or (answered > 0 and "json" in mime)
-    ):
-        missing.add("content")
-    request: dict[str, Json] = {
-        "method": method,
-        "url": url,
-        "headers": [{"name": name, "value": value} for name, value in headers.items()],
-    }
-    if isinstance(body, str):
-        request["postData"] = {"mimeType": headers.get("content-type", ""), "text": body}
-    response: Json = {
-        "status": answered,
-        "headers": [],
-        "cookies": _cookies_of(event, missing),
-        "content": {"mimeType": mime, "text": content} if isinstance(content, str) else {},
-        "redirectURL": "",
-    }
-    return {"request": request, "response": response}
+    entries: list[Json] = []
+    for event in events:
+        if not isinstance(event, dict):
+            raise TypeError(f"a request is an object, found {event!r}")
+        method, url, status = event.get("method"), event.get("url"), event.get("status")
+        if not isinstance(method, str) or not isinstance(url, str):
+            raise TypeError(f"a request has method and url as text, found {method!r} and {url!r}")
+        if "request_headers" not in event:
+            raise TypeError(f"the request to {url} was recorded without request_headers")
+        headers = _headers_of(event["request_headers"])
+        body, mime, content = event.get("body"), str(event.get("mime") or ""), event.get("content")
+        answered = status if isinstance(status, int) else -1
+        if body is None and event.get("has_body"):
+            missing.add("body")
+        if not isinstance(content, str) and (
+            "content" not in event or (answered > 0 and "json" in mime)
+        ):
+            missing.add("content")
+        request: dict[str, Json] = {
+            "method": method,
+            "url": url,
+            "headers": [{"name": name, "value": value} for name, value in headers.items()],
+        }
+        if isinstance(body, str):
+            request["postData"] = {"mimeType": headers.get("content-type", ""), "text": body}
+        response: Json = {
+            "status": answered,
+            "headers": [],
+            "cookies": _cookies_of(event, missing),
+            "content": {"mimeType": mime, "text": content} if isinstance(content, str) else {},
+            "redirectURL": "",
+        }
+        entries.append({"request": request, "response": response})
+    return entries, sorted(missing)
 
 
 def _cookies_of(event: dict[str, Json], missing: set[str]) -> list[Json]:

@@ -99,7 +99,24 @@ def _make_chat_writer(
     marks = [getattr(processor, mark, None) or "" for mark in ("image_token", "boi_token")]
     if image_id is not None:
         marks.append(tokenizer.convert_ids_to_tokens(image_id))
-    template = _find_template(source, tokenizer, processor)
+    if source.chat_template:
+        path = Path(source.chat_template).expanduser()
+        if not path.is_file():
+            raise SetupError(
+                f"no file {source.chat_template!r}; chat_template names a file with a Jinja"
+                " template"
+            )
+        template = path.read_text(encoding="utf-8")
+    else:
+        given = [getattr(owner, "chat_template", None) for owner in (processor, tokenizer)]
+        named = [each.get("default") if isinstance(each, dict) else each for each in given]
+        template = str(next(filter(None, named), ""))
+        if not template:
+            raise SetupError(
+                f"{source.name} has no chat template, so its messages cannot be written out; name"
+                " a file with a Jinja template in chat_template (a base model's instruct sibling"
+                " has one)"
+            )
     return ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
 
 
@@ -222,24 +239,3 @@ def _find_endings(
     names = (*_IMAGE_IDS, "video_token_id", "audio_token_id") if sees else ()
     never = {one for each in names if isinstance(one := getattr(config, each, None), int)}
     return Endings(frozenset(stops), tuple(sorted(never)))
-
-
-def _find_template(source: ModelSource, tokenizer: Any, processor: Any | None) -> str:
-    if source.chat_template:
-        path = Path(source.chat_template).expanduser()
-        if not path.is_file():
-            raise SetupError(
-                f"no file {source.chat_template!r}; chat_template names a file with a Jinja"
-                " template"
-            )
-        return path.read_text(encoding="utf-8")
-    for owner in (processor, tokenizer):
-        found = getattr(owner, "chat_template", None)
-        if isinstance(found, dict):
-            found = found.get("default")
-        if found:
-            return str(found)
-    raise SetupError(
-        f"{source.name} has no chat template, so its messages cannot be written out; name a file"
-        " with a Jinja template in chat_template (a base model's instruct sibling has one)"
-    )

@@ -69,18 +69,15 @@ def compare_surroundings(
     for line in recorded:
         weight = line.weight / (1 + 4 * sum((line.text, line.is_before) in near for near in others))
         total += weight
-        found += weight * max((_compare_lines(line, other) for other in now), default=0.0)
+        likeness, words = 0.0, set(line.text.split())
+        for other in now:
+            its = set(other.text.split())
+            shared = 1.0 if line.text == other.text else len(words & its) / len(words | its)
+            side = 1.0 if line.is_before == other.is_before else 0.5
+            if shared >= 0.5:
+                likeness = max(likeness, side * min(1.0, other.weight / line.weight) * shared)
+        found += weight * likeness
     return found / total if total else 0.0
-
-
-def _compare_lines(line: NearbyLine, other: NearbyLine) -> float:
-    side = 1.0 if line.is_before == other.is_before else 0.5
-    side *= min(1.0, other.weight / line.weight)
-    if line.text == other.text:
-        return side
-    mine, its = set(line.text.split()), set(other.text.split())
-    shared = len(mine & its) / len(mine | its)
-    return side * shared if shared >= 0.5 else 0.0
 
 
 def normalize_text(text: str) -> str:
