@@ -1,10 +1,12 @@
-"""A chat server for every test that asks for one."""
+"""A chat server, or the browser's commands as they are sent, for every test that asks for them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.fakes.chat_server import Behave, ChatServer, serving
+from webagent.browser.devtools import DevToolsSession
 
 
 @pytest.fixture
@@ -19,3 +21,19 @@ def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serving() as server:
         yield server
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every protocol command that we send, as it is sent."""
+    sent: list[str] = []
+    send = DevToolsSession.send
+
+    async def count(
+        session: DevToolsSession, method: str, params: dict[str, Any] | None = None
+    ) -> Any:
+        sent.append(method)
+        return await send(session, method, params)
+
+    monkeypatch.setattr(DevToolsSession, "send", count)
+    return sent

@@ -17,7 +17,6 @@ from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld, find_chromium
 from webagent.browser.chromium import has_sandbox
-from webagent.browser.devtools import DevToolsSession
 from webagent.browser.page.clock import clock_named
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
@@ -101,22 +100,6 @@ async def isolating() -> AsyncIterator[BrowserWorld]:
         yield world
         await world.close()
         await chrome.close()
-
-
-@pytest.fixture
-def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every protocol command that we send, as it is sent."""
-    sent: list[str] = []
-    send = DevToolsSession.send
-
-    async def count(
-        session: DevToolsSession, method: str, params: dict[str, Any] | None = None
-    ) -> Any:
-        sent.append(method)
-        return await send(session, method, params)
-
-    monkeypatch.setattr(DevToolsSession, "send", count)
-    return sent
 
 
 def page(url: str, **fields: Any) -> Task:
