@@ -199,6 +199,17 @@ def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(
     assert not list((tmp_path / "run" / "weights").glob("*/*/world"))
 
 
+def test_the_arm_that_practises_begins_before_the_control(tmp_path: Path) -> None:
+    config = compose(ImproveConfig, arms=("none", "control", "self", "lookahead"))
+    jobs = improve_recipe.list_jobs(config, RunFolder(tmp_path))
+    assert [(job.name, job.after) for job in jobs] == [
+        ("none 0", ""),
+        ("self 0", "none 0"),
+        ("lookahead 0", "self 0"),
+        ("control 0", "none 0"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
