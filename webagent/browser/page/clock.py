@@ -119,9 +119,17 @@ ANIMATION_FRAMES_BY_TIMER = """
     return id;
   };
   window.cancelAnimationFrame = (id) => { clearTimeout(waiting.get(id)); waiting.delete(id); };
+  if (document.startViewTransition) document.startViewTransition = (given) => {
+    const update = typeof given === "function" ? given : given && given.update;
+    const done = Promise.resolve().then(() => update && update());
+    const end = done.then(() => {});
+    const types = new Set();
+    return { updateCallbackDone: done, ready: end, finished: end, skipTransition() {}, types };
+  };
 })();
 """
-"""Under a virtual clock frames come with virtual time, not with the screen's."""
+"""Under a virtual clock frames come with virtual time, not with the screen's, and a change of view
+is made at once."""
 
 
 class PageClock(Protocol):

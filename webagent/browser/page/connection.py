@@ -24,7 +24,7 @@ _SIGNAL = f"webagent-{token_hex(8)}"
 _TIMERS_QUESTION, _TIMERS_ANSWER, _LIVE = (
     f"{_SIGNAL}-{part}" for part in ("ask", "timers", "live")
 )
-_SHORT_TIMER_MS = 500
+_SHORT_TIMER_MS, _LONGER_TIMER_MS = 500, 1500
 FLOOD_MESSAGES = 1000
 """More messages a second than these, over a page's web sockets and event streams, close the one
 that brings them: several times what a market's ticker sends."""
@@ -78,7 +78,7 @@ def reporting_script() -> str:
 @cache
 def timers_script() -> str:
     """Return the script for the page's own world that counts short timers of the wall clock."""
-    return _call("timers.js", _TIMERS_QUESTION, _TIMERS_ANSWER, _SHORT_TIMER_MS)
+    return _call("timers.js", _TIMERS_QUESTION, _TIMERS_ANSWER, _SHORT_TIMER_MS, _LONGER_TIMER_MS)
 
 
 @cache

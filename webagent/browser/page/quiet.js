@@ -13,7 +13,8 @@ function rest(stillMs, limitMs, timersMs) {
       timer = setTimeout(check, stillMs);
     }
     function check() {
-      const isTicking = performance.now() - began < timersMs && pendingTimers() > 0;
+      const awaits = awaitsOptions();
+      const isTicking = performance.now() - began < (awaits ? 1.5 : 1) * timersMs && pendingTimers(awaits) > 0;
       if (isTicking || isAnimating()) again();
       else done("");
     }
@@ -27,12 +28,19 @@ function rest(stillMs, limitMs, timersMs) {
   });
 }
 
-// How many short timers of the page are running; none where its own world does not count them.
-function pendingTimers() {
+// Whether what was typed may bring suggestions, and none is there yet: pages wait for more letters.
+function awaitsOptions() {
+  const field = focusedElement();
+  if (!field || !isTextField(field) || roleOf(field) !== "combobox" || !valueOf(field)) return false;
+  return ![...document.querySelectorAll("[role=option]")].some(canBeSeen);
+}
+
+// How many short timers of the page are running, or also longer ones; none where its own world does not count them.
+function pendingTimers(alsoLonger) {
   let count = 0;
   const hear = (event) => { count = event.detail; };
   document.addEventListener(TIMERS_ANSWER, hear, { once: true });
-  document.dispatchEvent(new Event(TIMERS_QUESTION));
+  document.dispatchEvent(new CustomEvent(TIMERS_QUESTION, { detail: alsoLonger }));
   document.removeEventListener(TIMERS_ANSWER, hear);
   return count;
 }

@@ -1,17 +1,18 @@
 // Runs in the page's own world before its scripts, with the wall clock: counts the short timers that
-// have not fired yet and answers when asked by an event with a secret name.
-(question, answer, shortMs) => {
-  const running = new Set();
+// have not fired yet and answers when asked by an event with a secret name, longer ones, too,
+// where its detail says so.
+(question, answer, shortMs, longMs) => {
+  const running = new Map();
   const { setTimeout: set, clearTimeout: clear } = window;
   const dispatch = EventTarget.prototype.dispatchEvent;
 
   window.setTimeout = function setTimeout(callback, delay, ...more) {
-    if (typeof callback !== "function" || delay > shortMs) return set(callback, delay, ...more);
+    if (typeof callback !== "function" || delay > longMs) return set(callback, delay, ...more);
     const id = set((...given) => {
       running.delete(id);
       callback.apply(window, given);
     }, delay, ...more);
-    running.add(id);
+    running.set(id, delay > shortMs);
     return id;
   };
 
@@ -20,7 +21,8 @@
     clear(id);
   };
 
-  document.addEventListener(question, () => {
-    dispatch.call(document, new CustomEvent(answer, { detail: running.size }));
+  document.addEventListener(question, (event) => {
+    const counted = [...running.values()].filter((isLong) => event.detail || !isLong);
+    dispatch.call(document, new CustomEvent(answer, { detail: counted.length }));
   });
 }
