@@ -219,14 +219,17 @@ const LOOKS = /ui-(corner|state|widget|icon|button)\S*|\bbtn-((outline-)?(primar
 
 // Words of style sheets and made-up names of classes, which say nothing of what an element is for.
 const OF_STYLE = new RegExp(
-  "^(ui|icon|btn|fa|glyphicon|active|current|selected|[a-z]|mui\\w*|mat|mdi|mdc|css|theme|light|dark|round(ed)?|size|small|" +
+  "^(ui|icon|btn|fa|glyphicon|active|current|selected|mui\\w*|mat|mdi|mdc|css|theme|light|dark|round(ed)?|size|small|" +
   "medium|large|default|elevated|outlined|flat|plain|tonal|contained|density|comfortable|compact|variant|inherit|" +
   "root|base|wrapper|responsive|clickable|notranslate|item|image)?$|[a-z]\\d+[a-z]|\\d[a-z]+\\d", "i");
 
 function iconWords(element, style) {
-  const authored = `${element[own.id]} ${classOf(element)}`.replace(LOOKS, " ");
+  // A letter before a hyphen or before all other words is of a style, as in `v-icon`; one behind them may be all
+  // there is to say, as `x` of `mark x`.
+  const authored = `${element[own.id]} ${classOf(element)}`.replace(LOOKS, " ").replace(/(?<![\w-])[a-z](?=-)/gi, " ");
   const words = (text) => [...new Set(clean(text.replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
   const known = words(authored).filter((word) => !OF_STYLE.test(word));
+  while (/^[a-z]$/i.test(known[0] || "")) known.shift();
   return (known.length ? known : words(picture(element, style))).slice(0, 5).join(" ");
 }
 
