@@ -224,5 +224,5 @@ class Reference:
 
     def _swap(self) -> None:
         for place, (parameter, other) in enumerate(self._adapter):
-            self._adapter[place] = (parameter, parameter.data)
-            parameter.data = other
+            self._adapter[place] = (parameter, parameter.detach().clone())
+            parameter.copy_(other)  # in place: where weights are parted, FSDP reads this memory

@@ -149,8 +149,14 @@ def test_an_adapter_that_goes_on_refers_to_itself_as_it_was():
     weights = {n: p.detach().clone() for n, p in again.model.named_parameters()}
     assert again.update(PAIRS, 0.0).figures["kl"] == pytest.approx(0, abs=1e-6)
     assert all(torch.equal(p, weights[n]) for n, p in again.model.named_parameters())
+    # FSDP gathers a parted adapter from where it lay when it was parted.
+    places = set()
+    again.model.register_forward_pre_hook(
+        lambda model, _: places.add(tuple(each.data_ptr() for each in model.parameters()))
+    )
     again.update(PAIRS, 1e-2)
     assert again.update(PAIRS, 0.0).figures["kl"] > 1e-5
+    assert len(places) == 1
 
 
 def test_only_the_adapter_learns_and_the_frozen_copy_stays():
