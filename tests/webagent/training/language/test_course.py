@@ -201,5 +201,5 @@ def test_settings_that_make_no_sense_are_named(setting, words):
 def test_random_numbers_of_every_kind_come_back():
     dice = run._gather_random_states(Trainer(Bigram(), Supervised()).accelerator)[0]
     drawn = [(random.random(), float(torch.rand(1)))]
-    run._restore_random_state(dice)
+    run._restore_random_states(dice)
     assert [(random.random(), float(torch.rand(1)))] == drawn
