@@ -26,8 +26,8 @@ from webagent.policy.reply import ReplyReader
 from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
 PROMPT = Path(__file__).parent / "prompts" / "act.md"
-_PAGE = Observation("", "", "", (Node(1000, "button", ""),), viewport=(1280, 720))
-"""A page on which a reply is as long as on most, to find before any request whether it fits."""
+_PAGE = Observation("", "", "", (Node(1, "button", ""),))
+"""A page on which replies are as short as anywhere: what does not fit here fits nowhere."""
 _MIN_DIVERSE_TEMPERATURE = 0.7
 """Below it the samples for `propose` would be copies of each other."""
 
