@@ -52,7 +52,8 @@ class FitSettings:
     """How fast a language model learns, and how its rows are laid out."""
 
     learning_rate: float | None = None
-    """Peak learning rate, reached after the warm-up; it falls to 0 as a cosine. Default: 1e-5; in
+    """Peak learning rate, reached after the warm-up; it falls to 0 as a cosine, over all
+    rounds together. Default: 1e-5; in
     `webagent improve` with the built-in policy 2e-3, and half of it in the rounds."""
     batch: int = 32
     """Rows, or pairs of rows, per update, over all processes."""
