@@ -3,13 +3,14 @@
 import pytest
 
 from recipes import train
+from tests.fakes.clock import replace_clock
 
 
 def test_a_training_tells_how_long_it_will_take(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = iter([1000.0, 1060.0, 1061.0, 1120.0])
-    monkeypatch.setattr(train.time, "monotonic", lambda: next(now))
+    replace_clock(monkeypatch, train, lambda: next(now))
     progress = train._Progress()
     for done in (0.2, 0.4, 0.41, 1.0):  # it goes on from a fifth
         progress(done, {"loss": 0.5})

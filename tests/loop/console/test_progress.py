@@ -11,6 +11,7 @@ from loop.console.progress import count_episodes, count_items, show_jobs, track
 from loop.console.screen import PlainConsole
 from loop.folder import PROGRESS
 from loop.jobs import NEWS, JobProgress
+from tests.fakes.clock import replace_clock
 from tests.fakes.run import episode
 from webagent.records import Provenance
 
@@ -19,7 +20,7 @@ from webagent.records import Provenance
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds; the first of the list is now."""
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    replace_clock(monkeypatch, progress, lambda: now[0])
     return now
 
 

@@ -10,13 +10,14 @@ from loop.console import progress, pulse
 from loop.console.progress import ProgressDisplay
 from loop.console.pulse import Pulse, show_life
 from loop.console.screen import PlainConsole
+from tests.fakes.clock import replace_clock
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds; the first of the list is now."""
     now = [0.0]
-    monkeypatch.setattr(pulse.time, "monotonic", lambda: now[0])
+    replace_clock(monkeypatch, pulse, lambda: now[0])
     return now
 
 
