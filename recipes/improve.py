@@ -272,7 +272,10 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     if config.run.resume is not None:
         folder = RunFolder.open(config.run.resume)
         begun = folder.begun_by("improve", ImproveConfig)
-        return folder, resume_settings(config, begun, argv, (*PLACES, *PRECISION, "view", "track"))
+        free = (*PLACES, *PRECISION, "view", "track")
+        config = resume_settings(config, begun, argv, free)
+        check_learner(config)  # another version may not know what this one was begun with
+        return folder, config
     check_learner(config)
     if config.server:
         asyncio.run(contestant(config.played).check_training(adapter=bool(config.weights.lora)))

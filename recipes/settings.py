@@ -26,6 +26,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "png": "webagent report RUN --html FILE has the charts, which a browser can print or save",
+    "publish": "copy the run's summary.json and write its row by hand",
     "results": "copy the run's summary.json and write its row by hand",
     "belief": "leave it out: the judge of --judge decides about imagined episodes",
     "trusted": "leave it out: the judge of --judge decides about imagined episodes",
@@ -97,6 +98,8 @@ REPLACED = {
     "stalled": "leave it out: no other model takes over from the policy",
     "trials": "leave it out: what is learnt of a site is shown without trials",
     "vision": "give --images",
+    "no-bf16": "give --bf16 off",
+    "no-gradient-checkpointing": "give --gradient-checkpointing off",
     "curriculum": "leave it out: tasks that are not mastered are sampled uniformly",
     "explore": "leave it out: --temperature and --random-share hold for all rounds",
     "hide-checks": "name a judge for these tasks' episodes with --judge",

@@ -7,6 +7,7 @@ from loop.session import Session
 from loop.settings import ImproveConfig
 from loop.training.settings import WeightSettings
 from webagent.errors import UsageError, unknown_name
+from webagent.observation.variants import variant_named
 
 LEARNERS = ("builtin", "local:FOLDER", "endpoint")
 _COMPARING = ("dpo", "grpo")
@@ -40,6 +41,7 @@ def check_learner(config: ImproveConfig) -> None:
     kind = config.learner
     if kind not in {name.partition(":")[0] for name in LEARNERS}:
         raise unknown_name("policy to improve", config.model.policy, LEARNERS)
+    variant_named(config.prompting.observation)
     every = config.evaluation.evaluate_every
     if min(config.samples, every) < 1:
         raise UsageError(

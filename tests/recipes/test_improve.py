@@ -216,6 +216,7 @@ def test_the_arm_that_practises_begins_before_the_control(tmp_path: Path) -> Non
         ({"arms": ["none", "judged"]}, "the arm 'judged' was removed"),
         ({"curriculum": "on"}, "with settings that are gone (curriculum)"),
         ({"arms": ["none", "self", "both"]}, "the arm 'both' was removed"),
+        ({"observation": "cropped"}, "webagent: unknown observation 'cropped'; known: "),
     ],
 )
 def test_a_run_that_needs_what_was_removed_is_not_resumed(

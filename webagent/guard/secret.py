@@ -18,6 +18,8 @@ SHORTEST = 4
 """Characters of a form; what is shorter would be found in ordinary words."""
 _LEVELS = 4
 """Encodings one over the other that are undone: an address in an address in JSON, and one more."""
+_LISTED = 6
+"""Characters whose codes, as a list of numbers, are those of no calendar or row of pages."""
 _SEARCHED_ALIKE = 8
 """Characters from which on base64 is also found in other case; shorter runs meet by chance."""
 _ESCAPE = re.compile(
@@ -29,10 +31,8 @@ _ESCAPE = re.compile(
     re.IGNORECASE,
 )
 _ESCAPED = dict(zip("bfnrtv", "\b\f\n\r\t\v", strict=True))
-_LOOK_ALIKE = {
-    **{0xFF01 + place: 0x21 + place for place in range(94)},  # full width
-    **{0xE0020 + place: 0x20 + place for place in range(95)},  # tags, which are not shown
-}
+_LOOK_ALIKE = re.compile("[\uff01-\uff5e\U000e0020-\U000e007e]")
+"""Full width, and tags, which are not shown."""
 _HEX_BETWEEN = (":", "-", " ", ",", ", ", ",0x", ", 0x", " 0x")
 _DECIMAL_BETWEEN = (",", ", ", " ")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
@@ -164,8 +164,9 @@ def _in_codes(value: str) -> Iterator[str]:
     """Yield a value as the codes of its characters, in hex and decimal, and quoted-printable."""
     raw = value.encode()
     pairs = [f"{code:02x}" for code in raw]
-    yield from (between.join(pairs) for between in _HEX_BETWEEN)
-    yield from (between.join(str(ord(each)) for each in value) for between in _DECIMAL_BETWEEN)
+    if len(value) >= _LISTED:
+        yield from (between.join(pairs) for between in _HEX_BETWEEN)
+        yield from (between.join(str(ord(each)) for each in value) for between in _DECIMAL_BETWEEN)
     yield "=" + "=".join(pairs)
     yield quopri.encodestring(raw).decode()
     yield "".join(f"\\{ord(each):x} " for each in value).strip()  # in CSS
@@ -188,11 +189,16 @@ def _apart(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
 
 def _fold(text: str) -> str:
     """Return a text in lower case and usual width, as long as before."""
-    text = text if text.isascii() else text.translate(_LOOK_ALIKE)
+    if not text.isascii():
+        text = _LOOK_ALIKE.sub(_plain_of, text)
     folded = text.lower()
     if len(folded) == len(text):
         return folded
     return "".join(low if len(low := each.lower()) == 1 else each for each in text)
+
+
+def _plain_of(sign: re.Match[str]) -> str:
+    return chr(ord(sign[0]) - (0xFEE0 if sign[0] < "\U000e0000" else 0xE0000))
 
 
 def _undo_escapes(text: str) -> str:

@@ -23,10 +23,11 @@ function rectOf(element) {
   return range.getBoundingClientRect();
 }
 
-// The picture that an area belongs to, and the areas of a picture.
+// The picture that an area belongs to, of several the first that is seen, and the areas of a picture.
 function imageOf(area) {
   const map = area[own.closest]("map");
-  return map && map.name ? area[own.getRootNode]().querySelector(`img[usemap="#${CSS.escape(map.name)}"]`) : null;
+  const images = map && map.name ? [...area[own.getRootNode]().querySelectorAll(`img[usemap="#${CSS.escape(map.name)}"]`)] : [];
+  return images.find(canBeSeen) || images[0];
 }
 
 function areasOf(image) {
@@ -39,7 +40,7 @@ function areasOf(image) {
 function rectOfArea(area, image) {
   if (!image) return null;
   const around = image[own.getBoundingClientRect]();
-  const numbers = area.coords.split(/[\s,]+/).map((text) => Number(text) * (image.currentCSSZoom || 1));
+  const numbers = (area.coords.match(/[^\s,;]+/g) || []).map((text) => Number(text) * (image.currentCSSZoom || 1));
   const [shape, [x, y, r]] = [area.shape.slice(0, 4).toLowerCase(), numbers];
   const [xs, ys] = [numbers.filter((_, at) => at % 2 === 0), numbers.filter((_, at) => at % 2)];
   const [x0, y0, x1, y1] =

@@ -128,7 +128,7 @@ class Walk {
 
   // The parts of a picture that are links.
   areas(image, depth) {
-    const areas = canBeSeen(image) ? areasOf(image) : [];
+    const areas = areasOf(image).filter((area) => imageOf(area) === image && canBeSeen(area));
     if (areas.length) this.flush();
     for (const area of areas) {
       const style = getComputedStyle(area);

@@ -77,6 +77,13 @@ ENCODED = {
 }
 
 
+@pytest.mark.parametrize("text", ["pages 30 31 32 33 34 35", "48, 49, 50, 51", "31:32:33:34"])
+def test_rows_of_numbers_are_not_taken_for_a_short_secret(text: str) -> None:
+    secrets = Secrets({"pin": "1234", "code": "0123"})
+    assert secrets.masked(text) == text
+    assert secrets.found_in("31323334") == {"pin"}
+
+
 @pytest.mark.parametrize("form", ENCODED.values(), ids=ENCODED)
 def test_every_encoding_of_the_web_is_found_and_masked(form: str) -> None:
     assert SECRETS.found_in(f"?q={form}&r=1") == {"shop"}

@@ -12,13 +12,21 @@ CLOCKS = pytest.mark.parametrize("clock", ["virtual", "real"])
 PICTURE = """<style>img { padding: 10px; margin-top: 1500px; zoom: 1.2 }</style>
 <img width=200 height=100 usemap="#plan" alt=Plan
   src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>"><map name=plan>
-<area shape=rect coords="0,0,100,100" href="#k" alt=Kitchen onclick="document.title = 'kitchen'">
+<area shape=rect coords=" 0,0,100,100," href="#k" alt=Kitchen onclick="document.title = 'kitchen'">
 <area shape=circle coords="150,50,40" href="#b" alt=Bath onclick="document.title = 'bath'">
-<area shape=poly coords="100,0,120,0,110,9" href="#d" alt=Door onclick="document.title = 'door'">
+<area shape=poly coords=" 100,0;120,0;110,9;" href="#d" alt=Door onclick="document.title = 'door'">
 <area shape=rect coords="0,0,9,9" alt="no link"></map>"""
 CONTENTS = """<style>button, a { display: contents }</style>
 <p><button onclick="document.title = 'pressed'">Save it</button> and
 <a href="#c" onclick="document.title = 'followed'"><b>Go on</b></a>"""
+TWO_SIZES = """<style>.small { display: none }</style>
+<img class=small width=50 height=50 usemap="#m"><img width=200 height=100 usemap="#m"
+  src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>">
+<img width=200 height=100 usemap="#m"><map name=m>
+<area coords="0,0,50,50" href="#k" alt=Kitchen onclick="document.title = 'kitchen'"></map>"""
+SHADOW = """<p style="margin-top: 1500px"><div><template shadowrootmode=open>
+<button style="display: contents" onclick="document.title = 'deep'">Deep</button>
+</template></div>"""
 
 
 @CLOCKS
@@ -30,13 +38,15 @@ CONTENTS = """<style>button, a { display: contents }</style>
         (PICTURE, "Door", "door"),
         (CONTENTS, "Save it", "pressed"),
         (CONTENTS, "Go on", "followed"),
+        (SHADOW, "Deep", "deep"),
+        (TWO_SIZES, "Kitchen", "kitchen"),
     ],
 )
 async def test_a_control_without_a_box_is_listed_and_clicked(
     local: LocalWorld, clock: str, body: str, name: str, title: str
 ) -> None:
     page = await local.show(body, clock=clock)
-    assert "no link" not in render(page)
+    assert "no link" not in render(page) and render(page).count(name) == 1
     after = await local.step(act.Click(mark_of(page, name)))
     assert (after.outcome, after.title) == ("", title)
 

@@ -33,7 +33,7 @@ function placeOver(holder) {
 
 function bringToMiddle(element) {
   const hasBox = element[own.getClientRects]().length > 0;
-  const shown = hasBox ? element : tagOf(element) === "area" ? imageOf(element) : element[own.children][0] || element[own.parentElement];
+  const shown = hasBox ? element : tagOf(element) === "area" ? imageOf(element) : element[own.children][0] || flatParent(element);
   shown[own.scrollIntoView]({ block: "center", inline: "center", behavior: "instant" });
 }
 

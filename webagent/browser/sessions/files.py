@@ -6,8 +6,10 @@ import itertools
 import json
 import os
 import shutil
+import struct
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,7 +39,10 @@ _MEGABYTE = 1_000_000
 _LONGEST_READ = 10 * _MEGABYTE
 """Bytes of a file that is read as text."""
 
-_MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+_MALFORMED = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError),
+    *(ValueError, struct.error, zlib.error),
+)
 """What the reader of PDFs also raises at files that break its expectations."""
 
 JudgeDownload = Callable[[str, int | None], str]
@@ -346,11 +351,11 @@ class SessionRecording:
 def _read_pdf(content: bytes) -> str:
     """Return the text of a PDF's pages, each under its number. Raises `_UnreadableFile`."""
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
+    from pypdf.errors import DependencyError, DeprecationError, PyPdfError
 
     try:
         pages = [page.extract_text() for page in PdfReader(io.BytesIO(content)).pages]
-    except (PyPdfError, *_MALFORMED) as error:
+    except (PyPdfError, DependencyError, DeprecationError, *_MALFORMED) as error:
         raise _UnreadableFile(str(error) or type(error).__name__) from error
     texts = [text.strip() or "(no text, such as a scan)" for text in pages]
     return "\n\n".join(f"page {at} of {len(texts)}\n{text}" for at, text in enumerate(texts, 1))

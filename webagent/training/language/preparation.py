@@ -225,4 +225,4 @@ class Reference:
     def _swap(self) -> None:
         for place, (parameter, other) in enumerate(self._adapter):
             self._adapter[place] = (parameter, parameter.detach().clone())
-            parameter.copy_(other)  # in place: where weights are parted, FSDP reads this memory
+            parameter.copy_(other)  # in place: FSDP reads split weights from this memory

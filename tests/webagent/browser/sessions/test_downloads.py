@@ -1,11 +1,14 @@
 """Files that pages hand out: kept in the episode's folder and said, capped, or refused."""
 
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from playwright.async_api import CDPSession
+from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from tasks.task import Task
 from tests.fakes.site import Reply, Site, serving
@@ -207,8 +210,26 @@ async def test_without_a_folder_no_file_is_read_or_printed(world: BrowserWorld, 
         assert "the setting downloads" in (await world.step(action)).outcome
 
 
+def pdf_packed_by(name: bytes) -> bytes:
+    """A page whose content names this filter, which is as long as the right one."""
+    writer, content, file = PdfWriter(), DecodedStreamObject(), io.BytesIO()
+    content.set_data(b"BT (words) Tj ET")
+    page = writer.add_blank_page(200, 200)
+    page[NameObject("/Contents")] = writer._add_object(content.flate_encode())
+    fonts = DictionaryObject({NameObject("/Font"): DictionaryObject()})
+    page[NameObject("/Resources")] = fonts
+    writer.write(file)
+    return file.getvalue().replace(b"/FlateDecode", name)
+
+
 @pytest.mark.parametrize(
-    "content", [b"%PDF-1.7\n", b"%PDF-1.7\nxref\n0 1\ntrailer <</Root 1 0 R>>\nstartxref\n9\n%%EOF"]
+    "content",
+    [
+        b"%PDF-1.7\n",
+        b"%PDF-1.7\nxref\n0 1\ntrailer <</Root 1 0 R>>\nstartxref\n9\n%%EOF",
+        pdf_packed_by(b"/FlateNocode"),
+        pdf_packed_by(b"/Fl         "),
+    ],
 )
 def test_a_broken_pdf_is_told(content: bytes, tmp_path: Path) -> None:
     kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)

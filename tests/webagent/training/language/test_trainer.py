@@ -149,7 +149,7 @@ def test_an_adapter_that_goes_on_refers_to_itself_as_it_was():
     weights = {n: p.detach().clone() for n, p in again.model.named_parameters()}
     assert again.update(PAIRS, 0.0).figures["kl"] == pytest.approx(0, abs=1e-6)
     assert all(torch.equal(p, weights[n]) for n, p in again.model.named_parameters())
-    # FSDP gathers a parted adapter from where it lay when it was parted.
+    # FSDP gathers a split adapter from where it lay when it was split.
     places = set()
     again.model.register_forward_pre_hook(
         lambda model, _: places.add(tuple(each.data_ptr() for each in model.parameters()))
