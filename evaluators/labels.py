@@ -75,6 +75,8 @@ def read_labels(path: Path) -> tuple[Label, ...]:
             latest.pop(key, None)
             latest[key] = label
         return tuple(latest.values())
+    if path.suffix == ".json":
+        raise SetupError(f"{path}: labels are read from CSV; write its rows as such a file")
     text = read_text(path)
     rows = read_csv(path, text)
     if not rows:

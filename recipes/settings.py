@@ -32,7 +32,8 @@ REPLACED = {
     "trusted": "leave it out: the judge of --judge decides about imagined episodes",
     "manual": "leave it out: proposals are made from pages and failures",
     "way": "leave it out: proposals are made from pages and failures",
-    "steps": "leave it out: steps that had no effect or led nowhere are not imitated",
+    "steps": "leave it out: webagent improve and collect count steps, and training leaves out by"
+    " itself those without effect",
     "pointing": "webagent report RUN --failures counts the episodes that chose a wrong element",
     "draw": "leave it out: the map is printed",
     "state": "leave it out: a site starts in its first state",

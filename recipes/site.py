@@ -78,6 +78,11 @@ class SiteFacts(TypedDict, total=False):
 def main(argv: Sequence[str]) -> CommandResult:
     """Perform the action; failed if a check found a problem."""
     config = resolve(SiteConfig, "site", argv)
+    if config.action == "snapshot":
+        raise UsageError(
+            "webagent site snapshot is gone; a site is reset to its first state, so describe one"
+            " that begins in the other state (docs/sites.md)"
+        )
     if config.action not in ACTIONS:
         raise unknown_name("action", config.action, ACTIONS)
     if config.action != "list" and not config.name:

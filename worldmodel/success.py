@@ -128,8 +128,8 @@ class GoalRates:
         for other in self._goals[len(like) :]:
             # How far two goals are put in the same words: 1 where only their values differ.
             theirs = weigh_keys(other).keys()
-            in_others = _OTHER_WORDS * len(ours & theirs) / len(ours | theirs)
-            like.append(1.0 if other.template == goal.template else in_others)
+            shared = len(ours & theirs) / (len(ours | theirs) or 1)
+            like.append(1.0 if other.template == goal.template else _OTHER_WORDS * shared)
         ended = [
             (share, [won for each, won in self._ended[other.template].items() if each != without])
             for share, other in zip(like, self._goals, strict=True)

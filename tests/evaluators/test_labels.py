@@ -120,6 +120,8 @@ def test_a_line_that_a_kill_cut_short_is_not_a_label_and_does_not_spoil_the_next
 
 
 def test_a_label_that_cannot_be_kept_or_read_is_refused(tmp_path):
+    with pytest.raises(SetupError, match="labels are read from CSV"):
+        read_labels(tmp_path / "labels.json")
     with pytest.raises(SetupError, match="not between 0 and 1"):
         add_label(tmp_path, Label("e1", 1.5))
     with pytest.raises(SetupError, match="a label without an episode"):

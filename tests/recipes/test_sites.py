@@ -161,6 +161,7 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
     for argv, status, why in (
         (["site", "start"], Status.USAGE, "expected a site: webagent site start NAME"),
         (["site", "begin", "diary"], Status.USAGE, "unknown action 'begin'"),
+        (["site", "snapshot", "diary"], Status.USAGE, "snapshot is gone; a site is reset to its"),
         (["site", "start", "dairy"], Status.USAGE, "no site is called 'dairy'; there is diary@1"),
         (["site", "start", "shopping", "--files", more], Status.SETUP, "is started there"),
         (["site", "reset", "shopping", "--files", more], Status.SETUP, "cannot be reset"),

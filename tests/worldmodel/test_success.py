@@ -82,6 +82,13 @@ def test_goals_in_other_words_count_as_far_as_they_share_them() -> None:
     assert rates.rate(read_goal('The user called "eve" is to be deleted.')) < 0.2
 
 
+def test_goals_without_words_are_compared_as_well() -> None:
+    rates = GoalRates()
+    for number, goal in enumerate(("", "?!", '"10056"')):
+        rates.add(read_goal(goal), f"e{number}", True)
+    assert all(rates.rate(read_goal(goal)) > 0.5 for goal in ("", '"10057"'))
+
+
 def test_an_answer_is_not_likelier_for_having_been_right_elsewhere() -> None:
     def asked(number: int, text: str, succeeded: bool) -> Transition:
         seen = replace(listing(number), goal=f'Who wrote "{WORDS[number]}"?')
