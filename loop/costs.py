@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,6 @@ class Caps:
         }
         given = [f"{value:g} {name}" for name, value in caps.items() if value is not None]
         return ", ".join(given) or "no cap"
-
-    def raised(self, given: "Caps") -> "Caps":
-        """Return these caps, replaced by those given now."""
-        anew = {name: value for name, value in vars(given).items() if value is not None}
-        return replace(self, **anew)
 
     def check(self) -> None:
         """Check that every cap is above 0. Raises `SetupError`."""

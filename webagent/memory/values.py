@@ -30,7 +30,6 @@ Span: TypeAlias = tuple[int, int]
 _TOKEN = re.compile(
     r"[\"“](?P<quoted>[^\"”]+)[\"”]|(?P<number>[\w.,:/-]*\d[\w.,:/-]*(?<![.,:]))|\w+|[^\w\s]"
 )
-_VALUE = ("quoted", "number")
 
 
 @dataclass(frozen=True, slots=True)

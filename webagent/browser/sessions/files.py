@@ -39,6 +39,8 @@ _MEGABYTE = 1_000_000
 _LONGEST_READ = 10 * _MEGABYTE
 """Bytes of a file that is read as text."""
 
+PDF_SECONDS = 20.0
+"""How long the text of a PDF is read before it is given up."""
 _MALFORMED = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError),
     *(ValueError, struct.error, zlib.error),
@@ -353,8 +355,12 @@ def _read_pdf(content: bytes) -> str:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, DeprecationError, PyPdfError
 
+    pages, until = [], time.monotonic() + PDF_SECONDS
     try:
-        pages = [page.extract_text() for page in PdfReader(io.BytesIO(content)).pages]
+        for page in PdfReader(io.BytesIO(content)).pages:
+            if time.monotonic() > until:  # a thread cannot be stopped, and is waited for in the end
+                raise _UnreadableFile(f"its text takes more than {PDF_SECONDS:g} s to read")
+            pages.append(page.extract_text())
     except (PyPdfError, DependencyError, DeprecationError, *_MALFORMED) as error:
         raise _UnreadableFile(str(error) or type(error).__name__) from error
     texts = [text.strip() or "(no text, such as a scan)" for text in pages]

@@ -239,6 +239,18 @@ def test_a_broken_pdf_is_told(content: bytes, tmp_path: Path) -> None:
     assert not is_read and message.startswith("a.pdf is a PDF that cannot be read: ")
 
 
+def test_a_pdf_of_many_slow_pages_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
+    kept.begin("episode")
+    assert kept.keep("a.pdf", pdf_packed_by(b"/FlateDecode")) == ""
+    assert kept.read("a.pdf", 0, 100)[1]
+    monkeypatch.setattr(files, "PDF_SECONDS", -1.0)
+    message, is_read = kept.read("a.pdf", 0, 100)
+    assert not is_read and message.startswith("a.pdf is a PDF that cannot be read: its text takes")
+
+
 def test_a_secret_in_a_file_is_masked_before_the_file_is_cut(tmp_path: Path) -> None:
     kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
     kept.begin("episode")
