@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from loop.summary.comparisons import BELIEVED
 from tasks.suite import split_of
 from tasks.task import Json, Task
 from webagent.action import format_action
@@ -236,7 +237,7 @@ def to_imitate(
 ) -> Iterator[Example]:
     """Yield the steps of successes that led there: not those without effect, detours or random.
 
-    Imagined episodes come after the real ones, those the world model believes in, until they make
+    Imagined episodes come after the real ones, those that the run's judge passed, until they make
     up `imagined_share` of all examples.
     """
     real = imagined = 0
@@ -253,7 +254,10 @@ def to_imitate(
             source.counts["imagined episodes above the cap"] += 1
             continue
         trajectory = source.load(chosen)
-        if not trajectory.evidence.get("imagined_success"):
+        verdicts = [each.value for each in chosen.scores if each.name == BELIEVED]
+        # Those of the run's judge, as in its training; of runs without one what the world says.
+        predicted = bool(trajectory.evidence.get("imagined_success"))
+        if not ((verdicts[-1] or 0) >= 0.5 if verdicts else predicted):
             source.counts["imagined episodes that failed"] += 1
             continue
         for example in _useful_steps(source, trajectory):

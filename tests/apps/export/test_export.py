@@ -190,6 +190,8 @@ def test_imagined_episodes_stay_out_until_asked_for_and_are_capped_and_marked(
     real = [play(store, seed, index=seed) for seed in range(2)]
     dreams = [dream(store, real[0], index) for index in range(10)]
     doubted = dream(store, real[0], 10, believed=False)
+    refused = dream(store, real[0], 11)
+    store.score(refused.id, Score("believed", 0.0, "not what was asked for", "judge@1"))
     plain = rows(export(run, "--to", "trl") / "data")
     assert len(plain) == 6
     found = rows(export(run, "--to", "trl", "--imagined", out="dreamt") / "data")
@@ -197,7 +199,7 @@ def test_imagined_episodes_stay_out_until_asked_for_and_are_capped_and_marked(
     assert [o["imagined"] for o in origins] == [False] * 6 + [True] * 2
     assert {o["episode"] for o in origins[6:]} <= {d.id for d in dreams}
     assert {o["seeded_from"] for o in origins[6:]} == {f"{real[0].id}:0"}
-    assert doubted.id not in str(origins)
+    assert doubted.id not in str(origins) and refused.id not in str(origins)
     steps = rows(export(run, "--imagined", "--imagined-share", "0.6", out="all") / "steps")
     assert sum(row["imagined"] for row in steps) == 9
     info = json.loads((run.parent / "all" / "meta" / "info.json").read_text())
