@@ -122,6 +122,8 @@ class ImproveConfig:
     """Student in front of the policy."""
     prompting: OmitArgPrefixes[PromptSettings] = field(default_factory=PromptSettings)
     """What a language model sees and how it is prompted."""
+    actions: tuple[str, ...] = ()
+    """Actions that a language model may choose. Default: as in its training, or the usual ones."""
     rounds: Important[int] = 3
     """Number of rounds of the loop."""
     steps: Important[int] = 1600
@@ -240,7 +242,7 @@ class ImproveConfig:
         """Return the settings of an evaluation of the same tasks in the same places."""
         return BenchmarkConfig(
             selection=self.selection,
-            player=PlayerSettings(self.model, self.server, self.student),
+            player=PlayerSettings(self.model, self.server, self.student, actions=self.actions),
             prompting=self.prompting,
             judging=self.judging,
             run=RunSettings(caps=self.run.caps),

@@ -54,6 +54,10 @@ def check_learner(config: ImproveConfig) -> None:
             raise UsageError(
                 "--site-memory is for language models; the built-in policy has a memory of its own"
             )
+        if config.actions:
+            raise UsageError(
+                "--actions is for language models; the built-in policy learns what to do"
+            )
         return
     contestant(config.played).check()
     config.weights.check()

@@ -7,14 +7,16 @@ import pytest
 
 from loop.flat import compose
 from loop.folder import RunFolder
-from loop.measurement.settings import BenchmarkConfig, arm_of
+from loop.learners.choice import check_learner
+from loop.measurement.settings import BenchmarkConfig, arm_of, contestant
 from loop.policies import NamedPolicy
+from loop.settings import ImproveConfig
 from recipes import cli
 from tasks.suite import seed_of
 from tests.fakes.run import episode
 from tests.fakes.world import FakeWorld, fake_task
 from webagent.agent.asking import Asking
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.policy.knowledge import InductionSettings, SiteMemory, add_example, new_file
 from webagent.policy.prompting import Prompting
 from webagent.records import Provenance
@@ -134,3 +136,14 @@ def test_a_server_is_declared_in_a_file(folder: Path) -> None:
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vlm"\n')
     with pytest.raises(SetupError, match="vllm"):
         arm_of(config)
+
+
+def test_actions_of_a_run_are_those_of_its_model_and_refused_for_the_built_in_policy() -> None:
+    chosen = {"policy": "endpoint", "model": "m", "actions": ("click", "fill")}
+    config = compose(ImproveConfig, **chosen)
+    check_learner(config)
+    assert contestant(config.played).asking.actions == ("click", "fill")
+    with pytest.raises(UsageError, match="did you mean click"):
+        check_learner(compose(ImproveConfig, **chosen | {"actions": ("clik",)}))
+    with pytest.raises(UsageError, match="--actions is for language models"):
+        check_learner(compose(ImproveConfig, actions=("click",)))
