@@ -221,6 +221,8 @@ def test_a_run_in_training_shows_phase_loss_and_what_was_measured(runs: Path, vi
         assert "policy 45% loss 3.296" in text and "round 1: 3 of 4 test" in text
         assert "Nothing has been measured" not in text and "stored nothing for a while" not in text
         assert "live</span>" in get(f"{address}/")
+    while (run / "run.sqlite-wal").exists():  # the viewer was reading when it was closed
+        Store.open(run).close()
     assert "policy 45%" not in get(f"{address}/run/half")  # closed, as its process ended
 
 
