@@ -62,16 +62,20 @@ class NoServer(nullcontext[Any]):
 def chances(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What `world --serve` says of P(success) after the right click and after the wrong one."""
     sites: list[PredictedSite] = []
-    listen = lambda site, port: sites.append(site) or NoServer()  # noqa: E731
+
+    def listen(site: PredictedSite, port: int) -> NoServer:
+        sites.append(site)
+        return NoServer()
+
     monkeypatch.setattr(world, "listen", listen)
     assert cli.main(["world", str(run), "--serve"]) == 0
     [site] = sites
-    told = []
+    shown = []
     for mark in ("1", "2"):
         site.submit({"token": site.token, "op": "click", "mark": mark})
-        told += re.findall(r"P\(success\) (\w+)", site.render())
+        shown += re.findall(r"P\(success\) (\w+)", site.render())
         site.submit({"token": site.token, "op": "back"})
-    return told
+    return shown
 
 
 def test_the_served_site_says_what_leads_to_success_where_that_is_known(
