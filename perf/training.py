@@ -103,7 +103,7 @@ def made_rows(sizes: Namespace) -> list[TokenRow]:
             made = TokenRow(
                 ids=prompt + reply,
                 weights=(0.0,) * len(prompt) + (1.0,) * len(reply),
-                log_probs=(0.0,) * len(prompt) + tuple(-dice.uniform(5.5, 7) for _ in reply),
+                log_probs=(0.0,) * len(prompt) + tuple(-dice.uniform(20, 30) for _ in reply),
                 spans=((len(prompt), stop),),
                 steps=(0,),
                 episode=f"{group}-{member}",
@@ -117,7 +117,8 @@ def objective(kind: str, rows: list[TokenRow]) -> tuple[Objective, list[Training
     if kind == "dpo":
         return Preference(), [pair_rows(a, b) for a, b in zip(rows[1::2], rows[::2], strict=True)]
     units = [TrainingUnit((each,), better=i % 2) for i, each in enumerate(rows)]
-    # A cap of 1 on samples that were unlikely: TRL's loss without importance weights.
+    # Samples far less likely than the model now makes them, and a cap of 1: every importance
+    # weight is 1, as in TRL's loss without vLLM.
     return Supervised() if kind == "sft" else PolicyGradient(cap=1.0), units
 
 
