@@ -216,8 +216,12 @@ class ProbeRun:
             if self._front is None:
                 raise Uncaptured("the agent left no tab open")
             await self._leave()
-            async with self._front.dialogs.let_go():
-                yield ProbePage(self._front, isinstance(self._tabs.clock, VirtualClock))
+            notes = self._front.take_notes()
+            try:
+                async with self._front.dialogs.let_go():
+                    yield ProbePage(self._front, isinstance(self._tabs.clock, VirtualClock))
+            finally:
+                self._front.notes = notes  # what a probe causes is not the outcome of an action
             return
         last = self._front.url if self._front else ""
         url = fill_address(probe, last, self.found, [each.name for each in self._task.probes])

@@ -110,26 +110,30 @@ class Dialogs:
         """Done while a dialog is open."""
         self.are_held = False
         self._page = page
+        self._listens = False
+        self._dismissing: asyncio.Future[None] | None = None
 
     def hold(self) -> None:
         """Keep dialogs open from here on until they are answered."""
-        if not self.are_held:
-            self.are_held = True
+        self.are_held = True
+        if not self._listens:
+            self._listens = True
             self._page.on("dialog", self._opened)
 
     @asynccontextmanager
     async def let_go(self) -> AsyncIterator[None]:
-        """Dismiss dialogs as they come while the block runs, and one that is open."""
+        """Dismiss dialogs as they come while the block runs, and one that is open.
+
+        The listener stays: the browser hears of one that is added only some time afterwards, and
+        would have dismissed the next dialog by then.
+        """
         was_held, self.are_held = self.are_held, False
-        if was_held:
-            self._page.remove_listener("dialog", self._opened)
         if self.open is not None:
             await self.answer(accept=False)
         try:
             yield
         finally:
-            if was_held:
-                self.hold()
+            self.are_held = was_held
 
     def describe(self) -> str:
         """Return what the open dialog says, and how it is answered; nothing when none is open."""
@@ -162,9 +166,17 @@ class Dialogs:
             self.waiting = asyncio.get_running_loop().create_future()
 
     def _opened(self, dialog: Dialog) -> None:
+        if not self.are_held:
+            self._dismissing = asyncio.ensure_future(_dismiss(dialog))
+            return
         self.open = dialog
         if not self.waiting.done():
             self.waiting.set_result(None)
+
+
+async def _dismiss(dialog: Dialog) -> None:
+    with suppress(PlaywrightError):  # gone with its page
+        await dialog.dismiss()
 
 
 def describe_dialog(kind: str, message: str, filled_in: str) -> str:

@@ -180,6 +180,7 @@ async def test_dialogs_hold_no_probe_up(browser: Browser, shop: Shop, dialogs: s
     assert await world.evidence(task) == {"own": "After", "front": "Start"}
     asked = await world.step(act.Click(mark_of(page, "Ask")))
     assert ("answer it" in asked.outcome) == (dialogs == "ask")
+    assert "hello" not in asked.outcome
     assert await world.evidence(task) == {"own": "After", "front": "false"}
     await world.close()
 
