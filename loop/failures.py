@@ -69,7 +69,9 @@ def attribute_failures(
                 continue
             given = scores.get(episode.id, ())
             failed = has_failed(episode, given, trusted)
-            scored += failed or any(score.name == "success" for score in given)
+            scored += failed or any(
+                score.name == "success" and score.value is not None for score in given
+            )
             if failed:
                 found.append(attribute(episode, given, trusted=trusted))
     return found, scored, phase

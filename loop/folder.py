@@ -64,6 +64,18 @@ class Weights(Protocol):
 
 VERSION = 2
 """Version of the folder's layout; raised when an older run can no longer be resumed."""
+_REMOVED: dict[str, object] = {
+    "belief": 0.8,
+    "trusted": 0.9,
+    "recomputed": False,
+    "corrected": False,
+    "manual": [],
+    "way": "examples",
+}
+"""Settings that were removed since folders hold them flat, with the value at which a run can go on
+without them: their default."""
+_SWITCHES = {None: "auto", False: "off", True: "on"}
+"""Values that `bf16` and `gradient_checkpointing` had, and what they are now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +218,16 @@ class RunFolder:
         """Return the settings the run was started with. Raises `StoreError` if they do not fit."""
         from pydantic import TypeAdapter, ValidationError
 
-        settings = self.settings()
+        settings, hints = self.settings(), hints_of(cls)
         found = settings.get("config")
-        given = found if isinstance(found, dict) else {}
-        if gone := [name for name in given if name not in hints_of(cls)]:
+        given = {
+            name: _SWITCHES.get(value, value)
+            if name in ("bf16", "gradient_checkpointing")
+            else value
+            for name, value in (found if isinstance(found, dict) else {}).items()
+            if name in hints or name not in _REMOVED or _REMOVED[name] != value
+        }
+        if gone := [name for name in given if name not in hints]:
             named = ", ".join(gone[:3]) + ", …" * (len(gone) > 3)
             commit = settings["origins"][0]["commit"][:12] or "an unknown commit"
             raise StoreError(

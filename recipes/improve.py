@@ -171,10 +171,8 @@ def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
 def work(report: ReportProgress, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
     """One job: an arm of a repeat, in the process it was given."""
     import torch
-    from transformers.utils import logging
 
     torch.set_num_threads(1)
-    logging.disable_progress_bar()
     asyncio.run(_run_session(report, config, RunFolder.open(path), ARMS[arm], repeat))
 
 

@@ -24,7 +24,8 @@ def resume_settings(
     given: Config, begun: Config, argv: Sequence[str], free: Sequence[str] = PLACES
 ) -> Config:
     """Return the settings that a run was begun with, and of those in `free` the ones that its
-    command line names now; caps are those given now, if any.
+    command line names now; caps are those given now, if any, and `None` on the command line lifts
+    one.
 
     Raises `UsageError` naming each other flag that differs from what the run was begun with.
     """
@@ -42,8 +43,8 @@ def resume_settings(
             f"{flags} cannot change in a run that was begun with"
             f" {', '.join(_format(was[name]) for name in fixed)}; leave it out, or begin a new run"
         )
-    caps = {name: now[name] for name in CAPS if name in now and now[name] is not None}
-    return laid_upon(begun, {name: now[name] for name in named if name in free} | caps)
+    caps = {name: now[name] for name in CAPS if now.get(name) is not None}
+    return laid_upon(begun, caps | {name: now[name] for name in named if name in (*CAPS, *free)})
 
 
 def _format(value: object) -> str:

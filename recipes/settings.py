@@ -12,7 +12,16 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from itertools import pairwise, takewhile
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from loop.flat import IMPORTANT, hints_of, laid_upon
 from webagent.errors import SetupError, UsageError, unknown_name
@@ -108,6 +117,9 @@ REPLACED = {
     "judge-tokens": "name a judge with --judge; its own training is webagent train --role reward",
     "reward-tokens": "leave it out: the world model alone predicts success",
     "world-tokens": "leave it out: the world model is memory of real steps or a language model",
+    "objective=kto": "give --objective dpo, which learns from pairs",
+    "objective=webrl": "give --objective grpo",
+    "objective=gspo": "give --objective grpo",
     "induce": "compare evaluators with labels: webagent judge RUN --with ... --against labels.csv",
 }
 """Settings that are gone, and what to do instead."""
@@ -177,22 +189,32 @@ _MORE = ("For full helptext", "Got errors", "Argument helptext")
 """How lines begin that come after what tyro complains of."""
 
 
+_NUMBER = r"-[\d.]+(e[-+]?\d+)?"
+
+
 def _wrong(config: type[Config], command: str, flags: Sequence[str], complaint: str) -> UsageError:
-    """Return the error for an invalid command line: the unknown flag, else tyro's first message."""
+    """Return the error for an invalid command line: the unknown flag, or the choice that is missing
+    or gone, else tyro's first message."""
     # A title first; boxes and rules around it only where the terminal can show them.
     lines = [line.strip("│| ") for line in complaint.splitlines()]
     text = [line for line in lines if line.strip("╭╮╰╯─+- ")][1:]
     message = " ".join(takewhile(lambda line: not line.startswith(_MORE), text))
     message = message.rstrip(".") or "the command line cannot be read"
-    known = [flag for option in options_of(config) for flag in option.flags]
-    given = [word.partition("=")[0] for word in flags if word.startswith("-")]
-    for flag in given:
-        if re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", flag) or flag.replace("_", "-") in known:
-            continue
-        if gone := _replaced(flag.lstrip("-"), flag):
-            return gone
-        found = str(unknown_name(f"flag of webagent {command}", flag, known))
-        return UsageError(f"{found}; webagent {command} --help-all lists all")
+    known = {flag: option for option in options_of(config) for flag in option.flags}
+    for word, following in pairwise((*flags, "")):
+        flag, _, value = word.partition("=")
+        option = known.get(flag.replace("_", "-"))
+        if option is None and flag.startswith("-") and not re.fullmatch(_NUMBER, flag):
+            if gone := _replaced(flag.lstrip("-"), flag):
+                return gone
+            found = str(unknown_name(f"flag of webagent {command}", flag, known))
+            return UsageError(f"{found}; webagent {command} --help-all lists all")
+        if option is not None and get_origin(option.type) is Literal:
+            value = value or following
+            if not value or value.startswith("-"):
+                return UsageError(f"{flag} needs one of {', '.join(get_args(option.type))}")
+            if gone := _replaced(f"{option.name}={value}", f"{flag} {value}"):
+                return gone
     return UsageError(f"{message}; see webagent {command} --help")
 
 
@@ -315,6 +337,8 @@ def _checked(config: type[Config], values: Mapping[str, object], source: str) ->
         try:
             checked[name] = TypeAdapter(hints[name]).validate_python(value)
         except ValidationError as error:
+            if gone := _replaced(f"{name}={value}", f"{source}: {name} {value}"):
+                raise gone from error
             expected = error.errors()[0]["msg"]
             raise UsageError(f"{source}: {name} is {value!r}; {expected}") from error
     return checked

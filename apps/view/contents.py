@@ -17,6 +17,7 @@ from loop.notes import choose_judge, read_judge_id
 from loop.summary.measure import task_name
 from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.records import Score
+from webagent.rollout import INTERRUPTED
 from webagent.store import EpisodeSummary, Store
 
 _FILES = ("run.sqlite", "run.json")
@@ -215,6 +216,8 @@ class EpisodeOutcome(StrEnum):
     """It ended and nobody could say how well."""
     BROKEN = "broken"
     """Browser, model server or site failed, which says nothing about the agent."""
+    INTERRUPTED = "interrupted"
+    """A person or a kill cut it short, and it is played again."""
     RUNNING = "running"
 
 
@@ -315,6 +318,8 @@ def read_contents(store: Store, version: str) -> Contents:
         value = verdict.value if verdict else None
         if entry.ending is None:
             outcome = EpisodeOutcome.RUNNING
+        elif entry.error == INTERRUPTED:
+            outcome = EpisodeOutcome.INTERRUPTED
         elif entry.ending.is_infrastructure:
             outcome = EpisodeOutcome.BROKEN
         elif value is None:

@@ -58,6 +58,7 @@ PLAIN: Mapping[str, str] = {
     "unscored": "ended, and nobody could say how well",
     "broken": "browser, model server or site failed",
     "running": "under way",
+    "interrupted": "cut short by a person or a kill, and played again",
     "disputed": "judges contradict each other",
     "policy": "played by a policy: no baseline, nothing recorded for one, nothing imagined",
 }

@@ -124,13 +124,15 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
 def _facts(run: Run, contents: Contents, *, is_live: bool) -> dict[str, str]:
     lines = contents.of_policy
     imagined = sum(line.entry.world == "imagined" for line in contents.lines)
+    running = contents.counts[EpisodeOutcome.RUNNING]
     facts = {
         "tasks": f"{len({line.task for line in lines}):,}",
         "episodes": f"{len(lines):,}",
         "steps": f"{sum(line.entry.steps for line in lines):,}",
         "imagined": f"{imagined:,}",
         "set apart": f"{len(contents.lines) - len(lines) - imagined:,}",
-        "under way" if is_live else "interrupted": f"{contents.counts[EpisodeOutcome.RUNNING]:,}",
+        "under way": f"{running if is_live else 0:,}",
+        "interrupted": f"{contents.counts[EpisodeOutcome.INTERRUPTED] + (not is_live) * running:,}",
         "took": "",
     }
     if lines:

@@ -19,7 +19,7 @@ class Pulse:
     in place and goes when something else is shown."""
 
     def __init__(self, name: str, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self._console = console or Console(file=sys.stderr, highlight=False, soft_wrap=True)
         self._started = self._shown = time.monotonic()
         self._status: Status | None = None
         self._lock = threading.Lock()

@@ -76,6 +76,23 @@ def test_settings_that_do_not_fit_are_named(tmp_path: Path) -> None:
         folder.config(ImproveConfig)
 
 
+@pytest.mark.parametrize(("was", "now"), [(False, "off"), (None, "auto"), (True, "on")])
+def test_a_folder_with_removed_settings_at_their_defaults_is_read(
+    tmp_path: Path, was: bool | None, now: str
+) -> None:
+    folder = begun(tmp_path)
+    settings = folder.settings()
+    settings["config"] |= {"belief": 0.8, "trusted": 0.9, "recomputed": False, "bf16": was}
+    folder.write_json("run.json", settings)
+    assert folder.config(ImproveConfig) == compose(
+        ImproveConfig, rounds=7, tasks=CONFIG.selection.tasks, bf16=now
+    )
+    settings["config"]["belief"] = 0.7
+    folder.write_json("run.json", settings)
+    with pytest.raises(StoreError, match=r"with settings that are gone \(belief\); go on with"):
+        folder.config(ImproveConfig)
+
+
 def test_weights_are_saved_once_and_whole(tmp_path: Path) -> None:
     folder, model = begun(tmp_path), untrained()
     folder.save(model, "self", 0, 1, "policy")

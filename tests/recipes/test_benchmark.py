@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from io import StringIO
@@ -16,11 +17,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from apps.view.contents import Archive
+from apps.view.pages import Pages
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import OraclePolicy
 from loop.console.output import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
 from loop.console.screen import PlainConsole
+from loop.failures import summarize_failures
 from loop.flat import compose
 from loop.folder import RunFolder
 from loop.measurement.selection import TaskSelection
@@ -119,25 +123,48 @@ def test_a_saved_model_can_be_measured(folder: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.browser
-def test_sigterm_closes_the_browser_keeps_every_step_and_says_how_to_go_on(folder: Path) -> None:
-    command = [sys.executable, "-m", "recipes.cli", "benchmark", "--seeds", "50", "--name", "s"]
+@pytest.mark.parametrize(("stop", "status"), [(os.kill, 143), (os.killpg, 130)])
+def test_a_signal_closes_the_browser_keeps_every_step_and_counts_as_nobodys_failure(
+    folder: Path, stop: Callable[[int, int], None], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SIGTERM to the process, or Ctrl-C, which a terminal sends to the whole group."""
+    tasks = ("--tasks", "login-user", "--seeds", "6", "--no-baselines")
+    command = [sys.executable, "-m", "recipes.cli", "benchmark", *tasks, "--name", "s"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
     )
     run, deadline = folder / "runs" / "s", time.monotonic() + 120
-    while not played(run) and running.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.2)
+    while played(run) < 2 and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
     children = psutil.Process(running.pid).children(recursive=True)
-    running.send_signal(signal.SIGTERM)
+    stop(running.pid, status - 128)
     _, err = running.communicate(timeout=60)
-    assert running.returncode == 143, err
+    assert running.returncode == status, err
     assert f"webagent benchmark --resume {run.relative_to(folder)}" in err
     assert children
     _, alive = psutil.wait_procs(children, timeout=10)
     assert alive == []
     with Store.open(run) as store:
         assert store.count_real_steps() >= 1
+        assert len(store.ids(phase="evaluate")) < 6
+    assert cli.main(["benchmark", "--resume", str(run)]) == 0
+    assert "environment" not in capsys.readouterr().out
+    summary = read_summary(run)
+    assert (summary["arms"][0]["rounds"][0]["episodes"], summary["failures"]["masked"]) == (6, 0)
+    assert not any(n for name, n in summary["failures"].items() if name != INTERRUPTED)
+    assert summarize_failures(run).failures == 0
+    assert cli.main(["report", str(run), "--failures"]) == 0
+    assert "none of 6 evaluation episodes with a verdict failed" in capsys.readouterr().out
+    pages = Pages.of(Archive(folder / "runs"))
+    contents = pages.contents.contents(pages.archive.run("s"))
+    assert pages.causes.known(pages.archive.run("s"), contents).failures == 0
 
 
 def test_a_preview_says_what_would_be_played_and_plays_nothing(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from tyro.conf import OmitArgPrefixes
@@ -30,6 +31,10 @@ class Settings:
     """Run folder to go on with."""
     quick: bool = False
     """Whether to hurry."""
+    speed: Literal["auto", "on", "off"] = "auto"
+    """How to hurry."""
+    objective: Literal["sft", "dpo"] = "sft"
+    """What for."""
 
 
 PRESETS = {"demo": Settings(rounds=7, rate=0.1)}
@@ -107,6 +112,7 @@ def test_other_recipes_settings_are_left_alone(
             "[loop]\nexpert = 'x'\n",
             r"\[loop\]: expert is gone; leave it out, and name the stronger model",
         ),
+        ("[loop]\nobjective = 'kto'\n", r"\[loop\]: objective kto is gone; give --objective dpo"),
         ("[loop\n", "not TOML"),
         ("loop = 3\n", "should be a table"),
     ],
@@ -139,6 +145,12 @@ def test_what_is_named_and_not_there_is_answered_with_the_close_names(
         (("--no-bf16",), "--no-bf16 is gone; give --bf16 off"),
         (("--no-quik",), "did you mean --no-quick"),
         (("-1", "--rate", "-1e-3"), "see webagent loop --help"),
+        (("--speed",), "^--speed needs one of auto, on, off$"),
+        (("--speed", "--quick"), "^--speed needs one of auto, on, off$"),
+        (("--speed", "fast"), "invalid choice 'fast'.* Expected one of"),
+        (("--objective", "kto"), "^--objective kto is gone; give --objective dpo"),
+        (("--objective=webrl",), "^--objective webrl is gone; give --objective grpo"),
+        (("--objective", "gspo"), "^--objective gspo is gone; give --objective grpo"),
     ],
 )
 def test_a_wrong_flag_is_a_wrong_command_line_and_named(argv: tuple[str], expected: str) -> None:

@@ -32,6 +32,7 @@ def test_what_is_not_named_stays_as_it_was_begun():
         (("--gradient-checkpointing", "off"), {"fit.gradient_checkpointing": "off"}),
         (("--server", "http://there:8000"), {"server": "http://there:8000"}),
         (("--max-minutes", "5", "--max-cost", "2"), {"run.caps.max_cost": 2.0}),
+        (("--max-cost", "None"), {"run.caps.max_cost": None}),
         (("--rounds", "2", "--tasks", "click-test"), {"rounds": 2}),
     ],
 )

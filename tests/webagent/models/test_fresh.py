@@ -4,6 +4,8 @@ import pytest
 
 from webagent.errors import SetupError
 from webagent.models.fresh import ModelShape, create_model
+from webagent.models.local.loading import load_weights
+from webagent.models.local.source import ModelSource
 
 TEXTS = ('[12] button "Send"', "Action: click(12)", "the task: press the button")
 SMALL = ModelShape(vocabulary=300, width=32, layers=1, heads=2, context=64)
@@ -25,13 +27,15 @@ def test_a_fresh_model_loads_spells_everything_and_answers_in_turn(tmp_path: Pat
     assert words.eos_token == "<|end|>" and model.config.eos_token_id == words.eos_token_id
 
 
-def test_a_model_is_written_without_a_word_of_the_library(
+def test_a_model_is_written_and_read_without_a_word_of_the_library(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from transformers.utils import logging
 
     logging.enable_progress_bar()
     create_model(tmp_path / "model", ["one two three"], ModelShape(300, 16, 1, 1, 64))
+    logging.enable_progress_bar()
+    load_weights(ModelSource(str(tmp_path / "model")))
     assert capfd.readouterr() == ("", "")
 
 

@@ -4,6 +4,7 @@ import asyncio
 import io
 import itertools
 import json
+import logging
 import os
 import shutil
 import struct
@@ -355,6 +356,8 @@ def _read_pdf(content: bytes) -> str:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, DeprecationError, PyPdfError
 
+    # What is wrong with a page's file would be printed; what can be read of it is returned.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     pages, until = [], time.monotonic() + PDF_SECONDS
     try:
         for page in PdfReader(io.BytesIO(content)).pages:

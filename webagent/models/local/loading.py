@@ -26,8 +26,10 @@ def load_weights(source: ModelSource) -> LoadedWeights:
     """
     from transformers import AutoConfig, AutoTokenizer
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+    from transformers.utils.logging import disable_progress_bar
 
     check_model(source.name)
+    disable_progress_bar()
     with _explain_failures(source.name):
         config = AutoConfig.from_pretrained(source.name)
         tokenizer = AutoTokenizer.from_pretrained(source.name)

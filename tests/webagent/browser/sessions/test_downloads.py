@@ -231,12 +231,15 @@ def pdf_packed_by(name: bytes) -> bytes:
         pdf_packed_by(b"/Fl         "),
     ],
 )
-def test_a_broken_pdf_is_told(content: bytes, tmp_path: Path) -> None:
+def test_a_broken_pdf_is_told(
+    content: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
     kept.begin("episode")
     assert kept.keep("a.pdf", content) == ""
     message, is_read = kept.read("a.pdf", 0, 100)
     assert not is_read and message.startswith("a.pdf is a PDF that cannot be read: ")
+    assert not caplog.records, "the library's own words would reach the terminal"
 
 
 def test_a_pdf_of_many_slow_pages_is_given_up(
