@@ -1,6 +1,7 @@
 """The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
@@ -9,7 +10,7 @@ from functools import partial
 from typing import Protocol, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
-from playwright.async_api import BrowserContext, Download, Page, Request, Response
+from playwright.async_api import BrowserContext, Download, Page, Request, Response, Route
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json, Task
@@ -18,7 +19,13 @@ from webagent.browser.devtools import DevTools
 from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
 from webagent.browser.page.connection import world_failures
 from webagent.browser.page.tab import Tab
-from webagent.browser.sessions.files import Downloads, SessionRecording, safe_name
+from webagent.browser.sessions.files import (
+    Downloads,
+    SessionRecording,
+    is_pdf,
+    safe_name,
+    write_pdf_page,
+)
 from webagent.browser.sessions.traffic import TrafficReplay
 from webagent.errors import CaptchaError, ServerError, WorldError
 from webagent.guard.secret import Secrets
@@ -116,6 +123,11 @@ async def has_closed(page: Page) -> bool:
     return page.is_closed()
 
 
+async def _cancel(download: Download) -> None:
+    with suppress(PlaywrightError):  # gone with its page
+        await download.cancel()
+
+
 @asynccontextmanager
 async def unless_closed(page: Page) -> AsyncIterator[None]:
     """Pass over the failure of a page that closes meanwhile, by itself or by its opener."""
@@ -145,7 +157,6 @@ class Tabs:
         """What is to be undone when the pages are left, their context first of all."""
         self.guard: SessionGuard | None = None
         """What guards the pages, if anything does."""
-        self._refused: list[str] = []
         self._init = init
         self._tabs: list[Tab] = []
         self._active = 0
@@ -153,7 +164,9 @@ class Tabs:
         self._arrivals: list[Page] = []
         self._expects_own = False
         self._holds_dialogs = False
-        self._downloads_begun = 0
+        self._offers: list[Download] = []
+        """Files that pages have offered and nothing has been said of yet."""
+        self._cancelling: asyncio.Future[None] | None = None
         self._has_begun = False
         self._is_on_site = False
         self._server_failure = ""
@@ -208,8 +221,9 @@ class Tabs:
             self._is_on_site = True
             self.context.on("response", partial(self._note_response, url.split("/", 3)[:3]))
         await self.clock.start(self.first)
-        if failure := await self.first.goto(url):
-            if self.first.downloads_announced:
+        failure = await self.first.goto(url)
+        if failure and not await self._show_pdf():
+            if self._offers:
                 failure = f"{url} is a file to download and no page; start at a page that links it"
             raise WorldError(failure)
         if not await self.clock.load(self.first):
@@ -316,18 +330,21 @@ class Tabs:
             async with unless_closed(tab.page):
                 await tab.hear_driver()
         notes.append(await self._adopt_popups(tab))
-        self._downloads_begun = 0
         await self._drop_closed()
         if self.downloads:
             await self.downloads.settle()
+        if self._offers:
+            await self._show_pdf()
         while self.active is not tab:
             tab = self.active
             notes.append(await self._settle_front(milliseconds))
             await self._drop_closed()
         notes.append(await self._find_failure())
         notes.extend(note for each in self._tabs for note in each.take_notes())
-        refused, self._refused = self._refused, []
-        notes.extend(self.downloads.take_notes() if self.downloads else refused)
+        offers, self._offers = self._offers, []
+        refused = "the page offered a file ({}), refused: none are kept here"
+        names = [] if self.downloads else [safe_name(each.suggested_filename) for each in offers]
+        notes.extend(self.downloads.take_notes() if self.downloads else map(refused.format, names))
         notes.extend(self.guard.take_notes() if self.guard else ())
         notes.extend(self.replay.take_notes() if self.replay else ())
         self.check_server()
@@ -352,6 +369,31 @@ class Tabs:
             return ""
         failure = f"the server answered {url[:200]} with status {status}"
         return self._judge_failure(url, failure, is_gone=status in _GATEWAY)
+
+    async def _show_pdf(self) -> bool:
+        """Show the text of a PDF that has come in place of the page that the tab in front was to
+        open; return whether one is shown. Raises `WorldError`."""
+        tab = self.active
+        await tab.hear_driver()
+        if not tab.requested or not self._offers or not is_pdf(self._offers[-1]):
+            return False
+        tab.requested, offer = "", self._offers[-1]
+        kept = await self.downloads.find(offer.url) if self.downloads else None
+        if self.downloads and kept is None:  # stopped, as it says itself
+            return False
+        self._offers.remove(offer)
+        page = await write_pdf_page(offer, kept)
+        if not offer.url.startswith("http"):  # a file or a blob, whose answers cannot be replaced
+            await self.goto("about:blank")
+            await tab.evaluate(f"(document.write({json.dumps(page)}), document.close())")
+            return True
+
+        async def answer(route: Route) -> None:
+            await route.fulfill(body=page, content_type="text/html; charset=utf-8")
+
+        async with world_failures():
+            await tab.page.route(lambda url: True, answer, times=1)
+        return not await self.goto(offer.url)
 
     async def _find_failure(self) -> str:
         """Return why the tab in front shows no document. Raises `ServerError` where the site under
@@ -415,11 +457,11 @@ class Tabs:
         if is_virtual:
             await tab.send("Emulation.setVirtualTimePolicy", policy="pause")
 
-    def hold_dialogs(self) -> None:
+    async def hold_dialogs(self) -> None:
         """Keep the dialogs of all tabs open from here on until they are answered."""
         self._holds_dialogs = True
         for tab in self._tabs:
-            tab.dialogs.hold()
+            await tab.hold_dialogs()
 
     async def close_dialogs(self) -> None:
         """Dismiss what is open, so that the pages answer."""
@@ -440,9 +482,9 @@ class Tabs:
         """Put a page in front as a tab."""
 
         def note_offer(download: Download) -> None:
-            self._downloads_begun += 1
-            name = safe_name(download.suggested_filename)
-            self._refused.append(f"the page offered a file ({name}), refused: none are kept here")
+            self._offers.append(download)
+            if self.downloads is None and not is_pdf(download):
+                self._cancelling = asyncio.ensure_future(_cancel(download))
 
         page.on("download", note_offer)
         script = self.clock.script + self._init
@@ -468,7 +510,7 @@ class Tabs:
         """Begin the time of a tab that has just come to the front."""
         await self.clock.start(self.active)
         if self._holds_dialogs:
-            self.active.dialogs.hold()
+            await self.active.hold_dialogs()
 
     async def _adopt_popups(self, opener: Tab) -> str:
         """Make tabs of the windows that the page opens; return the reason when some were closed."""
@@ -487,8 +529,11 @@ class Tabs:
                 return await self._stop_popups(opener)
             opener.popups_announced = max(0, opener.popups_announced - 1)
             page = self._arrivals.pop(0)
-            if page.url == "" and self._downloads_begun:
+            if page.url == "" and self._offers:
                 await page.close()
+                if is_pdf(self._offers[-1]):
+                    await self.new()
+                    self.active.requested = self._offers[-1].url
             if not page.is_closed():
                 async with unless_closed(page):
                     await self._adopt(page)

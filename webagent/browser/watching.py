@@ -225,7 +225,7 @@ class SessionWatch:
 
         context.on("page", handle_page_opened)
         context.on("close", lambda _: self._end())
-        self._tabs.hold_dialogs()
+        await self._tabs.hold_dialogs()
         await self._watch_new_tabs()
 
     async def run(self) -> None:

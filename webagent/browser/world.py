@@ -239,7 +239,7 @@ class BrowserWorld:
         tabs.begin(task)
         await tabs.open_behind(task.further_urls)
         if self._profile.dialogs == "ask":
-            tabs.hold_dialogs()
+            await tabs.hold_dialogs()
         return tabs, await tabs.settle(task.settle_ms)
 
     def _playing(self) -> tuple[Tabs, Task, Observation]:

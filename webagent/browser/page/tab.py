@@ -246,6 +246,12 @@ class Tab:
         async with world_failures():
             await self.alive(self._driver.send("Target.getTargetInfo"))
 
+    async def hold_dialogs(self) -> None:
+        """Keep dialogs open from here on until they are answered. A driver that has not heard of it
+        yet would answer the next one by itself."""
+        self.dialogs.hold()
+        await self.hear_driver()
+
     async def goto(self, url: str) -> str:
         """Begin to open an address; return the reason when the browser cannot."""
         self._set_loading(True)

@@ -1,6 +1,7 @@
 """The files that an episode leaves: downloads, network traffic, trace and video."""
 
 import asyncio
+import html
 import io
 import itertools
 import json
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Browser as Chrome
-from playwright.async_api import BrowserContext, CDPSession
+from playwright.async_api import BrowserContext, CDPSession, Download
 from playwright.async_api import Error as PlaywrightError
 
 from webagent.browser.chromium import playwright_folder
@@ -62,6 +63,7 @@ class _Download:
 
     guid: str
     name: str
+    url: str
     began: float
     stopping: str = ""
     """Why it is being stopped; empty while it is not."""
@@ -89,6 +91,8 @@ class Downloads:
         self._under_way: dict[str, _Download] = {}
         self._notes: list[str] = []
         self._early: list[tuple[Path, str]] = []
+        self._arrived: dict[str, Path] = {}
+        """Where the last file from each address is."""
         self._judge: JudgeDownload = judge or (lambda name, size: "")
         self._episode = ""
         self._target: Path | None = None
@@ -144,6 +148,12 @@ class Downloads:
         for arrived, name in early:
             self._put(arrived, name)
 
+    async def find(self, url: str) -> Path | None:
+        """Return where the file of an address is, once what is under way has come; None where it
+        has not."""
+        await self.settle()
+        return self._arrived.get(url)
+
     def keep(self, name: str, content: bytes) -> str:
         """Put a file beside the downloads; return the reason where it may not be kept."""
         name, size = safe_name(name), len(content)
@@ -169,8 +179,12 @@ class Downloads:
             return f"{name} is larger than {_LONGEST_READ:,} bytes, too large to be read", False
         content = kept[name].read_bytes()
         try:
-            is_pdf = content.startswith(b"%PDF-")
-            text = mask(_read_pdf(content) if is_pdf else content.decode("utf-8-sig"))
+            if content.startswith(b"%PDF-"):
+                pages = _read_pdf(content)
+                named = (f"page {at} of {len(pages)}\n{text}" for at, text in enumerate(pages, 1))
+                text = mask("\n\n".join(named))
+            else:
+                text = mask(content.decode("utf-8-sig"))
         except UnicodeDecodeError:
             return f"{name} is no text in UTF-8 ({len(content)} bytes)", False
         except _UnreadableFile as error:
@@ -191,7 +205,7 @@ class Downloads:
 
     def _begin_download(self, event: dict[str, Any]) -> None:
         guid, name = event["guid"], safe_name(event["suggestedFilename"])
-        download = _Download(guid, name, time.monotonic())
+        download = _Download(guid, name, event["url"], time.monotonic())
         self._under_way[guid] = download
         if len(self._under_way) > _MOST_AT_ONCE:
             self._stop(download, f"more than {_MOST_AT_ONCE} at once")
@@ -222,6 +236,7 @@ class Downloads:
             why = too_large or download.stopping or self._judge(download.name, size)
             if not why:
                 name = self._put(arrived, download.name)
+                self._arrived[download.url] = self._target / name if self._target else arrived
                 self._notes.append(f"downloaded {name} ({size} bytes)")
                 return
             arrived.unlink(missing_ok=True)
@@ -351,8 +366,33 @@ class SessionRecording:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _read_pdf(content: bytes) -> str:
-    """Return the text of a PDF's pages, each under its number. Raises `_UnreadableFile`."""
+def is_pdf(offer: Download) -> bool:
+    """Return whether an offered file is a PDF, by the name that the browser gives it."""
+    return offer.suggested_filename.lower().endswith(".pdf")
+
+
+async def write_pdf_page(offer: Download, kept: Path | None) -> str:
+    """Return the text of a PDF as a page of HTML, or the reason why it cannot be read; `kept` is
+    where it is, unless the driver has it."""
+    name, sections = html.escape(safe_name(offer.suggested_filename)), ""
+    try:
+        async with asyncio.timeout(PDF_SECONDS):
+            path = kept or await offer.path()
+            if path.stat().st_size > _LONGEST_READ:
+                raise _UnreadableFile(f"it is larger than {_LONGEST_READ:,} bytes")
+            pages = await asyncio.to_thread(lambda: _read_pdf(path.read_bytes()))
+        said = f"{name} is a PDF; this is the text of its pages"
+        for at, text in enumerate(pages, 1):
+            sections += f"<h2>page {at} of {len(pages)}</h2><pre>{html.escape(text)}</pre>"
+    except (PlaywrightError, TimeoutError, OSError, _UnreadableFile) as error:
+        said = (
+            f"{name} is a PDF that cannot be read: {html.escape(str(error) or 'it takes too long')}"
+        )
+    return f"<!doctype html><title>{name}</title><p>{said}</p>{sections}"
+
+
+def _read_pdf(content: bytes) -> list[str]:
+    """Return the text of each page of a PDF. Raises `_UnreadableFile`."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, DeprecationError, PyPdfError
 
@@ -366,8 +406,7 @@ def _read_pdf(content: bytes) -> str:
             pages.append(page.extract_text())
     except (PyPdfError, DependencyError, DeprecationError, *_MALFORMED) as error:
         raise _UnreadableFile(str(error) or type(error).__name__) from error
-    texts = [text.strip() or "(no text, such as a scan)" for text in pages]
-    return "\n\n".join(f"page {at} of {len(texts)}\n{text}" for at, text in enumerate(texts, 1))
+    return [text.strip() or "(no text, such as a scan)" for text in pages]
 
 
 def check_video_encoder() -> None:

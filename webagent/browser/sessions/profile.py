@@ -71,7 +71,6 @@ class Profile:
         """Return what Playwright is to open a context with; the viewport is the task's."""
         width, height = self.viewport or viewport
         options: dict[str, Any] = {"viewport": {"width": width, "height": height}}
-        options["accept_downloads"] = False
         named = {
             "storage_state": self.storage,
             "proxy": _proxy(self.proxy) if self.proxy else None,

@@ -18,6 +18,7 @@ from webagent.browser import Browser, BrowserWorld, perform
 from webagent.browser.sessions import files
 from webagent.browser.sessions.files import safe_name
 from webagent.browser.sessions.profile import Profile
+from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
 
@@ -28,6 +29,7 @@ PAGE = """<title>Files</title>
 <a href="/endless">Endless</a>
 <script>document.getElementById("blob").href = URL.createObjectURL(new Blob(["abc"]))</script>"""
 ATTACHED = {"Content-Type": "text/csv", "Content-Disposition": 'attachment; filename="../r.csv"'}
+FONT = {"Type": "Font", "Subtype": "Type1", "BaseFont": "Helvetica"}
 STREAM = {"Content-Type": "application/octet-stream", "Content-Disposition": "attachment"}
 
 
@@ -220,6 +222,87 @@ def pdf_packed_by(name: bytes) -> bytes:
     page[NameObject("/Resources")] = fonts
     writer.write(file)
     return file.getvalue().replace(b"/FlateDecode", name)
+
+
+def pdf_saying(*texts: str) -> bytes:
+    """A PDF with a page for each text."""
+    writer, file = PdfWriter(), io.BytesIO()
+    font = DictionaryObject(
+        {NameObject(f"/{key}"): NameObject(f"/{value}") for key, value in FONT.items()}
+    )
+    for text in texts:
+        page, content = writer.add_blank_page(200, 200), DecodedStreamObject()
+        content.set_data(f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode())
+        page[NameObject("/Contents")] = writer._add_object(content)
+        fonts = DictionaryObject({NameObject("/F1"): font})
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+    writer.write(file)
+    return file.getvalue()
+
+
+BILLS = """<a href="/bill">Bill</a> <a href="/bill" target="_blank">In a tab</a>
+<form action="/bill" method="post"><button>Posted</button></form>
+<a href="/bill" download="kept.pdf">Kept</a> <button onclick="show()">Made</button>
+<script>const show = async () =>
+  window.open(window.URL.createObjectURL(await (await fetch("/bill")).blob()))</script>"""
+
+
+@pytest.fixture
+def bills(site: Site) -> Site:
+    """The site with a PDF of two pages that a browser would show."""
+    site.page("/", BILLS)
+    text = pdf_saying("Total <b>349.50", "Due 3 March").decode("latin-1")
+    site.pages["/bill"] = lambda _: Reply(text, headers={"Content-Type": "application/pdf"})
+    return site
+
+
+def lines_of(page: Observation) -> list[str]:
+    """The texts that the page shows."""
+    return [node.name for node in page.nodes]
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_task_begins_at_a_pdf_as_at_any_page(
+    world: BrowserWorld, bills: Site, clock: str
+) -> None:
+    task = Task(id="t/bill@1", start_url=f"{bills.address}/bill", clock=clock)
+    page = await world.reset(task)
+    assert (page.url, page.title, page.outcome) == (task.start_url, "bill.pdf", "")
+    shown = ["page 1 of 2", "Total <b>349.50", "page 2 of 2", "Due 3 March"]
+    assert lines_of(page)[1:] == shown
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("link", ["Bill", "In a tab", "Posted", "Made"])
+async def test_a_pdf_that_a_link_leads_to_is_read_where_it_opens(
+    browser: Browser, bills: Site, tmp_path: Path, link: str, keeps: bool, clock: str
+) -> None:
+    world = await browser.world(profile=Profile(downloads=tmp_path if keeps else None))
+    page = await world.reset(files_task(bills, clock=clock))
+    shown = await world.step(act.Click(mark_of(page, link)))
+    assert "Due 3 March" in lines_of(shown)
+    assert len(shown.tabs) == (1 if link in ("Bill", "Posted") else 2)
+    assert shown.outcome.startswith("downloaded ") == keeps
+    assert len(files_in(tmp_path)) == keeps
+    back = await world.step(act.GoBack() if len(shown.tabs) == 1 else act.TabClose())
+    assert "Bill" in lines_of(back)
+    await world.close()
+
+
+async def test_a_pdf_to_be_saved_is_not_opened(world: BrowserWorld, bills: Site) -> None:
+    page = await world.reset(files_task(bills))
+    after = await world.step(act.Click(mark_of(page, "Kept")))
+    assert after.outcome == "the page offered a file (kept.pdf), refused: none are kept here"
+    assert mark_of(after, "Kept")
+
+
+async def test_a_pdf_that_cannot_be_read_is_said_on_its_page(
+    world: BrowserWorld, bills: Site
+) -> None:
+    bills.pages["/bill"] = lambda _: Reply("junk", headers={"Content-Type": "application/pdf"})
+    page = await world.reset(Task(id="t/bill@1", start_url=f"{bills.address}/bill"))
+    assert lines_of(page)[0].startswith("bill.pdf is a PDF that cannot be read: ")
 
 
 @pytest.mark.parametrize(
