@@ -55,9 +55,7 @@ def test_what_passes_alone_is_named_as_unsteady(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("first", "again", "runs"), [(2, 1, 3), (4, 0, 2)])
-def test_what_fails_twice_has_failed_and_so_have_many_at_once(
-    tmp_path: Path, first: int, again: int, runs: int
-) -> None:
+def test_what_fails_twice_has_failed_and_so_have_many_at_once(tmp_path, first, again, runs):
     status, _, calls = run_ci(tmp_path, first, again)
     assert status == 1
     assert len(calls) == runs

@@ -23,9 +23,7 @@ def steps(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("part", ["train text whole", "round text", "round vision"])
-def test_each_part_gives_its_figures(
-    part: str, steps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_each_part_gives_its_figures(part, steps, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(ROOT / "perf"), *sys.path])
     import gpu
 

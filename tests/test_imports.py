@@ -85,9 +85,7 @@ def test_the_core_is_enough_for_what_asks_a_server():
         ),
     ],
 )
-def test_a_command_that_needs_an_extra_says_which(
-    line: list[str], package: str, extra: str, tmp_path: Path
-):
+def test_a_command_that_needs_an_extra_says_which(line, package, extra, tmp_path):
     done = run_without_extras(f"import os; os.chdir({str(tmp_path)!r}); sys.exit(cli.main({line}))")
 
     assert done.returncode == 3

@@ -71,8 +71,8 @@ def old_python(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("interpreters", [(), ("python3", "python3.11")])
 def test_without_a_recent_python_one_sentence_says_what_to_install(
-    checkout: Path, bare_path: Path, interpreters: tuple[str, ...]
-) -> None:
+    checkout, bare_path, interpreters
+):
     for name in interpreters:
         old_python(bare_path, name)
     done = set_up(checkout, bare_path)
@@ -82,9 +82,7 @@ def test_without_a_recent_python_one_sentence_says_what_to_install(
     assert not (checkout / ".venv").exists()
 
 
-def test_a_step_that_takes_long_says_every_few_seconds_how_far_it_is(
-    checkout: Path, bare_path: Path
-) -> None:
+def test_a_step_that_takes_long_says_every_few_seconds_how_far_it_is(checkout, bare_path):
     slow = bare_path / "python3.11"
     slow.write_text('#!/bin/sh\ncase "$*" in "-m venv "*) echo unpacking; sleep 6; exit 1; esac\n')
     slow.chmod(0o755)

@@ -1,7 +1,6 @@
 """Cleaned trajectories of AgentRewardBench become trajectories; what is damaged is named."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +97,7 @@ def test_steps_become_ours_with_marks_for_bids(tmp_path: Path) -> None:
         ("click('12')", {"err_msg": "no browser"}, Ending.WORLD_FAILED),
     ],
 )
-def test_an_episode_ends_as_it_was_recorded(
-    tmp_path: Path, last: str, summary: dict[str, Any], ending: Ending
-) -> None:
+def test_an_episode_ends_as_it_was_recorded(tmp_path, last, summary, ending):
     episode = read_episode(lay_down(tmp_path, step(last), summary_info=summary), keep)
 
     assert episode.ending == ending
@@ -128,9 +125,7 @@ def test_what_is_no_call_makes_no_step_and_is_told(tmp_path: Path) -> None:
         (lambda path: path.write_text(path.read_text().replace("None", "/x")), "is outside"),
     ],
 )
-def test_a_damaged_file_is_named_with_what_is_wrong(
-    tmp_path: Path, damage: Callable[[Path], None], message: str
-) -> None:
+def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path, damage, message):
     path = lay_down(tmp_path, step("click('12')", screenshot_path="None"))
     damage(path)
 
@@ -147,9 +142,7 @@ def test_a_screenshot_that_is_none_is_named(tmp_path: Path) -> None:
         read_episode(path, keep)
 
 
-def test_the_command_imports_what_it_can_once_and_names_the_rest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_imports_what_it_can_once_and_names_the_rest(tmp_path, capsys):
     path = lay_down(tmp_path, step("click('12')"))
     path.with_name("webarena.8.json").write_text("{")
     run, folder = tmp_path / "run", str(tmp_path / "trajectories")
@@ -173,9 +166,7 @@ def test_the_command_imports_what_it_can_once_and_names_the_rest(
         ["agentrewardbenhc", "x", "--into", "run"],
     ],
 )
-def test_a_line_that_names_no_episodes_is_answered_in_a_sentence(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_names_no_episodes_is_answered_in_a_sentence(arguments, tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_DEBUG", "1")
     monkeypatch.chdir(tmp_path)
 

@@ -168,9 +168,7 @@ def test_every_task_can_be_chosen_by_a_group(name: str, load: Load) -> None:
         ("mind2web-live", "kohls.com", 6),
     ],
 )
-def test_groups_are_the_sites_and_what_the_benchmark_sorts_by(
-    name: str, group: str, count: int, load: Load
-) -> None:
+def test_groups_are_the_sites_and_what_the_benchmark_sorts_by(name, group, count, load):
     assert len(load(name).groups[group]) == count
 
 
@@ -187,9 +185,7 @@ def test_groups_are_the_sites_and_what_the_benchmark_sorts_by(
         ("gaia-web", "level1-0", "", ""),
     ],
 )
-def test_a_task_knows_its_login_and_its_template(
-    name: str, task: str, login: str, template: str, load: Load
-) -> None:
+def test_a_task_knows_its_login_and_its_template(name, task, login, template, load):
     found = load(name).task(task, 0)
 
     assert (found.login, found.template) == (login, template)
@@ -206,9 +202,7 @@ def test_further_start_pages_are_kept(load: Load) -> None:
     assert (task.start_url, task.further_urls) == (SITES["map"], (SITES["wikipedia"],))
 
 
-def test_a_picture_of_a_goal_is_at_its_published_address_unless_it_is_here(
-    load: Load, benchmarks: Path
-) -> None:
+def test_a_picture_of_a_goal_is_at_its_published_address_unless_it_is_here(load, benchmarks):
     task = load("visualwebarena").task("reddit-0", 0)
     (picture,) = task.images
     inside = "environment_docker/webarena-homepage/static/input_images/reddit/task_0/input_0.png"
@@ -220,9 +214,7 @@ def test_a_picture_of_a_goal_is_at_its_published_address_unless_it_is_here(
         assert picture.endswith(inside)
 
 
-def test_a_task_without_the_address_of_its_site_is_listed_and_says_what_it_needs(
-    load: Load, benchmarks: Path
-) -> None:
+def test_a_task_without_the_address_of_its_site_is_listed_and_says_what_it_needs(load, benchmarks):
     load("webarena")
     options = Options(addresses={"shopping": "http://shop.test:7770/"})
     suite = find_benchmark("webarena").load(options)
@@ -246,9 +238,7 @@ def test_an_address_of_no_site_and_one_that_is_none_are_refused(load: Load) -> N
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "visualwebarena"])
 @pytest.mark.parametrize("content", ['[{"question": "who?"}]', '{"question": "who?"}', "<html>"])
-def test_a_file_of_another_schema_is_named_with_what_was_expected(
-    name: str, content: str, tmp_path: Path
-) -> None:
+def test_a_file_of_another_schema_is_named_with_what_was_expected(name, content, tmp_path):
     file = tmp_path / "other.json"
     file.write_text(content, encoding="utf-8")
     (tmp_path / "reference_answer.json").write_text("{}", encoding="utf-8")
@@ -267,9 +257,7 @@ def test_the_three_files_of_visualwebarena_are_named_too(tmp_path: Path) -> None
         find_benchmark("visualwebarena").load(Options(files=tmp_path))
 
 
-def test_numbers_of_a_subset_that_are_none_or_of_no_task_are_named(
-    tmp_path: Path, load: Load, benchmarks: Path
-) -> None:
+def test_numbers_of_a_subset_that_are_none_or_of_no_task_are_named(tmp_path, load, benchmarks):
     load("webchorearena")
     for name in ("test_webchore.raw.json",):
         (tmp_path / name).write_bytes((benchmarks / "webchorearena" / name).read_bytes())

@@ -46,9 +46,7 @@ def test_a_file_is_downloaded_once_and_kept(repository: Site, cache: Path) -> No
     assert [file.name for file in first.parent.iterdir()] == ["tasks.json"]
 
 
-def test_a_file_that_is_not_the_published_one_is_refused_and_not_kept(
-    repository: Site, cache: Path
-) -> None:
+def test_a_file_that_is_not_the_published_one_is_refused_and_not_kept(repository, cache):
     repository.page(PINNED, b"[]")
 
     with pytest.raises(TasksMissing, match=f"data/tasks.json has the SHA-256 .* {FILE.sha256}"):
@@ -63,9 +61,7 @@ def test_a_kept_file_that_was_changed_is_refused(repository: Site, cache: Path) 
         find_file(FILE)
 
 
-def test_an_address_where_nothing_is_says_where_to_put_the_file(
-    repository: Site, cache: Path
-) -> None:
+def test_an_address_where_nothing_is_says_where_to_put_the_file(repository, cache):
     moved = PublishedFile("demo", "who/demo", "moved", "data/tasks.json", FILE.sha256)
 
     with pytest.raises(TasksMissing) as caught:
@@ -76,9 +72,7 @@ def test_an_address_where_nothing_is_says_where_to_put_the_file(
     assert f"put it at {cache / 'demo' / 'tasks.json'}, or give its path" in str(caught.value)
 
 
-def test_without_a_network_one_sentence_says_what_to_do(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_network_one_sentence_says_what_to_do(cache, monkeypatch):
     monkeypatch.setattr(task_files, "HOST", "http://127.0.0.1:9")
     packaged = PublishedFile(
         *("demo", "who/demo", "c0ffee", "data/tasks.json", "0"), package="no-such"
@@ -117,9 +111,7 @@ def test_a_given_path_without_the_file_is_named(cache: Path, tmp_path: Path) -> 
         find_file(FILE, tmp_path)
 
 
-def test_what_belongs_to_a_given_file_is_looked_for_beside_it(
-    repository: Site, cache: Path, tmp_path: Path
-) -> None:
+def test_what_belongs_to_a_given_file_is_looked_for_beside_it(repository, cache, tmp_path):
     main = tmp_path / "main.json"
     main.write_text("[]")
     assert find_beside(FILE, main) == cache / "demo" / "tasks.json", "downloaded"
@@ -129,9 +121,7 @@ def test_what_belongs_to_a_given_file_is_looked_for_beside_it(
     assert find_beside(FILE, main) == find_beside(FILE, tmp_path) == near
 
 
-def test_an_installed_package_goes_before_a_download(
-    repository: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_installed_package_goes_before_a_download(repository, tmp_path, monkeypatch):
     listed = PackagePath("demo/assets/tasks.json")
     monkeypatch.setattr(PackagePath, "locate", lambda self: tmp_path / self, raising=False)
     monkeypatch.setattr(task_files, "files", lambda package: [listed])

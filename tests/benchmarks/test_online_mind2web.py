@@ -43,8 +43,6 @@ def test_a_task_is_left_to_a_judge_and_has_site_and_level(tmp_path: Path) -> Non
         ({"reference_length": "8"}, "reference_length is '8', expected a whole number"),
     ],
 )
-def test_a_field_of_another_form_is_named(
-    fields: dict[str, Any], said: str, tmp_path: Path
-) -> None:
+def test_a_field_of_another_form_is_named(fields, said, tmp_path):
     with pytest.raises(UnreadableTasks, match=said):
         online_mind2web.tasks(written(tmp_path, **fields))

@@ -194,9 +194,7 @@ def test_a_byte_order_mark_at_the_beginning_of_a_file_is_passed_over(tmp_path: P
         ('"goal"', '"gaol"', "the field gaol, which .* did you mean goal"),
     ],
 )
-def test_a_misspelt_rule_or_field_is_found_when_the_file_is_read(
-    tmp_path: Path, old: str, new: str, said: str
-) -> None:
+def test_a_misspelt_rule_or_field_is_found_when_the_file_is_read(tmp_path, old, new, said):
     file = tmp_path / "tasks.jsonl"
     file.write_text(json.dumps(LINE).replace(old, new))
     with pytest.raises(UnreadableTasks, match=f"line 1: no proposal: .*{said}"):

@@ -3,7 +3,6 @@
 import io
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from benchmarks.webarena.schema import Setup
 from tests.benchmarks.webarena.test_scripts import ORDER, PRODUCT, answer_as_shop
 from tests.fakes.site import Reply, Request, serving
 from webagent.action import Answer
-from webagent.browser import Browser
 from webagent.records import Decision, Ending, Step, Trajectory
 
 pytestmark = pytest.mark.browser
@@ -77,8 +75,8 @@ async def site() -> AsyncIterator[str]:
 
 
 async def test_every_kind_of_check_is_captured_in_a_browser_and_scored_from_the_evidence(
-    browser: Browser, site: str, tmp_path: Path
-) -> None:
+    browser, site, tmp_path
+):
     pytest.importorskip("webagent.browser.evidence", reason="probes are not captured here yet")
     task = {"task_id": 1, "sites": ["shopping"], "start_url": "__SHOPPING__/product"}
     path = tmp_path / "tasks.json"

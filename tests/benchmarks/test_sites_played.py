@@ -95,9 +95,7 @@ def scripted(site: str, name: str, seed: int) -> Plan:
 
 
 @pytest.mark.parametrize(("site", "name"), cases([*FOSSIL, *OSCAR], 20))
-async def test_the_scripted_solution_passes_on_two_seeds(
-    site: str, name: str, hosting: Hosting, browser: Browser
-) -> None:
+async def test_the_scripted_solution_passes_on_two_seeds(site, name, hosting, browser):
     episodes = await play(hosting, browser, scripted(site, name, 0), scripted(site, name, 1))
     for episode in episodes:
         assert not episode.error
@@ -115,8 +113,8 @@ async def test_the_scripted_solution_passes_on_two_seeds(
 
 @pytest.mark.parametrize(("site", "name"), cases([*FOSSIL, *OSCAR], 20))
 async def test_doing_nothing_passes_only_what_cannot_be_done_and_only_when_that_is_said(
-    site: str, name: str, hosting: Hosting, browser: Browser
-) -> None:
+    site, name, hosting, browser
+):
     policy = ScriptedPolicy(play_actions([GiveUp("too hard")]))
     [episode] = await play(hosting, browser, (SUITES[site].task(name, 0, "test"), policy))
     assert episode.ending is Ending.GAVE_UP
@@ -129,9 +127,7 @@ async def test_doing_nothing_passes_only_what_cannot_be_done_and_only_when_that_
 
 
 @pytest.mark.parametrize(("site", "name"), cases(REPLAYED, 6))
-async def test_a_replay_on_another_seed_fails_where_the_values_differ(
-    site: str, name: str, hosting: Hosting, browser: Browser
-) -> None:
+async def test_a_replay_on_another_seed_fails_where_the_values_differ(site, name, hosting, browser):
     [recording] = await play(hosting, browser, scripted(site, name, 0))
     other = SUITES[site].task(name, 1, "test")
     assert other.checks != recording.task.checks
@@ -143,9 +139,7 @@ async def test_a_replay_on_another_seed_fails_where_the_values_differ(
 
 @pytest.mark.very_slow
 @pytest.mark.parametrize("site", [name for name in SUITES if not MISSING[name]])
-async def test_eight_episodes_at_once_leave_no_trace_in_one_anothers_state(
-    site: str, hosting: Hosting, browser: Browser
-) -> None:
+async def test_eight_episodes_at_once_leave_no_trace_in_one_anothers_state(site, hosting, browser):
     names = [(name, 2 * place) for place, name in enumerate(AT_ONCE[site])]
     plans = [scripted(site, name, seed + more) for name, seed in names for more in (0, 1)]
     for episode in await play(hosting, browser, *plans):
@@ -160,9 +154,7 @@ async def test_eight_episodes_at_once_leave_no_trace_in_one_anothers_state(
 
 @pytest.mark.very_slow
 @pytest.mark.skipif(bool(MISSING["fossil"]), reason=MISSING["fossil"])
-async def test_what_is_done_to_the_wrong_ticket_does_not_count(
-    hosting: Hosting, browser: Browser
-) -> None:
+async def test_what_is_done_to_the_wrong_ticket_does_not_count(hosting, browser):
     [right] = await play(hosting, browser, scripted("fossil", "ticket-close", 0))
     wrong = replace(SUITES["fossil"].task("ticket-close", 1, "test"), goal=right.goal)
     [episode] = await play(hosting, browser, (wrong, OraclePolicy("ticket-close")))
@@ -172,9 +164,7 @@ async def test_what_is_done_to_the_wrong_ticket_does_not_count(
 
 @pytest.mark.very_slow
 @pytest.mark.skipif(bool(MISSING["fossil"]), reason=MISSING["fossil"])
-async def test_one_thing_more_than_was_asked_for_is_seen(
-    hosting: Hosting, browser: Browser
-) -> None:
+async def test_one_thing_more_than_was_asked_for_is_seen(hosting, browser):
     task = SUITES["fossil"].task("wiki-create-page", 0, "test")
     both = SUITES["fossil"].task("wiki-create-and-mention", 0, "test")
     both = replace(both, checks=task.checks, queries=task.queries, probes=task.probes)

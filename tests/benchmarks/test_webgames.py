@@ -86,8 +86,6 @@ def test_games_are_played_where_the_user_hosts_them(tmp_path: Path) -> None:
         ({"difficulty": "extreme"}, "difficulty is 'extreme', expected easy, medium, hard"),
     ],
 )
-def test_a_field_of_another_form_is_named(
-    fields: dict[str, Any], said: str, tmp_path: Path
-) -> None:
+def test_a_field_of_another_form_is_named(fields, said, tmp_path):
     with pytest.raises(UnreadableTasks, match=said):
         webgames.tasks(written(tmp_path, **fields))

@@ -66,9 +66,7 @@ def test_every_command_of_a_page_can_be_read(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.browser
 @pytest.mark.parametrize("page", PLAYABLE, ids=name_of)
-def test_what_a_page_tells_to_run_runs(
-    page: Path, scratch: Path, small_run: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_what_a_page_tells_to_run_runs(page, scratch, small_run, monkeypatch, capsys):
     play_all(of_tier(page, False), Place(scratch, small_run), monkeypatch, capsys)
 
 
@@ -76,8 +74,8 @@ def test_what_a_page_tells_to_run_runs(
 @pytest.mark.very_slow
 @pytest.mark.parametrize("page", SLOW, ids=name_of)
 def test_what_a_page_tells_to_run_runs_though_it_takes_long(
-    page: Path, scratch: Path, small_run: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+    page, scratch, small_run, monkeypatch, capsys
+):
     play_all(of_tier(page, True), Place(scratch, small_run), monkeypatch, capsys)
 
 
@@ -125,9 +123,7 @@ def played(command: Command, play: Play, port: str, capsys) -> tuple[int, str]:
     return status, (said.out + said.err).replace(port, PORT)
 
 
-def test_a_misspelt_flag_and_a_recipe_that_is_gone_are_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_misspelt_flag_and_a_recipe_that_is_gone_are_found(monkeypatch):
     for line, why in (
         ("webagent benchmark --sedes 3", "--seeds"),
         ("webagent improove", "unknown command"),

@@ -41,9 +41,7 @@ def place_of(block: Block) -> str:
 
 
 @pytest.mark.parametrize("block", TOML, ids=place_of)
-def test_a_toml_file_of_a_page_can_be_read(
-    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_toml_file_of_a_page_can_be_read(block, tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_LOGINS", str(tmp_path))
     monkeypatch.setenv("SHOP_PASSWORD", "kept from the model")
     [read] = [r for (page, w), r in READERS.items() if page == block.page and w in block.text]

@@ -44,9 +44,7 @@ def outcomes(
         (1, 29, 0.0061, 0.1718),
     ],
 )
-def test_wilson_gives_the_published_intervals(
-    successes: int, n: int, low: float, high: float
-) -> None:
+def test_wilson_gives_the_published_intervals(successes, n, low, high):
     assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
 
 
@@ -99,9 +97,7 @@ def test_a_clear_difference_excludes_zero_and_a_missing_one_does_not() -> None:
 
 @pytest.mark.parametrize(("a", "b"), [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0)])
 @pytest.mark.parametrize("fixed_tasks", [False, True])
-def test_six_episodes_that_all_agree_do_not_promise_certainty(
-    a: float, b: float, fixed_tasks: bool
-) -> None:
+def test_six_episodes_that_all_agree_do_not_promise_certainty(a, b, fixed_tasks):
     keys = [(0, f"task {n}", 7) for n in range(6)]
     found = difference(dict.fromkeys(keys, a), dict.fromkeys(keys, b), fixed_tasks=fixed_tasks)
     unseen = wilson(0, 6)[1]
@@ -178,8 +174,8 @@ def trial(
     [(3, 0.05, 0.0, True), (5, 0.05, 0.0, True), (3, 0.03, 0.15, False)],
 )
 def test_the_interval_covers_the_truth_about_as_often_as_it_says(
-    repeats: int, repeat_luck: float, task_luck: float, fixed_tasks: bool
-) -> None:
+    repeats, repeat_luck, task_luck, fixed_tasks
+):
     rng = np.random.default_rng(0)
     covered = 0
     for number in range(100):

@@ -138,8 +138,8 @@ async def test_an_answer_that_is_proposed_takes_no_real_step() -> None:
 
 @pytest.mark.browser
 def test_the_command_finds_on_a_benchmarks_task_what_the_policy_would_not_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(WRONG_FIRST, encoding="utf-8")
     tree_search.main(["miniwob", "click-test-2", "--policy", "python:mine.py:WrongFirst"])
@@ -148,9 +148,7 @@ def test_the_command_finds_on_a_benchmarks_task_what_the_policy_would_not_do(
 
 
 @pytest.mark.browser
-def test_a_site_that_keeps_what_is_tried_is_not_searched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_site_that_keeps_what_is_tried_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(WRONG_FIRST, encoding="utf-8")
     task = Task("own/hours@1", "https://shop.example/", "Read.")

@@ -36,9 +36,7 @@ from webagent.records import Decision, Provenance, Step, Trajectory
         (2, 6, [0, 0, 0, 1, 2, 3]),
     ],
 )
-def test_which_weights_collect_a_round_follows_from_the_settings(
-    behind: int, every: int, acting: list[int]
-) -> None:
+def test_which_weights_collect_a_round_follows_from_the_settings(behind, every, acting):
     config = compose(ImproveConfig, rounds=6, async_rounds=behind, evaluate_every=every)
     assert [config.acting_round(number) for number in range(1, 7)] == acting
     assert config.is_measured(6)
@@ -53,9 +51,7 @@ def test_which_weights_collect_a_round_follows_from_the_settings(
         ({"async_rounds": 1, "policy": "builtin"}, "learn in moments"),
     ],
 )
-def test_what_cannot_be_collected_beside_a_training_is_named(
-    tmp_path: Path, more: dict[str, Any], complaint: str
-) -> None:
+def test_what_cannot_be_collected_beside_a_training_is_named(tmp_path, more, complaint):
     write_role(tmp_path, "policy")
     config = compose(ImproveConfig, policy=f"local:{tmp_path}", evaluate_every=2)
     check_learner(replace(config, async_rounds=1))
@@ -119,9 +115,7 @@ async def learner(tmp_path: Path) -> AsyncIterator[LanguageLearner]:
         await opened.close()
 
 
-async def test_a_round_is_collected_while_the_one_before_is_trained_on(
-    learner: LanguageLearner, trainings: Trainings
-) -> None:
+async def test_a_round_is_collected_while_the_one_before_is_trained_on(learner, trainings):
     state = ArmState(learner)
     await learner.learn(state, SHARED, 0)
     await learner.learn(state, "self", 1)
@@ -140,9 +134,7 @@ async def test_a_round_is_collected_while_the_one_before_is_trained_on(
     assert trainings.lengths == [0, 0, 1, 1, 1], "each as much as was known when it was begun"
 
 
-async def test_a_training_under_way_ends_with_its_learner(
-    learner: LanguageLearner, trainings: Trainings
-) -> None:
+async def test_a_training_under_way_ends_with_its_learner(learner, trainings):
     state = ArmState(learner)
     await learner.learn(state, SHARED, 0)
     await learner.learn(state, "self", 1)
@@ -152,9 +144,7 @@ async def test_a_training_under_way_ends_with_its_learner(
         await learner.close()
 
 
-async def test_a_training_that_fails_behind_a_round_is_told_after_it(
-    learner: LanguageLearner, trainings: Trainings
-) -> None:
+async def test_a_training_that_fails_behind_a_round_is_told_after_it(learner, trainings):
     trainings.failure = ModelError("the loss was no number")
     trainings.may_end.set()
     state = ArmState(learner)

@@ -146,9 +146,7 @@ async def test_a_run_without_a_cap_comes_to_its_end_and_tells_its_cost(store: St
     assert row["asked"][0]["seconds"] == 18 * 0.25
 
 
-async def test_small_sums_are_told_from_nothing_and_unknown_ones_are_never_told_as_nothing(
-    store: Store,
-) -> None:
+async def test_small_sums_are_told_from_nothing_and_unknown_ones_are_never_told_as_nothing(store):
     await session(store, Caps())
     row = told(store)
     assert [cells[-1] for cells in format_spending_rows(row)] == [
@@ -196,9 +194,7 @@ ASKED = ("--tasks", "click-test-2", "--seeds", "3", "--policy", "endpoint", "--m
 
 
 @pytest.mark.browser
-def test_a_benchmark_stops_at_its_cap_says_so_and_goes_on(
-    server: ChatServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_benchmark_stops_at_its_cap_says_so_and_goes_on(server, capsys):
     Path("prices.toml").write_text(
         'currency = "USD"\n[models."served-*"]\ninput = 100\noutput = 100\nsource = "a test"\n'
     )
@@ -228,9 +224,7 @@ def test_a_benchmark_stops_at_its_cap_says_so_and_goes_on(
 
 
 @pytest.mark.browser
-def test_an_unknown_price_is_shown_as_unknown(
-    server: ChatServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_price_is_shown_as_unknown(server, capsys):
     assert cli.main(["benchmark", *ASKED, "--seeds", "1", "--name", "u"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "price unknown" in out
@@ -240,9 +234,7 @@ def test_an_unknown_price_is_shown_as_unknown(
 
 
 @pytest.mark.browser
-def test_time_that_is_up_ends_a_benchmark_of_any_policy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_time_that_is_up_ends_a_benchmark_of_any_policy(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     asked = ("--tasks", "all", "--name", "t", "--max-minutes", "0.0001")
     assert cli.main(["benchmark", *asked]) == 4
@@ -274,13 +266,8 @@ def test_time_that_is_up_ends_a_benchmark_of_any_policy(
     ],
 )
 def test_a_cap_that_cannot_be_kept_is_refused_before_anything_is_spent(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    file: str,
-    asked: tuple[str, ...],
-    answer: str,
-) -> None:
+    tmp_path, monkeypatch, capsys, file, asked, answer
+):
     monkeypatch.chdir(tmp_path)
     if file:
         (tmp_path / "prices.toml").write_text(file)
@@ -290,8 +277,8 @@ def test_a_cap_that_cannot_be_kept_is_refused_before_anything_is_spent(
 
 
 def test_prices_that_cannot_be_read_are_named_before_anything_is_spent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prices.toml").write_text("input =")
     assert cli.main(["benchmark", *ASKED]) == Status.SETUP

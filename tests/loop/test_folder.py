@@ -45,9 +45,7 @@ def test_a_source_that_changed_is_named_once_beside_the_one_it_began_with(tmp_pa
     assert len(folder.settings()["origins"]) == 2
 
 
-def test_a_run_is_not_begun_over_another_and_only_what_can_be_resumed_says_so(
-    tmp_path: Path,
-) -> None:
+def test_a_run_is_not_begun_over_another_and_only_what_can_be_resumed_says_so(tmp_path):
     begun(tmp_path)
     with pytest.raises(StoreError, match=r"--resume .*, or choose another --name"):
         begun(tmp_path)
@@ -77,9 +75,7 @@ def test_settings_that_do_not_fit_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("was", "now"), [(False, "off"), (None, "auto"), (True, "on")])
-def test_a_folder_with_removed_settings_at_their_defaults_is_read(
-    tmp_path: Path, was: bool | None, now: str
-) -> None:
+def test_a_folder_with_removed_settings_at_their_defaults_is_read(tmp_path, was, now):
     folder = begun(tmp_path)
     settings = folder.settings()
     settings["config"] |= {"belief": 0.8, "trusted": 0.9, "recomputed": False, "bf16": was}
@@ -120,8 +116,8 @@ def test_shared_settings_stand_among_a_run_s_own_and_are_found_again(tmp_path: P
 
 
 def test_runs_without_a_name_that_begin_in_the_same_second_get_folders_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr("loop.folder.time.strftime", lambda form: form.partition("%")[0] + "now")
     made = [
         RunFolder.create_named(tmp_path / "runs", "", CONFIG, ["webagent", "run"]) for _ in range(3)
@@ -169,9 +165,7 @@ def test_a_run_is_played_by_one_process_until_that_ends(tmp_path: Path) -> None:
         assert (path / "playing.lock").read_text() == str(os.getpid())
 
 
-def test_a_folder_that_is_gone_or_has_no_locks_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_that_is_gone_or_has_no_locks_is_named(tmp_path, monkeypatch, caplog):
     gone = RunFolder(tmp_path / "nowhere")
     with pytest.raises(StoreError, match="nowhere cannot be written"), gone.locked():
         pass

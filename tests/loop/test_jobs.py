@@ -55,9 +55,7 @@ def test_the_sentence_of_a_failed_job_comes_back_and_the_others_are_stopped(tmp_
     assert not (tmp_path / "slow").exists()
 
 
-def test_a_defect_is_told_below_its_traceback(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_defect_is_told_below_its_traceback(tmp_path, capfd):
     with pytest.raises(JobError, match="wrong: a defect; its traceback is above"):
         run_jobs([job(tmp_path, "wrong", "is wrong")], note, 1, lambda news: None)
     assert "IndexError: pop from empty list" in capfd.readouterr().err

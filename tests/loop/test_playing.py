@@ -27,9 +27,7 @@ def player(tmp_path: Path) -> Iterator[Player]:
         yield Player(store, lambda *reported: None, worlds)
 
 
-async def test_a_model_that_is_gone_ends_the_session_but_not_the_next_one(
-    player: Player, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_model_that_is_gone_ends_the_session_but_not_the_next_one(player, monkeypatch):
     task = load_suite(ImproveConfig()).task("click-test", 0)
     episodes = [
         Trajectory(
@@ -62,8 +60,8 @@ async def test_a_model_that_is_gone_ends_the_session_but_not_the_next_one(
 
 
 async def test_a_model_that_fails_every_one_of_a_few_ends_the_session_and_they_are_tried_anew(
-    player: Player, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    player, monkeypatch
+):
     task = load_suite(ImproveConfig()).task("click-test", 0)
     plan = [PlannedEpisode(task, Provenance(arm="self", index=index)) for index in range(2)]
     asked: list[int] = []

@@ -44,16 +44,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_switch_that_cannot_be_served_is_named_before_anything_is_played(
-    folder: Path, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], complaint: str
-) -> None:
+    folder, capsys, flags, complaint
+):
     assert cli.main(["benchmark", *flags]) != 0
     assert complaint in " ".join(capsys.readouterr().err.split())
     assert not (folder / "runs").exists()
 
 
-def test_a_broken_file_of_a_site_and_one_of_another_site_are_named(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_file_of_a_site_and_one_of_another_site_are_named(folder, capsys):
     (folder / "shop.md").write_text("\n- r1: x (used often)")
     assert cli.main(["benchmark", *ASKED, "--site-memory", "."]) != 0
     assert "shop.md, line 2: 'used often' is not a fact of an entry" in capsys.readouterr().err
@@ -63,9 +61,7 @@ def test_a_broken_file_of_a_site_and_one_of_another_site_are_named(
     assert "the site memory knows shop, and the tasks are on click-test-2; a file is named" in said
 
 
-def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_switches_come_from_a_file_too_and_are_kept_with_the_run(folder, capsys):
     (folder / "webagent.toml").write_text("[benchmark]\nprompt = ['loops', 'pages']\n")
     assert cli.main(["benchmark", *ASKED, "--preview"]) == 0
     assert "m +pages=2 +loops=end" in capsys.readouterr().out
@@ -88,11 +84,8 @@ def test_a_model_that_looks_may_be_shown_several_screenshots() -> None:
 
 
 async def test_an_episode_is_played_with_everything_switched_on(
-    folder: Path,
-    chat_server,
-    behave,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    folder, chat_server, behave, monkeypatch
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("Thought: look\nAction: click(8)"))
     switches = Prompting(form="conversation", loops="end", pages=2, replay=2)
@@ -111,12 +104,7 @@ async def test_an_episode_is_played_with_everything_switched_on(
 
 
 @pytest.mark.browser
-def test_a_benchmark_measures_a_switch(
-    folder: Path,
-    chat_server,
-    behave,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_benchmark_measures_a_switch(folder, chat_server, behave, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("Thought: nothing\nAction: scroll(0, 0, 0)"))
 

@@ -14,9 +14,7 @@ from webagent.models.weight_notes import write_role
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(
-    name: str, tmp_path: Path
-) -> None:
+def test_with_weights_and_a_judges_model_named_a_preset_can_be_run(name, tmp_path):
     write_role(tmp_path, "policy")
     config = laid_upon(PRESETS[name], {"judge_model": "big-1"})
     if config.learner == "local" or name in ("webevolver", "dreamgym"):
@@ -41,9 +39,7 @@ def test_every_published_preset_says_what_it_lacks_and_the_page_tells_of_it() ->
 
 
 @pytest.mark.parametrize("name", ["webevolver", "pae", "webrl", "go-browse", "early-experience"])
-def test_a_preset_for_weights_takes_a_served_policy_and_says_what_becomes_of_its_objective(
-    name: str,
-) -> None:
+def test_a_preset_for_weights_takes_a_served_policy_and_says_what_becomes_of_its_objective(name):
     served = {"policy": "endpoint", "model": "big-1", "judge_model": "big-1"}
     config = laid_upon(PRESETS[name], served)
     check_learner(config)

@@ -68,9 +68,7 @@ def played(  # noqa: PLR0913 - tests set one or two
     return made
 
 
-def test_the_first_round_is_drawn_on_fresh_training_seeds(
-    session: Session, state: ArmState
-) -> None:
+def test_the_first_round_is_drawn_on_fresh_training_seeds(session, state):
     drawn = sample_tasks(session, state, 1)
     assert len(drawn) == 40
     assert {task.name for task in drawn} == set(NAMES)
@@ -78,9 +76,7 @@ def test_the_first_round_is_drawn_on_fresh_training_seeds(
     assert drawn == sample_tasks(session, state, 1) != sample_tasks(session, state, 2)
 
 
-def test_a_seed_that_was_played_is_not_drawn_as_a_fresh_one_again(
-    session: Session, state: ArmState
-) -> None:
+def test_a_seed_that_was_played_is_not_drawn_as_a_fresh_one_again(session, state):
     used = [played(session, state, "enter-text", 1.0).task.seed for _ in range(4)]
     fresh = [task for task in sample_tasks(session, state, 2) if not task.parent]
     assert not {task.seed for task in fresh if task.name == "enter-text"} & set(used)
@@ -109,9 +105,7 @@ def test_a_run_drawn_in_the_old_way_says_that_it_cannot_be_gone_on_with(tmp_path
         folder.begun_by("improve", ImproveConfig)
 
 
-def test_verdicts_on_the_task_itself_decide_how_often_it_is_sampled(
-    session: Session, state: ArmState
-) -> None:
+def test_verdicts_on_the_task_itself_decide_how_often_it_is_sampled(session, state):
     for _ in range(20):
         played(session, state, "enter-text", 1.0)
         played(session, state, "click-widget", None)

@@ -36,9 +36,7 @@ from webagent.training.tracking import Trackers
         (500_000, 16.0, {"check": 2, "goto": 1}, ["3 demonstrated steps", "(check 2, goto 1)"]),
     ],
 )
-def test_what_a_first_training_lacks_is_told_and_kept(
-    tmp_path: Path, tokens: int, passes: float, unsaid: dict[str, int], told: list[str]
-) -> None:
+def test_what_a_first_training_lacks_is_told_and_kept(tmp_path, tokens, passes, unsaid, told):
     config = compose(ImproveConfig, tasks=("click-test-2",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing, said = cast(Any, SimpleNamespace()), list[str]()
@@ -57,9 +55,7 @@ def test_what_a_first_training_lacks_is_told_and_kept(
     assert all(line.startswith("none, repeat 1: ") for line in kept)
 
 
-async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(tmp_path, monkeypatch):
     """Of three tasks one always succeeds, one fails at first, and one's page never loads."""
     values = {
         "click-test-2": [1.0] * 4,
@@ -121,8 +117,8 @@ class CountingLearner:
 
 @pytest.mark.parametrize(("wave", "shown"), [(2, [2, 2, 1]), (8, [5])])
 async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wave: int, shown: list[int]
-) -> None:
+    tmp_path, monkeypatch, wave, shown
+):
     known: list[int] = []
     learner = cast(Any, CountingLearner())
 

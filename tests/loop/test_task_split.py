@@ -142,9 +142,7 @@ def test_a_copy_inside_the_benchmark_is_left_out(tmp_path: Path) -> None:
         (6, {"proposals": (Path("nowhere.jsonl"),)}, "--proposals nowhere.jsonl"),
     ],
 )
-def test_what_leaves_too_little_is_named(
-    tmp_path: Path, count: int, settings: dict[str, Any], complaint: str
-) -> None:
+def test_what_leaves_too_little_is_named(tmp_path, count, settings, complaint):
     with pytest.raises(SetupError, match=complaint):
         split_tasks(fixed(tmp_path, six()[:count], **settings))
 

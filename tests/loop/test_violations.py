@@ -1,7 +1,6 @@
 """Drift: what the agent tried against its guard is counted by round, and a bound stops the run."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -30,9 +29,7 @@ def guarded(id: str, *refusals: tuple[str, str]) -> Trajectory:
 
 
 @pytest.mark.parametrize(("bound", "stops"), [(None, False), (0.5, False), (0.4, True)])
-def test_refused_actions_are_told_by_round_and_stop_the_run_above_the_bound(
-    tmp_path: Path, bound: float | None, stops: bool
-) -> None:
+def test_refused_actions_are_told_by_round_and_stop_the_run_above_the_bound(tmp_path, bound, stops):
     config = compose(ImproveConfig, violations=bound)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from io import StringIO
@@ -55,18 +54,14 @@ def played(run: Path) -> int:
         return int(database.execute("SELECT count(*) FROM steps").fetchone()[0])
 
 
-def test_another_form_of_page_is_for_models_that_read_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_another_form_of_page_is_for_models_that_read_it(capsys):
     assert cli.main(["benchmark", *TWO, "--observation", "html"]) != 0
     assert "--observation html is for --policy endpoint" in capsys.readouterr().err
     assert cli.main(["benchmark", *TWO, "--observation", "htm"]) != 0
     assert "did you mean html?" in capsys.readouterr().err
 
 
-def test_a_mistake_in_a_guard_is_found_before_anything_is_played(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_in_a_guard_is_found_before_anything_is_played(folder, capsys):
     (folder / "guard.toml").write_text("other_site = 'deny'")
     assert cli.main(["benchmark", *TWO, "--guard", "guard.toml"]) == 2
     assert "did you mean other_sites" in capsys.readouterr().err
@@ -87,9 +82,7 @@ def test_a_guard_leaves_the_benchmarks_own_pages_open(folder: Path) -> None:
 
 
 @pytest.mark.browser
-def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(folder, capsys):
     assert cli.main(["benchmark", *TWO, "--name", "a"]) == 0
     shown = capsys.readouterr()
     assert "oracle succeeds in 100.0 % of 4 held-out episodes" in " ".join(shown.out.split())
@@ -125,8 +118,8 @@ def test_a_saved_model_can_be_measured(folder: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.browser
 @pytest.mark.parametrize(("stop", "status"), [(os.kill, 143), (os.killpg, 130)])
 def test_a_signal_closes_the_browser_keeps_every_step_and_counts_as_nobodys_failure(
-    folder: Path, stop: Callable[[int, int], None], status: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+    folder, stop, status, capsys
+):
     """SIGTERM to the process, or Ctrl-C, which a terminal sends to the whole group."""
     tasks = ("--tasks", "login-user", "--seeds", "6", "--no-baselines")
     command = [sys.executable, "-m", "recipes.cli", "benchmark", *tasks, "--name", "s"]
@@ -167,9 +160,7 @@ def test_a_signal_closes_the_browser_keeps_every_step_and_counts_as_nobodys_fail
     assert pages.causes.known(pages.archive.run("s"), contents).failures == 0
 
 
-def test_a_preview_says_what_would_be_played_and_plays_nothing(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_preview_says_what_would_be_played_and_plays_nothing(folder, capsys):
     assert cli.main(["benchmark", "--tasks", "all", "--seeds", "3", "--preview", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)["preview"]
     assert (facts["tasks"], facts["episodes"]) == (125, 375)
@@ -193,24 +184,20 @@ def test_a_preview_says_what_would_be_played_and_plays_nothing(
     ],
 )
 def test_a_mistake_is_answered_with_a_sentence_and_leaves_nothing_behind(
-    folder: Path, capsys: pytest.CaptureFixture[str], asked: list[str], answer: str
-) -> None:
+    folder, capsys, asked, answer
+):
     assert cli.main(["benchmark", *asked]) == Status.USAGE
     assert answer in capsys.readouterr().err
     assert list(folder.iterdir()) == []
 
 
-def test_a_run_to_go_on_with_that_is_not_there_is_named(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_to_go_on_with_that_is_not_there_is_named(folder, capsys):
     assert cli.main(["benchmark", "--resume", "nowhere"]) == Status.SETUP
     assert "is not a run folder" in capsys.readouterr().err
     assert list(folder.iterdir()) == []
 
 
-def test_a_run_of_another_recipe_is_not_resumed(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_of_another_recipe_is_not_resumed(folder, capsys):
     RunFolder.create(folder / "other", BenchmarkConfig(), ["webagent", "improve"])
     assert cli.main(["benchmark", "--resume", "other"]) == 3
     assert "is a run of another command" in capsys.readouterr().err
@@ -238,9 +225,7 @@ async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_the_work_after_it_has_cleaned_up(
-    number: signal.Signals, status: int
-) -> None:
+def test_a_signal_ends_the_work_after_it_has_cleaned_up(number, status):
     cleaned = []
     before = signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL
     signal.signal(number, before)  # a shell starts what it puts into the background without it

@@ -92,9 +92,7 @@ def test_every_setting_of_every_command_is_explained() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS))
-def test_the_flags_of_a_command_are_those_in_its_full_help(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_flags_of_a_command_are_those_in_its_full_help(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert cli.main([name, "--help-all"]) == 0
     shown = set(re.findall(r"--[a-z][\w.-]+", capsys.readouterr().out))
@@ -107,9 +105,7 @@ def test_the_flags_of_a_command_are_those_in_its_full_help(
 
 
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS))
-def test_help_shows_the_settings_that_matter_and_how_to_see_the_rest(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_shows_the_settings_that_matter_and_how_to_see_the_rest(name, capsys):
     options = list(options_of(load(cli.COMMANDS[name].settings)))
     assert cli.main([name, "--help"]) == 0
     text = capsys.readouterr().out
@@ -144,9 +140,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in text and command.summary in text for name, command in cli.COMMANDS.items())
 
 
-def test_no_command_and_an_unknown_one_are_wrong_command_lines(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_no_command_and_an_unknown_one_are_wrong_command_lines(capsys):
     assert cli.main([]) == Status.USAGE
     assert "usage" in capsys.readouterr().out
     assert cli.main(["docter"]) == Status.USAGE
@@ -157,28 +151,22 @@ def test_no_command_and_an_unknown_one_are_wrong_command_lines(
 
 
 @pytest.mark.parametrize("name", sorted(REPLACED))
-def test_an_earlier_command_is_answered_with_the_call_that_replaced_it(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_earlier_command_is_answered_with_the_call_that_replaced_it(name, capsys):
     assert cli.main([name, "runs/a", "--help"]) == Status.USAGE
     error = capsys.readouterr().err
     assert error == f"webagent: webagent {name} is gone; use {REPLACED[name]}\n"
     assert REPLACED[name].split()[1] in {*cli.COMMANDS, "--completion"}
 
 
-def test_a_recipe_is_given_the_rest_of_the_line_and_json_is_all_that_stdout_gets(
-    register: Callable[..., None], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_recipe_is_given_the_rest_of_the_line_and_json_is_all_that_stdout_gets(register, capfd):
     register(echo)
     assert cli.main(["echo", "a", "--b", "--json"]) == Status.FAILED
     assert json.loads(capfd.readouterr().out) == {"argv": ["a", "--b"]}
 
 
 def test_our_errors_are_one_sentence_and_have_a_traceback_for_debugging_alone(
-    register: Callable[..., None],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    register, capsys, monkeypatch
+):
     register(broken)
     monkeypatch.delenv("WEBAGENT_DEBUG", raising=False)
     assert cli.main(["broken", "runs/a"]) == Status.SETUP
@@ -223,12 +211,8 @@ def test_our_errors_are_one_sentence_and_have_a_traceback_for_debugging_alone(
     ],
 )
 def test_errors_are_json_too_with_a_status_by_their_kind_and_what_to_do_next(
-    register: Callable[..., None],
-    capsys: pytest.CaptureFixture[str],
-    function: Callable[..., CommandResult],
-    status: int,
-    facts: tuple[str, str, str],
-) -> None:
+    register, capsys, function, status, facts
+):
     register(function)
     assert cli.main([function.__name__, "a", "--json"]) == status
     out, err = capsys.readouterr()
@@ -236,9 +220,7 @@ def test_errors_are_json_too_with_a_status_by_their_kind_and_what_to_do_next(
     assert err.startswith(f"webagent: {facts[0]}\n")
 
 
-def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(
-    register: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(register, capsys):
     register(streaming)
     assert cli.main(["streaming", "--json"]) == 0
     out, err = capsys.readouterr()

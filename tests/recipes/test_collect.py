@@ -27,8 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.browser
 def test_episodes_are_kept_up_to_the_count_and_more_when_it_is_resumed_with_a_higher_one(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    folder, capsys
+):
     assert cli.main([*ASKED, "--count", "1"]) == Status.DONE
     assert Archive(folder / "runs").run("c").is_over(), "the viewer would call it interrupted"
     found = json.loads(capsys.readouterr().out)
@@ -43,9 +43,7 @@ def test_episodes_are_kept_up_to_the_count_and_more_when_it_is_resumed_with_a_hi
 
 
 @pytest.mark.browser
-def test_weights_of_the_program_stray_and_a_cap_on_steps_ends_it(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_weights_of_the_program_stray_and_a_cap_on_steps_ends_it(folder, capsys):
     BuiltinModel.create(0).save(folder / "weights")
     asked = [*ASKED, "--policy", "model:weights", "--random-share", "1", "--steps", "10"]
     cli.main(asked)
@@ -62,8 +60,8 @@ def test_two_processes_share_the_work(folder: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.browser
 def test_tasks_of_a_file_of_ones_own_are_played_and_their_answers_checked(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    folder, monkeypatch, capsys
+):
     (folder / "shop.html").write_text(PAGE)
     (folder / "tasks.toml").write_text(OWN.format(url=(folder / "shop.html").as_uri()))
     BuiltinModel.create(0).save(folder / "weights")
@@ -82,17 +80,13 @@ def test_tasks_of_a_file_of_ones_own_are_played_and_their_answers_checked(
         (["--tasks", "clik-test"], "did you mean click-test"),
     ],
 )
-def test_what_cannot_be_collected_is_a_wrong_command_line(
-    flags: list[str], said: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_collected_is_a_wrong_command_line(flags, said, folder, capsys):
     assert cli.main([*ASKED, *flags]) == Status.USAGE
     assert said in json.loads(capsys.readouterr().out)["error"]
     assert list(folder.iterdir()) == []
 
 
-def test_a_run_of_another_kind_is_not_resumed(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_of_another_kind_is_not_resumed(folder, capsys):
     RunFolder.create(folder / "b", BenchmarkConfig(), ["webagent", "benchmark"])
     assert cli.main(["collect", "--resume", "b"]) == Status.SETUP
     assert "a run of another command" in capsys.readouterr().err

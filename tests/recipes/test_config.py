@@ -55,9 +55,7 @@ def test_without_any_setting_the_defaults_hold() -> None:
     assert read() == Settings()
 
 
-def test_each_place_overrides_the_ones_below_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_place_overrides_the_ones_below_it(folder, monkeypatch):
     assert read("--preset", "demo").rounds == 7
     (folder / "webagent.toml").write_text("[loop]\nrounds = 11\n")
     assert read("--preset", "demo").rounds == 11
@@ -67,9 +65,7 @@ def test_each_place_overrides_the_ones_below_it(
     assert read("--preset", "demo", "--rounds", "13").rate == 0.1
 
 
-def test_a_preset_can_be_named_in_every_place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preset_can_be_named_in_every_place(folder, monkeypatch):
     assert read("--preset=demo") == Settings(preset="demo", rounds=7, rate=0.1)
     (folder / "webagent.toml").write_text('[loop]\npreset = "demo"\n')
     assert read() == Settings(preset="demo", rounds=7, rate=0.1)
@@ -95,9 +91,7 @@ def test_environment_text_becomes_the_type_of_its_field(monkeypatch: pytest.Monk
     assert settings == Settings(tasks=settings.tasks, quick=True, rate=0.001, resume=Path("runs/a"))
 
 
-def test_other_recipes_settings_are_left_alone(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_recipes_settings_are_left_alone(folder, monkeypatch):
     (folder / "webagent.toml").write_text("[doctor]\nanything = 1\n")
     monkeypatch.setenv("WEBAGENT_DOCTOR_ANYTHING", "1")
     assert read() == Settings()
@@ -123,9 +117,7 @@ def test_a_wrong_file_is_named_with_what_is_wrong(folder: Path, toml: str, expec
         read()
 
 
-def test_what_is_named_and_not_there_is_answered_with_the_close_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_named_and_not_there_is_answered_with_the_close_names(monkeypatch):
     with pytest.raises(SetupError, match=r"absent\.toml"):
         read("--config", "absent.toml")
     with pytest.raises(SetupError, match="unknown preset 'dmo'; did you mean demo"):
@@ -158,9 +150,7 @@ def test_a_wrong_flag_is_a_wrong_command_line_and_named(argv: tuple[str], expect
         read(*argv)
 
 
-def test_help_shows_the_field_docs_and_what_the_other_places_hold(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_shows_the_field_docs_and_what_the_other_places_hold(folder, capsys, monkeypatch):
     made = Command(
         "loop", "", "around", f"{__name__}:Settings", "", (), presets=f"{__name__}:PRESETS"
     )
@@ -208,9 +198,7 @@ def drive(*argv: str) -> Driving:
     return resolve(Driving, "drive", argv)
 
 
-def test_shared_settings_are_named_as_a_recipe_s_own_in_every_place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shared_settings_are_named_as_a_recipe_s_own_in_every_place(folder, monkeypatch):
     assert drive() == Driving(Speed(4))
     (folder / "webagent.toml").write_text('[drive]\ngear = 2\nlimit = "l.toml"\n')
     assert drive() == Driving(Speed(2, Path("l.toml")))

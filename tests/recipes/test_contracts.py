@@ -83,9 +83,7 @@ def test_violations_beyond_the_bound_end_the_run(play, more: str, steps: int) ->
         ("max_refusals = -1", "max_refusals is -1; expected 0 or more"),
     ],
 )
-def test_a_contract_that_cannot_be_is_named(
-    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_contract_that_cannot_be_is_named(text, said, tmp_path, capsys):
     (tmp_path / "g.toml").write_text(text)
     assert cli.main(["benchmark", "--guard", str(tmp_path / "g.toml"), "--preview"]) != Status.DONE
     assert said in " ".join(capsys.readouterr().err.split())

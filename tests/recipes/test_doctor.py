@@ -18,9 +18,7 @@ def only(findings: list[Finding], name: str) -> Finding:
 
 
 @pytest.mark.browser
-def test_a_ready_machine_is_found_ready(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ready_machine_is_found_ready(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     assert cli.main(["doctor", "--json", "--runs", str(tmp_path / "runs")]) == 0
     text = capsys.readouterr().out
@@ -32,16 +30,12 @@ def test_a_ready_machine_is_found_ready(
 
 
 @pytest.mark.browser
-def test_the_table_says_that_the_demo_can_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_says_that_the_demo_can_run(tmp_path, capsys):
     assert cli.main(["doctor", "--runs", str(tmp_path)]) == 0
     assert capsys.readouterr().out.endswith("The demo can run.\n")
 
 
-def test_a_chromium_that_is_not_there_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_chromium_that_is_not_there_is_missing(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("WEBAGENT_CHROMIUM", str(tmp_path / "no-such-chromium"))
     assert cli.main(["doctor", "--runs", str(tmp_path)]) == 3
     text = capsys.readouterr().out
@@ -57,9 +51,7 @@ def test_a_chromium_that_is_not_there_is_missing(
         ("No usable sandbox! If this is a Debian system, see its manual", "user namespaces"),
     ],
 )
-def test_a_chromium_that_does_not_start_is_told_in_its_own_words(
-    words: str, remedy: str, tmp_path: Path
-) -> None:
+def test_a_chromium_that_does_not_start_is_told_in_its_own_words(words, remedy, tmp_path):
     broken = tmp_path / "chromium"
     broken.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 127\n")
     broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
@@ -74,9 +66,7 @@ def test_a_package_that_is_not_installed_is_missing() -> None:
     assert (finding.ok, finding.needed, finding.remedy) == (False, True, "run scripts/setup")
 
 
-def test_without_what_learning_needs_agents_can_still_run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_what_learning_needs_agents_can_still_run(capsys, monkeypatch):
     lacking = [doctor.python(), doctor.installed("no-such-package", learning=True)]
     monkeypatch.setattr(doctor, "examine", lambda runs: lacking)
     assert cli.main(["doctor", "--json"]) == 0
@@ -88,9 +78,7 @@ def test_without_what_learning_needs_agents_can_still_run(
     assert "Agents can run with a model behind a server" in text
 
 
-def test_a_driver_that_lacks_a_library_is_told_in_its_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_driver_that_lacks_a_library_is_told_in_its_own_words(tmp_path, monkeypatch):
     assert doctor.playwright_driver().ok
     node = tmp_path / "node"
     node.write_text("#!/bin/sh\necho 'node: libatomic.so.1: cannot open' >&2\nexit 127\n")

@@ -120,9 +120,7 @@ def test_a_task_of_ones_own_is_an_environment_too(page_task: Callable[..., Task]
 
 
 @pytest.mark.site
-def test_a_task_on_a_site_finds_it_in_its_first_state(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_task_on_a_site_finds_it_in_its_first_state(tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
     monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
     task = Task(

@@ -38,9 +38,7 @@ ODD = Made(
 )
 
 
-def test_a_run_gets_a_table_a_file_and_a_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_gets_a_table_a_file_and_a_sentence(tmp_path, capsys):
     cases = all_cases()
     run = stored(tmp_path, *cases)
     assert cli.main(["report", str(run), "--failures"]) == 0
@@ -52,9 +50,7 @@ def test_a_run_gets_a_table_a_file_and_a_sentence(
     assert {row["cause"] for row in result["summary"]["causes"]} >= {"guard", "memory"}
 
 
-def test_the_result_is_printed_as_json_and_a_phase_can_be_chosen(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_result_is_printed_as_json_and_a_phase_can_be_chosen(tmp_path, capsys):
     run = stored(tmp_path, *all_cases()[:3])
     assert cli.main(["report", str(run), "--failures", "--json", "--phase", "evaluate"]) == 0
     assert json.loads(capsys.readouterr().out)["episodes"] == 3
@@ -89,12 +85,8 @@ def test_a_run_without_failures_has_nothing_to_fix(tmp_path: Path) -> None:
 
 
 def test_what_rules_cannot_tell_is_asked_of_a_model(
-    tmp_path: Path,
-    chat_server,
-    behave,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    tmp_path, chat_server, behave, monkeypatch, capsys
+):
     run = stored(tmp_path, ODD)
     assert cli.main(["report", str(run), "--failures"]) == 0
     assert "1 could not be put down to anything" in capsys.readouterr().out

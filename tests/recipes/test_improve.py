@@ -106,9 +106,7 @@ answer = "{name}"
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(tmp_path, capsys):
     """With a file of proposals, one of which copies a task that is held out."""
     names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
     own = tmp_path / "own.toml"
@@ -136,9 +134,7 @@ def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
 
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_all_arms_run_and_are_summarised(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_arms_run_and_are_summarised(tmp_path, capsys):
     judge = tmp_path / "judge.py"
     judge.write_text(LENIENT)
     arguments = ["--runs", str(tmp_path), "--name", "run", "--arms", "all", *SMALL]
@@ -168,9 +164,7 @@ def test_all_arms_run_and_are_summarised(
 
 
 @pytest.mark.very_slow
-def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_path, monkeypatch):
     def run_here(
         jobs: Sequence[Job], work: Callable[..., None], workers: int, say: Callable[..., None]
     ) -> None:
@@ -219,12 +213,7 @@ def test_the_arm_that_practises_begins_before_the_control(tmp_path: Path) -> Non
         ({"observation": "cropped"}, "webagent: unknown observation 'cropped'; known: "),
     ],
 )
-def test_a_run_that_needs_what_was_removed_is_not_resumed(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    settings: dict[str, object],
-    complaint: str,
-) -> None:
+def test_a_run_that_needs_what_was_removed_is_not_resumed(tmp_path, capsys, settings, complaint):
     run = RunFolder.create(tmp_path / "run", ImproveConfig(), ["webagent", "improve"]).path
     file = json.loads((run / "run.json").read_text())
     file["config"] |= settings

@@ -41,9 +41,7 @@ def improve(runs: Path, *more: str) -> list[str]:
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_examples_of_the_demonstrations_are_shown_from_then_on(
-    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_of_the_demonstrations_are_shown_from_then_on(tmp_path, chat_server, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(needs_examples)
     assert cli.main(improve(tmp_path)) == 0
@@ -63,8 +61,8 @@ def test_examples_of_the_demonstrations_are_shown_from_then_on(
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_another_process_is_helped_by_what_one_has_learnt(
-    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, chat_server, monkeypatch, capsys
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(needs_examples)
     collect = ["collect", "--tasks", "click-test", "--seeds", "1", "--runs", str(tmp_path)]
@@ -85,9 +83,7 @@ def test_another_process_is_helped_by_what_one_has_learnt(
 @pytest.mark.browser
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
-def test_a_cap_ends_the_run_and_a_higher_one_goes_on(
-    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cap_ends_the_run_and_a_higher_one_goes_on(tmp_path, chat_server, monkeypatch, capsys):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(needs_examples)
     assert cli.main(improve(tmp_path, "--max-tokens-total", "300")) != 0
@@ -105,8 +101,8 @@ def test_a_cap_ends_the_run_and_a_higher_one_goes_on(
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_cost(
-    tmp_path: Path, chat_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, chat_server, monkeypatch, capsys
+):
     """Policy, judge and proposer behind one server; a proposal that copies a held-out task."""
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
@@ -152,13 +148,7 @@ def test_a_round_says_who_proposed_who_judged_what_was_learnt_from_and_what_it_c
         (["--proposer", "endpoint", "--propose", "0"], "--propose 0: at least 1 is needed"),
     ],
 )
-def test_settings_that_cannot_be_are_named(
-    tmp_path: Path,
-    more: list[str],
-    complaint: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_settings_that_cannot_be_are_named(tmp_path, more, complaint, capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # nobody is asked
     assert cli.main(improve(tmp_path, *more)) == 2
     assert complaint in " ".join(capsys.readouterr().err.split())

@@ -12,7 +12,6 @@ import pytest
 
 from recipes import cli
 from tests.fakes import tiny_models
-from tests.fakes.chat_server import ChatServer
 from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import finished, kill_at_random, played
 from webagent.agent.asking import Asking
@@ -79,8 +78,8 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_webevolver_trains_one_language_model_on_episodes_in_its_own_world(
-    base: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    base, chat_server, monkeypatch
+):
     """It acts and predicts pages; what real episodes are judged by judges the imagined ones."""
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(play_roles())
@@ -113,9 +112,7 @@ def test_webevolver_trains_one_language_model_on_episodes_in_its_own_world(
 @pytest.mark.very_slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("objective", ["dpo", "grpo"])
-def test_every_objective_goes_round(
-    base: Path, objective: str, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_objective_goes_round(base, objective, chat_server, monkeypatch):
     """By the verdicts of a judge that is named, on groups that begin in the same state."""
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(play_roles())
@@ -174,9 +171,7 @@ def test_a_killed_run_comes_to_the_same_weights(base: Path) -> None:
 
 @pytest.mark.very_slow
 @pytest.mark.timeout(1800)
-def test_rounds_collected_beside_trainings_come_to_the_same_weights_after_a_kill(
-    base: Path,
-) -> None:
+def test_rounds_collected_beside_trainings_come_to_the_same_weights_after_a_kill(base):
     """By weights one round older, as their steps say."""
     more = ["--arms", "none", "self", "--rounds", "3", "--evaluate-every", "3"]
     more += ["--async-rounds", "1", "--checkpoint-every", "1"]
@@ -237,17 +232,13 @@ def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base:
         ),
     ],
 )
-def test_what_cannot_be_improved_is_named(
-    base: Path, more: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_improved_is_named(base, more, complaint, capsys):
     assert cli.main(improve(base, "run", *more)) == 2
     assert complaint in " ".join(capsys.readouterr().err.split())
     assert not (base.parent / "run").exists()
 
 
-def test_weights_of_another_role_are_refused_by_name(
-    base: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_weights_of_another_role_are_refused_by_name(base, capsys):
     (base / "role.json").write_text('{"role": "world"}')
     assert cli.main(improve(base, "run")) == 2
     said = " ".join(capsys.readouterr().err.split())

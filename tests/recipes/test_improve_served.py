@@ -112,9 +112,7 @@ def test_a_run_whose_server_was_killed_goes_on_at_another(base: Path) -> None:
         ),
     ],
 )
-def test_what_a_server_cannot_do_is_named_before_anything_is_done(
-    base: Path, more: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_server_cannot_do_is_named_before_anything_is_done(base, more, complaint, capsys):
     with serving_weights(base) as server:
         flags = [server.url if each == "URL" else each for each in more]
         assert cli.main(improve(base, "run", *flags)) == 2
@@ -123,9 +121,7 @@ def test_what_a_server_cannot_do_is_named_before_anything_is_done(
 
 
 @pytest.mark.slow
-def test_a_server_that_keeps_no_grammar_is_refused_for_constrained_replies(
-    base: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_server_that_keeps_no_grammar_is_refused_for_constrained_replies(base, capsys):
     with serving_weights(base, grammars=False) as server:
         assert cli.main(improve(base, "run", "--lora", "4", "--server", server.url)) == 3
     said = " ".join(capsys.readouterr().err.split())

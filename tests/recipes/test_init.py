@@ -11,8 +11,8 @@ from loop.flat import flat
 from recipes import cli
 from recipes.commands import load
 from recipes.settings import resolve
-from tests.apps.record.conftest import Server, site
-from tests.fakes.chat_server import Behave, ChatServer
+from tests.apps.record.conftest import site
+from tests.fakes.chat_server import Behave
 from webagent.guard import Guard
 
 __all__ = ["site"]
@@ -25,9 +25,7 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]
     return lambda *more: cli.main(["init", *more])
 
 
-def test_every_file_of_the_starter_is_read_by_whoever_reads_such_files(
-    begin: Callable[..., int], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_file_of_the_starter_is_read_by_whoever_reads_such_files(begin, capsys):
     assert begin("--model", "anthropic/big-1") == 0
     said = capsys.readouterr().out
     assert "cp .env.example .env    # and put ANTHROPIC_API_KEY in" in said
@@ -41,9 +39,7 @@ def test_every_file_of_the_starter_is_read_by_whoever_reads_such_files(
     assert Path(".env.example").is_file()
 
 
-def test_nothing_is_overwritten(
-    begin: Callable[..., int], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_overwritten(begin, capsys):
     Path("tasks.toml").write_text("mine")
     assert begin() == 2
     assert "tasks.toml already exists" in capsys.readouterr().err
@@ -51,13 +47,7 @@ def test_nothing_is_overwritten(
 
 
 @pytest.mark.browser
-def test_the_starter_runs_as_it_stands(
-    begin: Callable[..., int],
-    site: Server,
-    chat_server: ChatServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_starter_runs_as_it_stands(begin, site, chat_server, monkeypatch, capsys):
     monkeypatch.setenv("OLLAMA_HOST", chat_server.url.removesuffix("/v1"))
     site.pages["/"] = "<title>Example</title><h1>Example Domain</h1>"
     begin()

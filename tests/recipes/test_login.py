@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from io import StringIO
-from pathlib import Path
 
 import pytest
 
@@ -25,11 +24,8 @@ async def site() -> AsyncIterator[Site]:
 
 @pytest.mark.browser
 async def test_a_login_is_saved_listed_and_refused_when_there_is_none(
-    site: Site,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    site, tmp_path, monkeypatch, capsys
+):
     import asyncio
 
     monkeypatch.setenv("WEBAGENT_LOGINS", str(tmp_path))

@@ -43,9 +43,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatSer
 
 
 @pytest.mark.browser
-def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(
-    capsys: pytest.CaptureFixture[str], served: Path
-) -> None:
+def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(capsys, served):
     world = ["--world", "endpoint:worldly", "--name", "l"]
     assert cli.main([*BENCHMARK, *world]) == Status.DONE
     shown = capsys.readouterr()
@@ -72,8 +70,8 @@ def test_a_model_behind_a_server_is_asked_what_each_candidate_leads_to(
     ],
 )
 def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_played(
-    flags: list[str], said: str, capsys: pytest.CaptureFixture[str], served: Path
-) -> None:
+    flags, said, capsys, served
+):
     arms = ["improve", "--tasks", "click-test-2", "--arms", "lookahead", "--name", "never"]
     assert cli.main([*arms, *flags]) != 0
     assert said in capsys.readouterr().err
@@ -95,9 +93,7 @@ def test_arms_that_would_look_ahead_by_nobody_are_refused_before_anything_is_pla
         (["--policy", "oracle", "--lookahead-by", "rules"], "a world model is pointless"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_before_anything_is_played(
-    flags: list[str], said: str, capsys: pytest.CaptureFixture[str], served: Path
-) -> None:
+def test_what_cannot_be_asked_is_refused_before_anything_is_played(flags, said, capsys, served):
     (served / "empty").mkdir()
     BuiltinModel.create(0).save(served / "weights")
     write_role(served / "weights", "policy")
@@ -116,9 +112,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_played(
         ({"world": "map"}, 1),
     ],
 )
-def test_a_language_model_is_asked_as_far_ahead_as_its_pages_matter(
-    flags: dict[str, Any], steps: int
-) -> None:
+def test_a_language_model_is_asked_as_far_ahead_as_its_pages_matter(flags, steps):
     assert WorldChoice(**flags).steps_ahead == steps
 
 

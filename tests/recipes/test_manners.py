@@ -48,18 +48,14 @@ def test_an_address_without_a_scheme_is_told_with_the_likely_one(url: str, meant
 
 
 @pytest.mark.parametrize("name", ["../elsewhere", "/tmp/x", "a/b", "..", ".hidden"])
-def test_a_name_stays_among_the_runs(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_name_stays_among_the_runs(name, folder, capsys):
     line = ["benchmark", "own", "--files", "tasks.toml", "--policy", "endpoint", "--model"]
     assert cli.main([*line, "ollama/m", "--name", name]) == 2
     assert "is no name of a folder" in capsys.readouterr().err
     assert [path.name for path in folder.iterdir()] == ["tasks.toml"]
 
 
-def test_a_start_without_a_key_leaves_no_folder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_start_without_a_key_leaves_no_folder(folder, monkeypatch, capsys):
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
     line = ["benchmark", "own", "--files", "tasks.toml", "--policy", "endpoint", "--model"]
     assert cli.main([*line, "groq/m", "--name", "b"]) == 3
@@ -105,9 +101,7 @@ def test_ctrl_c_ends_a_command_that_a_script_started_behind_it() -> None:
     process.stdout.close()
 
 
-def test_what_a_run_lacks_is_said_in_a_sentence(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_run_lacks_is_said_in_a_sentence(folder, capsys):
     begun = Trajectory("e-1", Task("a/b@1", "https://shop.example/", goal="Buy."))
     with Store.open(folder / "runs/r", create=True) as store:
         store.begin(begun)
@@ -119,9 +113,7 @@ def test_what_a_run_lacks_is_said_in_a_sentence(
     assert "no episode has a verdict yet" in capsys.readouterr().out
 
 
-def test_a_recording_that_cannot_begin_leaves_no_folder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_recording_that_cannot_begin_leaves_no_folder(folder, monkeypatch, capsys):
     monkeypatch.setenv("WEBAGENT_CHROMIUM", str(folder / "none"))
     assert cli.main(["record", "https://shop.example/", "--goal", "Buy."]) == Status.SETUP
     assert "none" in capsys.readouterr().err

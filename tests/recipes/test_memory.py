@@ -21,9 +21,7 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_a_run_without_a_memory_says_how_to_build_one(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_without_a_memory_says_how_to_build_one(run, capsys):
     assert cli.main(["memory", str(run)]) != 0
     assert f"webagent memory {run} --rebuild" in capsys.readouterr().err
 
@@ -35,9 +33,7 @@ def test_a_memory_is_built_shown_and_kept(run: Path, capsys: pytest.CaptureFixtu
     assert "look-up: 6" in capsys.readouterr().out
 
 
-def test_an_episode_is_explained_without_its_own_cases(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_episode_is_explained_without_its_own_cases(run, capsys):
     assert cli.main(["memory", str(run), "--rebuild"]) == 0
     capsys.readouterr()
     assert cli.main(["memory", str(run), "e0", "--step", "2"]) == 0

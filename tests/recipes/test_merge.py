@@ -79,9 +79,7 @@ def test_repeats_of_an_array_are_one_run_with_its_interval(tmp_path: Path) -> No
         ({"tasks": ("click-test-2",)}, "differ in split.json"),
     ],
 )
-def test_runs_of_other_settings_are_refused(
-    settings: dict[str, object], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_of_other_settings_are_refused(settings, said, tmp_path, capsys):
     first, other = make_run(tmp_path, 0, 1), tmp_path / "other"
     task = {**settings, "tasks": settings.get("tasks", CONFIG.selection.tasks)}
     if "tasks" in settings:
@@ -95,9 +93,7 @@ def test_runs_of_other_settings_are_refused(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "repeat-0"]
 
 
-def test_a_repeat_that_two_hold_or_that_is_not_finished_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repeat_that_two_hold_or_that_is_not_finished_is_refused(tmp_path, capsys):
     first, same = make_run(tmp_path, 0, 1), make_run(tmp_path / "other", 0, 1)
     assert merge(first, same) == 3
     assert "both hold repeat 0" in capsys.readouterr().err

@@ -2,13 +2,11 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
 from benchmarks.fossil.site import site
 from perf.presets import PLAYED, play_preset
-from tests.fakes.chat_server import ChatServer
 from tests.fakes.roles import play_roles
 
 pytestmark = [
@@ -22,8 +20,8 @@ pytestmark = [
 
 @pytest.mark.parametrize("name", PLAYED)
 def test_a_preset_goes_on_after_a_kill_and_says_what_each_round_was_made_of(
-    name: str, tmp_path: Path, chat_server: ChatServer
-) -> None:
+    name, tmp_path, chat_server
+):
     chat_server.will(play_roles())
     played = play_preset(name, tmp_path, chat_server.url)
     assert played.kept and played.killed_at > 0

@@ -65,9 +65,7 @@ def serves(chat_server, behave, monkeypatch: pytest.MonkeyPatch):
     return will
 
 
-def test_proposals_are_made_sifted_counted_and_kept(
-    tmp_path: Path, serves, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_proposals_are_made_sifted_counted_and_kept(tmp_path, serves, capsys):
     goals = ("What is the price of Dune?", "Buy a lamp.", "Explore the shop.", "Who wrote Emma?")
     serves(reply(*goals), verdict(True, False))
     assert cli.main(asked(tmp_path)) == 0
@@ -82,9 +80,7 @@ def test_proposals_are_made_sifted_counted_and_kept(
     assert (row["made"], row["untried"], row["taken"]) == (4, 1, 0)
 
 
-def test_a_run_that_is_resumed_asks_nothing_again(
-    tmp_path: Path, serves, chat_server, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_is_resumed_asks_nothing_again(tmp_path, serves, chat_server, capsys):
     serves(reply("What is the price of Dune?"), verdict(True))
     assert cli.main(asked(tmp_path)) == 0
     before, count = (tmp_path / "p" / "proposals.jsonl").read_text(), len(chat_server.requests)
@@ -95,9 +91,7 @@ def test_a_run_that_is_resumed_asks_nothing_again(
     assert json.loads(capsys.readouterr().out)["sources"][0]["made"] == 1
 
 
-def test_it_stops_at_its_cap_and_goes_on_from_there(
-    tmp_path: Path, serves, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_stops_at_its_cap_and_goes_on_from_there(tmp_path, serves, capsys):
     serves(reply("What is the price of Dune?"), verdict(True))
     assert cli.main(asked(tmp_path, "--max-tokens-total", "1")) == 4
     assert "stopped before its end" in capsys.readouterr().err
@@ -107,9 +101,7 @@ def test_it_stops_at_its_cap_and_goes_on_from_there(
     assert len(read_records(tmp_path / "p" / "proposals.jsonl")) == 1
 
 
-def test_replies_that_cannot_be_read_are_counted(
-    tmp_path: Path, serves, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replies_that_cannot_be_read_are_counted(tmp_path, serves, capsys):
     serves("I would rather not.", "No.")
     assert cli.main(asked(tmp_path)) == 1
     told = capsys.readouterr().out
@@ -186,9 +178,7 @@ def _body(request: object) -> dict[str, object]:
         (["--max-cost", "5"], "price of 'm' is not known"),
     ],
 )
-def test_what_cannot_be_done_is_said_before_anything_is_spent(
-    tmp_path: Path, more: list[str], problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_done_is_said_before_anything_is_spent(tmp_path, more, problem, capsys):
     assert cli.main(asked(tmp_path, *more)) == 2
     assert problem in capsys.readouterr().err
     assert not (tmp_path / "p").exists()
@@ -202,8 +192,8 @@ def test_a_preview_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.slow
 def test_a_model_with_random_weights_in_this_process_is_asked_and_its_noise_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, capsys
+):
     weights = tiny_models.causal(tmp_path / "tiny")
     usual = ["--pages", "0", "--name", "p", "--runs", str(tmp_path), "--max-tokens", "24"]
     local = ["--policy", f"local:{weights}", "--count", "3"]

@@ -98,9 +98,7 @@ def test_what_pages_and_commands_say_is_shown_as_text(read: Reader) -> None:
     assert META.command in read.text
 
 
-def test_the_first_heading_is_the_sentence_that_the_interval_allows(
-    read: Reader, store: Store
-) -> None:
+def test_the_first_heading_is_the_sentence_that_the_interval_allows(read, store):
     assert format_headline(summarize(store, META)) in words(read)
 
 
@@ -161,9 +159,7 @@ def test_the_head_of_a_table_has_as_many_cells_as_its_rows(read: Reader, store: 
         assert len(hidden) == sum("forest-cell" in cell for cell in rows[0])
 
 
-def test_a_curve_never_runs_backwards_while_arms_and_repeats_stand_at_different_rounds(
-    store: Store,
-) -> None:
+def test_a_curve_never_runs_backwards_while_arms_and_repeats_stand_at_different_rounds(store):
     fill(store, {("none", 0): 0.3, ("self", 1): 0.5, ("self", 2): 0.6, ("imagined", 1): 0.4})
     slow = Provenance(arm="self", repeat=0, round=3, phase="collect")
     store.add(episode(slow, "click-link", 50, False))  # repeat 1 has not come as far
@@ -196,9 +192,7 @@ def test_without_real_steps_the_axis_counts_rounds(store: Store) -> None:
     assert ">round</text>" in format_page(summary)
 
 
-def test_a_table_speaks_of_steps_only_where_something_was_learnt_from_them(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_speaks_of_steps_only_where_something_was_learnt_from_them(store, capsys):
     fill(store, {("oracle", 0): 1.0}, repeats=1)
     summary = summarize(store, META)
     print_summary(summary)
@@ -222,9 +216,7 @@ def test_a_benchmark_has_no_curve_and_still_a_page(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("benchmark", "is_told"), [("miniwob@1", True), ("oscar@1", False)])
-def test_the_lenient_rule_is_told_where_the_benchmark_has_one(
-    store: Store, capsys: pytest.CaptureFixture[str], benchmark: str, is_told: bool
-) -> None:
+def test_the_lenient_rule_is_told_where_the_benchmark_has_one(store, capsys, benchmark, is_told):
     fill(store, {("oracle", 0): 1.0}, repeats=1)
     summary = summarize(store, replace(META, benchmark=benchmark))
     print_summary(summary)
@@ -247,9 +239,7 @@ def test_an_episode_with_broken_text_can_still_be_written(store: Store, tmp_path
     assert "half \\ud83d \N{REPLACEMENT CHARACTER} pair" in written.read_text(encoding="utf-8")
 
 
-def test_the_report_can_be_written_again_from_its_run_folder(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_can_be_written_again_from_its_run_folder(store, capsys):
     fill(store, RATES, repeats=2)
     write_summary(summarize(store, META), store.folder)
     assert cli.main(["report", str(store.folder)]) == 0
@@ -258,9 +248,7 @@ def test_the_report_can_be_written_again_from_its_run_folder(
     assert not list(store.folder.glob(".report*"))
 
 
-def test_a_folder_that_is_no_run_gets_no_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_is_no_run_gets_no_report(tmp_path, capsys):
     assert cli.main(["report", str(tmp_path)]) == 3
     assert "is not a run folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -25,8 +25,8 @@ def run_of(folder: Path, rates: dict[tuple[str, int], float]) -> Path:
 
 @pytest.mark.browser
 async def test_the_page_loads_with_the_network_off_asks_for_nothing_and_complains_of_nothing(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     run = run_of(tmp_path / "run", {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7})
     file = tmp_path / "elsewhere" / "sent.html"
     file.parent.mkdir()

@@ -35,9 +35,7 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatSer
 
 
 @pytest.mark.browser
-def test_a_task_in_other_words_is_restated_and_the_run_says_so(
-    capsys: pytest.CaptureFixture[str], chat_server: ChatServer, policy: str
-) -> None:
+def test_a_task_in_other_words_is_restated_and_the_run_says_so(capsys, chat_server, policy):
     reply = '{"request": 1, "goal": "Put the \\"Mug\\" into the cart"}'
     chat_server.will(Behave.reply(reply))
     address = Path("shop.html").resolve().as_uri()
@@ -67,9 +65,7 @@ def test_a_task_in_other_words_is_restated_and_the_run_says_so(
         ),
     ],
 )
-def test_what_cannot_be_restated_is_refused_before_anything_is_played(
-    flags: list[str], said: str, capsys: pytest.CaptureFixture[str], policy: str
-) -> None:
+def test_what_cannot_be_restated_is_refused_before_anything_is_played(flags, said, capsys, policy):
     assert policy
     assert cli.main(["benchmark", *flags]) == Status.USAGE
     assert said in " ".join(capsys.readouterr().err.split())

@@ -36,9 +36,7 @@ def test_what_is_not_named_stays_as_it_was_begun():
         (("--rounds", "2", "--tasks", "click-test"), {"rounds": 2}),
     ],
 )
-def test_memory_places_and_caps_may_change_and_the_same_may_be_said_again(
-    flags: tuple[str, ...], found: dict[str, object]
-):
+def test_memory_places_and_caps_may_change_and_the_same_may_be_said_again(flags, found):
     for path, expected in found.items():
         value: object = resumed(*flags)
         for name in path.split("."):
@@ -61,9 +59,7 @@ def test_every_other_flag_is_refused_by_name(flags: tuple[str, ...], complaint: 
         resumed(*flags)
 
 
-def test_caps_in_a_file_are_taken_and_its_other_settings_are_not(
-    tmp_path, monkeypatch: pytest.MonkeyPatch
-):
+def test_caps_in_a_file_are_taken_and_its_other_settings_are_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     begun = resolve(BenchmarkConfig, "benchmark", ())
     (tmp_path / "webagent.toml").write_text("[benchmark]\nmax_cost = 4\nseeds = 7\n")

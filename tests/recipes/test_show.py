@@ -45,9 +45,7 @@ def play(chat_server: ChatServer, tmp_path: Path) -> Callable[[], object]:
     return run
 
 
-async def test_everything_sent_and_said_is_kept_with_its_step(
-    chat_server: ChatServer, play: Callable, tmp_path: Path
-) -> None:
+async def test_everything_sent_and_said_is_kept_with_its_step(chat_server, play, tmp_path):
     chat_server.will(
         Behave.status(500, message="CUDA out of memory"),
         Behave.reply(GARBAGE),
@@ -121,9 +119,7 @@ def test_an_exchange_reads_as_a_conversation() -> None:
     )
 
 
-def test_several_episodes_are_listed_and_failures_have_their_causes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_episodes_are_listed_and_failures_have_their_causes(tmp_path, capsys):
     Store.open(tmp_path / "empty", create=True).close()
     assert cli.main(["show", str(tmp_path / "empty")]) == 2
     assert "0 episodes" in capsys.readouterr().err

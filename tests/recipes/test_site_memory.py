@@ -72,8 +72,8 @@ def test_examples_alone_need_no_model(tmp_path: Path, capsys) -> None:
 
 
 def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_checks(
-    tmp_path: Path, chat_server, behave, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+    tmp_path, chat_server, behave, monkeypatch, capsys
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("There is nothing to learn here."))
     run = a_run(tmp_path)
@@ -96,13 +96,7 @@ def test_the_verdicts_of_a_judge_that_is_named_are_believed_in_place_of_the_chec
         ("train", ("--policy", "oracle"), "--policy oracle is no language model"),
     ],
 )
-def test_what_cannot_be_learnt_from_is_named(
-    tmp_path: Path,
-    split: str,
-    flags: tuple[str, ...],
-    complaint: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_cannot_be_learnt_from_is_named(tmp_path, split, flags, complaint, capsys):
     run = a_run(tmp_path, split)
     assert cli.main(["memory", str(run), "--site-memory", str(tmp_path / "h"), *flags]) != 0
     assert complaint in " ".join(capsys.readouterr().err.split())

@@ -180,9 +180,7 @@ def test_a_port_in_use_is_named(folder, capsys):
         claimed.release()
 
 
-def test_files_that_the_site_removes_meanwhile_are_not_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_the_site_removes_meanwhile_are_not_measured(tmp_path, monkeypatch):
     (tmp_path / "site.db").write_text("12345")
     (tmp_path / "site.db-wal").touch()
 

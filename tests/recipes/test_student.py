@@ -54,9 +54,7 @@ def found(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 @pytest.mark.browser
-def test_the_student_takes_over_and_its_folder_is_measured(
-    capsys: pytest.CaptureFixture[str], chat_server: ChatServer
-) -> None:
+def test_the_student_takes_over_and_its_folder_is_measured(capsys, chat_server):
     collect = [*COLLECT, "--student", "builtin", "--seeds", "8"]
     assert cli.main([*collect, "--name", "c"]) == Status.DONE
     row = found(capsys)["student"][0]
@@ -75,8 +73,8 @@ def test_the_student_takes_over_and_its_folder_is_measured(
 @pytest.mark.browser
 @pytest.mark.slow
 def test_a_server_that_dies_costs_nothing_that_was_learnt_and_a_resumed_run_goes_on(
-    capsys: pytest.CaptureFixture[str], chat_server: ChatServer, served: Path
-) -> None:
+    capsys, chat_server, served
+):
     chat_server.will(presses, presses, Behave.status(401))
     collect = [*COLLECT, "--student", "builtin", "--student-confidence", "1", "--name", "c"]
     cli.main([*collect, "--seeds", "4"])
@@ -100,8 +98,8 @@ def test_a_server_that_dies_costs_nothing_that_was_learnt_and_a_resumed_run_goes
     ],
 )
 def test_what_cannot_be_a_student_is_refused_by_name_before_anything_is_played(
-    flags: list[str], said: str, capsys: pytest.CaptureFixture[str], served: Path
-) -> None:
+    flags, said, capsys, served
+):
     BuiltinModel.create(0).save(served / "weights")
     write_role(served, "world")
     Student().save(served / "empty")
@@ -113,9 +111,7 @@ def test_what_cannot_be_a_student_is_refused_by_name_before_anything_is_played(
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_loop_keeps_a_student_for_every_round_and_tells_what_it_took_over(
-    capsys: pytest.CaptureFixture[str], served: Path
-) -> None:
+def test_the_loop_keeps_a_student_for_every_round_and_tells_what_it_took_over(capsys, served):
     improve = [
         *("improve", "--policy", "endpoint", "--model", "served", "--student", "builtin"),
         *("--tasks", "click-test", "--demonstrations", "2", "--json"),
@@ -132,9 +128,7 @@ def test_the_loop_keeps_a_student_for_every_round_and_tells_what_it_took_over(
 
 
 @pytest.mark.browser
-def test_a_run_keeps_what_its_student_learnt_for_the_next_one(
-    capsys: pytest.CaptureFixture[str], served: Path, chat_server: ChatServer
-) -> None:
+def test_a_run_keeps_what_its_student_learnt_for_the_next_one(capsys, served, chat_server):
     (served / "shop.html").write_text(
         "<title>Shop</title><button onclick=\"this.after('Bought')\">Buy</button>"
     )

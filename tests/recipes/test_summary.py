@@ -88,9 +88,7 @@ def test_success_is_counted_by_arm_round_and_task_as_the_frozen_judge_said(store
     assert only["endings"] == {"task over": 4}
 
 
-def test_tasks_without_demonstrations_are_told_apart_as_each_repeat_drew_them(
-    store: Store,
-) -> None:
+def test_tasks_without_demonstrations_are_told_apart_as_each_repeat_drew_them(store):
     split = TaskSplit("seed", TASKS, TASKS)
     meta = replace(META, tasks_by_use=split, withhold=1 / len(TASKS))
     untaught = [split.withhold(meta.withhold, repeat) for repeat in range(4)]
@@ -193,9 +191,7 @@ def test_arms_are_compared_at_the_last_round_that_both_have(store: Store) -> Non
     assert found["lookahead", "self"]["difference"] == 0
 
 
-def test_failures_outside_the_agent_and_abstentions_are_counted_and_never_scored(
-    store: Store,
-) -> None:
+def test_failures_outside_the_agent_and_abstentions_are_counted_and_never_scored(store):
     place = Provenance(arm="none", phase="evaluate")
     lost = replace(episode(replace(place, index=1), "click-link", 1, True), id="lost-1")
     cut = replace(episode(replace(place, index=0), "click-link", 0, True), id="cut-1")
@@ -275,9 +271,7 @@ def test_a_folder_without_a_summary_is_said_plainly(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_difference_is_told_only_where_the_interval_leaves_zero_out(
-    found: tuple[float, float, float], sentence: str
-) -> None:
+def test_a_difference_is_told_only_where_the_interval_leaves_zero_out(found, sentence):
     assert format_difference("a", "b", Interval(*found)) == sentence
 
 

@@ -1,14 +1,10 @@
 """What `webagent train` says while it goes on."""
 
-import pytest
-
 from recipes import train
 from tests.fakes.clock import replace_clock
 
 
-def test_a_training_tells_how_long_it_will_take(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_training_tells_how_long_it_will_take(monkeypatch, capsys):
     now = iter([1000.0, 1060.0, 1061.0, 1120.0])
     replace_clock(monkeypatch, train, lambda: next(now))
     progress = train._Progress()

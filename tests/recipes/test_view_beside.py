@@ -1,6 +1,5 @@
 """`improve --view`: the viewer answers while a run is in progress, and is gone after it."""
 
-from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -11,9 +10,7 @@ from tests.fakes.run import fill
 from webagent.store import Store
 
 
-def test_a_run_in_progress_can_be_viewed_until_its_end(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_in_progress_can_be_viewed_until_its_end(tmp_path, capsys):
     with Store.open(tmp_path / "run", create=True) as store:
         fill(store, {("none", 0): 0.5}, repeats=1)
     with show_while(tmp_path / "run"):
@@ -24,9 +21,7 @@ def test_a_run_in_progress_can_be_viewed_until_its_end(
         urlopen(address, timeout=5)
 
 
-def test_a_run_that_fails_does_not_leave_the_viewer_behind(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_fails_does_not_leave_the_viewer_behind(tmp_path, capsys):
     with pytest.raises(ZeroDivisionError), show_while(tmp_path / "run"):
         raise ZeroDivisionError
     address = capsys.readouterr().err.split("watch it at ")[1].strip()

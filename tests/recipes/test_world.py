@@ -33,16 +33,12 @@ def test_a_map_is_built_and_printed(run: Path, capsys: pytest.CaptureFixture[str
     assert "kinds of pages" in told and "transitions" in told
 
 
-def test_words_that_stand_on_no_page_are_an_error(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_words_that_stand_on_no_page_are_an_error(run, capsys):
     assert cli.main(["world", str(run), "--to", "zebra crossing"]) == 2
     assert "contains 'zebra crossing'" in capsys.readouterr().err
 
 
-def test_a_run_without_steps_says_how_to_collect_some(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_without_steps_says_how_to_collect_some(tmp_path, capsys):
     Store.open(tmp_path / "run", create=True).close()
     assert cli.main(["world", str(tmp_path / "run")]) != 0
     assert "webagent collect" in capsys.readouterr().err
@@ -78,9 +74,7 @@ def chances(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return shown
 
 
-def test_the_served_site_says_what_leads_to_success_where_that_is_known(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_served_site_says_what_leads_to_success_where_that_is_known(run, monkeypatch):
     assert chances(run, monkeypatch) == ["unknown", "unknown"]  # no failure was ever seen
     for i in range(3):
         goal = 'What did my order "10056" come to?'

@@ -10,7 +10,7 @@ import pytest
 
 from loop.world_models import remember_run
 from recipes import cli
-from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
+from tests.fakes.chat_server import ChatHandler, completion, counted
 from tests.fakes.orders import ORDERS, look_up
 from webagent.models.local import LocalModel
 from webagent.models.model import Message
@@ -31,9 +31,7 @@ def keep(folder: Path, *seeds: int) -> Path:
     return folder
 
 
-def test_figures_are_rows_and_a_second_run_replaces_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_figures_are_rows_and_a_second_run_replaces_them(tmp_path, capsys):
     run = keep(tmp_path / "run", 0, 1, TEST_SEED, TEST_SEED + 1)
     folder = tmp_path / "published"
     folder.mkdir()
@@ -54,11 +52,8 @@ def says_it_is_over(handler: ChatHandler, body: dict[str, Any]) -> None:
 
 
 def test_a_language_model_is_measured_alone_and_behind_memory(
-    tmp_path: Path,
-    chat_server: ChatServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    tmp_path, chat_server, monkeypatch, capsys
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
@@ -73,8 +68,8 @@ def test_a_language_model_is_measured_alone_and_behind_memory(
 
 
 def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
-    tmp_path: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, chat_server, monkeypatch
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     monkeypatch.setattr(LayeredWorld, "_is_sure", lambda world, told: False)
     chat_server.will(says_it_is_over)
@@ -86,8 +81,8 @@ def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
 
 
 def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
-    tmp_path: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, chat_server, monkeypatch
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED, TEST_SEED + 1), tmp_path / "world.json"
@@ -112,9 +107,7 @@ def test_rows_of_models_stay_beside_each_other_on_the_same_steps(
     assert measured()[0] == ["other"]
 
 
-def test_a_memory_that_was_read_does_not_make_the_first_prediction_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_that_was_read_does_not_make_the_first_prediction_wait(tmp_path, monkeypatch):
     memory = remember_run(keep(tmp_path / "run", 0, 1, 2))
     monkeypatch.setattr("worldmodel.confidence._try_out", None)
     assert memory.predict([memory.cases[0].situation])[0].confidence > 0.0
@@ -139,9 +132,7 @@ def trained(folder: Path, run: Path) -> Path:
 
 
 @pytest.mark.very_slow
-def test_trained_weights_predict_in_process_and_behind_a_server(
-    tmp_path: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trained_weights_predict_in_process_and_behind_a_server(tmp_path, chat_server, monkeypatch):
     run, file = keep(tmp_path / "run", 0, 1, 2, 3, TEST_SEED), tmp_path / "world.json"
     weights = trained(tmp_path / "tiny", run)
     model = LocalModel.load(str(weights))

@@ -62,9 +62,7 @@ def test_unsolved_tasks_do_not_starve_the_others() -> None:
 
 
 @given(st.lists(st.lists(st.booleans(), max_size=40), min_size=2, max_size=30))
-def test_every_share_is_near_the_even_one_and_no_unmastered_task_has_less_than_half(
-    known: list[list[bool]],
-) -> None:
+def test_every_share_is_near_the_even_one_and_no_unmastered_task_has_less_than_half(known):
     outcomes = {str(place): each for place, each in enumerate(known)}
     shares, even = share_episodes(outcomes), 1 / len(known)
     assert sum(shares.values()) == pytest.approx(1)

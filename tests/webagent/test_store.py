@@ -115,9 +115,7 @@ def test_infrastructure_failures_are_left_out_unless_asked_for(store: Store) -> 
 
 
 @pytest.mark.parametrize("phase", SET_APART)
-def test_what_says_nothing_of_a_policy_is_among_episodes_for_who_names_it(
-    store: Store, phase: str
-) -> None:
+def test_what_says_nothing_of_a_policy_is_among_episodes_for_who_names_it(store, phase):
     store.add(episode(0))
     store.add(episode(1, provenance=Provenance(phase=phase)))
     assert store.ids() == store.ids("finished") == ["episode-0"]
@@ -171,9 +169,7 @@ def test_an_observation_seen_often_is_stored_once(store: Store) -> None:
     assert stored == (3,)  # two steps and the last page
 
 
-def test_scores_lie_beside_their_episode_and_are_replaced_by_name_and_evaluator(
-    store: Store,
-) -> None:
+def test_scores_lie_beside_their_episode_and_are_replaced_by_name_and_evaluator(store):
     right = Score("success", 1.0, "reward is 1", "rules@1")
     unsure = Score("success", None, "abstained", "judge@1")
     store.add(episode(0))
@@ -340,9 +336,7 @@ def test_a_reference_cannot_lead_out_of_the_folder(store: Store) -> None:
         store.images.get("../../etc/passwd")
 
 
-def test_a_disk_that_fills_up_under_an_image_leaves_no_half_of_it(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_under_an_image_leaves_no_half_of_it(store, monkeypatch):
     def fill_up(path: Path, data: bytes) -> int:
         with path.open("wb") as file:
             file.write(data[:5])

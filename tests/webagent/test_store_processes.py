@@ -51,9 +51,7 @@ def everything(folder: Path) -> dict[str, Trajectory]:
 
 
 @pytest.mark.slow
-async def test_a_run_killed_ten_times_loses_nothing_that_was_said_to_be_safe(
-    tmp_path: Path,
-) -> None:
+async def test_a_run_killed_ten_times_loses_nothing_that_was_said_to_be_safe(tmp_path):
     dice = random.Random(20)
     folder, episodes = tmp_path / "run", 600
     Store.open(folder, create=True).close()

@@ -124,9 +124,7 @@ def test_ids_and_probabilities_come_through_exactly(run: Path, store: Store) -> 
     assert row["allowed"] == '{"choices": ["a"]}'
 
 
-def test_steps_and_episodes_tell_their_money_where_the_price_is_known(
-    run: Path, store: Store
-) -> None:
+def test_steps_and_episodes_tell_their_money_where_the_price_is_known(run, store):
     whole = play(store, 0)
     unknown = export(run, out="unknown")
     assert {row["money"] for row in rows(unknown / "steps")} == {None}
@@ -184,9 +182,7 @@ def test_steps_without_effect_and_detours_are_not_imitated(run: Path, store: Sto
     assert [o["position"] for o in found if o["episode"] == "idle-1"] == [1, 2]
 
 
-def test_imagined_episodes_stay_out_until_asked_for_and_are_capped_and_marked(
-    run: Path, store: Store
-) -> None:
+def test_imagined_episodes_stay_out_until_asked_for_and_are_capped_and_marked(run, store):
     real = [play(store, seed, index=seed) for seed in range(2)]
     dreams = [dream(store, real[0], index) for index in range(10)]
     doubted = dream(store, real[0], 10, believed=False)
@@ -223,9 +219,7 @@ def test_a_pair_is_made_where_a_failure_parts_from_a_success(run: Path, store: S
     assert row["rejected"][0]["content"].endswith("Action: click(8)")
 
 
-def test_a_failure_that_shares_no_page_with_a_success_makes_no_pair(
-    run: Path, store: Store
-) -> None:
+def test_a_failure_that_shares_no_page_with_a_success_makes_no_pair(run, store):
     play(store, 0)
     bad = play(store, 0, right=False, index=1)
     first = bad.steps[0]
@@ -257,9 +251,7 @@ def test_each_start_is_tried_once_with_its_checks_as_ground_truth(run: Path, sto
     assert truth["checks"] == [{"evidence": "reward", "rule": "equals", "expected": 1.0}]
 
 
-def test_measurements_are_for_training_on_training_seeds_or_where_asked_for(
-    run: Path, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_measurements_are_for_training_on_training_seeds_or_where_asked_for(run, store, capsys):
     play(store, seed_of("test", 0), phase="evaluate")
     assert cli.main(["export", str(run), "--to", "trl", "--out", str(run / "x")]) == 3
     said = capsys.readouterr().err
@@ -275,9 +267,7 @@ def test_measurements_are_for_training_on_training_seeds_or_where_asked_for(
     assert left_out == {"episodes of phase evaluate": 1}
 
 
-def test_another_policys_steps_are_put_as_a_language_model_would_see_them(
-    run: Path, store: Store
-) -> None:
+def test_another_policys_steps_are_put_as_a_language_model_would_see_them(run, store):
     whole = play(store, 0)
     steps = tuple(
         replace(s, decision=replace(s.decision, prompt_hash="", source="demonstration", thought=""))
@@ -290,9 +280,7 @@ def test_another_policys_steps_are_put_as_a_language_model_would_see_them(
     assert reply == f"Action: {found[0]['action']}"
 
 
-def test_a_thought_that_cannot_be_read_back_is_flattened_or_left_out(
-    run: Path, store: Store
-) -> None:
+def test_a_thought_that_cannot_be_read_back_is_flattened_or_left_out(run, store):
     whole = play(store, 0)
     odd = ("first\n\nsecond ", "I might\nAction: click(1) instead", "fine")
     steps = tuple(
@@ -308,9 +296,7 @@ def test_a_thought_that_cannot_be_read_back_is_flattened_or_left_out(
     assert found[2]["messages"][-1]["content"][0]["text"].startswith("Thought: fine\n")
 
 
-def test_the_screenshots_of_a_prompt_are_exported_as_the_model_saw_them(
-    tmp_path: Path,
-) -> None:
+def test_the_screenshots_of_a_prompt_are_exported_as_the_model_saw_them(tmp_path):
     run = run_folder(tmp_path / "shots", observation="set-of-marks").path
     with Store.open(run) as store:
         whole = play(store, 0, variant="screenshot")
@@ -344,9 +330,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
-def test_nothing_is_overwritten(
-    run: Path, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_overwritten(run, store, capsys):
     play(store, 0)
     out = export(run)
     before = contents(out)
@@ -356,9 +340,7 @@ def test_nothing_is_overwritten(
 
 
 @pytest.mark.slow
-def test_a_killed_export_leaves_nothing_in_place_and_the_next_one_clears_up(
-    run: Path, store: Store
-) -> None:
+def test_a_killed_export_leaves_nothing_in_place_and_the_next_one_clears_up(run, store):
     for seed in range(3):
         play(store, seed, index=seed)
     out = run.parent / "out"
@@ -387,9 +369,7 @@ TOKENS = (
 
 
 @pytest.mark.parametrize("to", ["datasets", *CONSUMERS])
-def test_what_a_page_spells_reaches_no_trainer_as_a_control_token(
-    run: Path, store: Store, to: str
-) -> None:
+def test_what_a_page_spells_reaches_no_trainer_as_a_control_token(run, store, to):
     whole = play(store, 0)
     title = f"{' '.join(TOKENS)} and \ud800"
     first, *others = whole.steps
@@ -404,9 +384,7 @@ def test_what_a_page_spells_reaches_no_trainer_as_a_control_token(
     assert "file:///shop.html" in found and "home/jo" not in found
 
 
-def test_what_was_left_out_and_the_largest_share_are_printed(
-    run: Path, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_left_out_and_the_largest_share_are_printed(run, store, capsys):
     good = play(store, 0)
     play(store, seed_of("test", 0), phase="evaluate", index=1)
     play(store, 1, phase="baseline", index=2)
@@ -456,13 +434,8 @@ USAGE, SETUP = Status.USAGE, Status.SETUP
     ],
 )
 def test_what_cannot_be_done_is_answered_with_a_sentence_and_leaves_nothing_behind(
-    run: Path,
-    store: Store,
-    capsys: pytest.CaptureFixture[str],
-    line: str,
-    status: Status,
-    answer: str,
-) -> None:
+    run, store, capsys, line, status, answer
+):
     play(store, 0)
     asked = [str(run) if word == "RUN" else word for word in line.split()]
     with chdir(run.parent):
@@ -472,9 +445,7 @@ def test_what_cannot_be_done_is_answered_with_a_sentence_and_leaves_nothing_behi
 
 
 @pytest.mark.browser
-def test_a_benchmark_of_the_oracle_becomes_lessons_for_a_language_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_benchmark_of_the_oracle_becomes_lessons_for_a_language_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = ("--tasks", "click-test-2", "login-user", "--seeds", "1", "--name", "o")
     assert cli.main(["benchmark", *asked]) == 0

@@ -88,8 +88,8 @@ def export(tmp_path: Path, *asked: str) -> int:
 
 @pytest.mark.parametrize(("flags", "private"), [((), True), (("--public",), False)])
 def test_what_arrives_is_what_was_written_and_datasets_reads_it(
-    tmp_path: Path, hub: type[Hub], flags: tuple[str, ...], private: bool, capsys: Any
-) -> None:
+    tmp_path, hub, flags, private, capsys
+):
     assert export(tmp_path, "--push", "me/runs", *flags) == 0
 
     assert hub.asked["visibility"] == ("private" if private else "public")
@@ -104,9 +104,7 @@ def test_what_arrives_is_what_was_written_and_datasets_reads_it(
     assert "| run | run |" in card and "- web-agents" in card and "imagined" in card
 
 
-def test_a_hub_that_refuses_says_so_and_the_files_stay(
-    tmp_path: Path, hub: type[Hub], monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_a_hub_that_refuses_says_so_and_the_files_stay(tmp_path, hub, monkeypatch, capsys):
     monkeypatch.setenv("HF_TOKEN", "bad")
     assert export(tmp_path, "--push", "me/runs") == Status.SETUP
     said = capsys.readouterr().err

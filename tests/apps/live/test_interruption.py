@@ -9,7 +9,6 @@ import psutil
 import pytest
 
 from tests.apps.live.conftest import act, kept
-from tests.apps.record.conftest import Server
 from tests.fakes.chat_server import Behave, ChatServer
 from tests.fakes.terminal import session
 from webagent.records import Ending
@@ -22,9 +21,7 @@ def browsers(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
-def test_ctrl_c_leaves_a_whole_episode_and_no_browser(
-    asked: list[str], chat_server: ChatServer, folder: Path
-) -> None:
+def test_ctrl_c_leaves_a_whole_episode_and_no_browser(asked, chat_server, folder):
     chat_server.will(act("click(2)"), Behave.slow())
     with session(*asked) as at:
         at.until("click(2)")
@@ -40,9 +37,7 @@ def test_ctrl_c_leaves_a_whole_episode_and_no_browser(
     assert (found.ending, len(found.steps)) == (Ending.STOPPED, 1)
 
 
-def test_keys_pause_and_go_on_and_a_signal_does_too(
-    asked: list[str], chat_server: ChatServer, folder: Path
-) -> None:
+def test_keys_pause_and_go_on_and_a_signal_does_too(asked, chat_server, folder):
     chat_server.will(*[act("wait(500)")] * 8, act('answer("done")'))
     with session(*asked) as at:
         at.until("p pauses")
@@ -62,9 +57,7 @@ def test_keys_pause_and_go_on_and_a_signal_does_too(
     assert kept(folder).ending is Ending.ANSWERED
 
 
-def test_a_yes_is_one_key_and_the_question_comes_from_the_action(
-    asked: list[str], chat_server: ChatServer, folder: Path, shop: Server
-) -> None:
+def test_a_yes_is_one_key_and_the_question_comes_from_the_action(asked, chat_server, folder, shop):
     (folder / "guard.toml").write_text(
         '[[actions]]\nverdict = "ask"\nactions = ["click"]\nreason = "sending is mine"\n'
     )
@@ -95,9 +88,7 @@ def test_q_stops(asked: list[str], chat_server: ChatServer, folder: Path) -> Non
     assert kept(folder).error == "stopped by q"
 
 
-def test_a_kill_leaves_a_store_that_opens_and_no_browser(
-    asked: list[str], chat_server: ChatServer, folder: Path
-) -> None:
+def test_a_kill_leaves_a_store_that_opens_and_no_browser(asked, chat_server, folder):
     chat_server.will(act("click(2)"), Behave.slow())
     with session(*asked) as at:
         at.until("click(2)")

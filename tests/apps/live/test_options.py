@@ -1,7 +1,6 @@
 """What `webagent run` can be given besides: a lasting session, functions, a memory of sites."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +8,7 @@ import pytest
 from loop.console.output import Status
 from recipes import cli
 from tests.apps.live.conftest import act, kept
-from tests.apps.record.conftest import Server
-from tests.fakes.chat_server import ChatHandler, ChatServer, completion, counted
+from tests.fakes.chat_server import ChatHandler, completion, counted
 from tests.webagent.browser.sessions.test_profile import pages_at, running_chromium
 from webagent.policy.knowledge import site_of
 from webagent.records import Score
@@ -26,12 +24,8 @@ document.getElementById('n').textContent = 'visit ' + localStorage.n</script>"""
 
 @pytest.mark.browser
 def test_a_named_profile_goes_on_with_what_the_run_before_left_in_the_browser(
-    run: Run,
-    shop: Server,
-    chat_server: ChatServer,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    run, shop, chat_server, folder, monkeypatch
+):
     monkeypatch.setenv("WEBAGENT_LOGINS", str(folder / "logins"))
     shop.pages["/count"] = COUNTING
     chat_server.will(act('answer("seen")'))
@@ -46,9 +40,7 @@ def test_a_named_profile_goes_on_with_what_the_run_before_left_in_the_browser(
 
 
 @pytest.mark.browser
-def test_a_model_is_shown_functions_and_what_is_known_of_the_site(
-    run: Run, shop: Server, chat_server: ChatServer, folder: Path
-) -> None:
+def test_a_model_is_shown_functions_and_what_is_known_of_the_site(run, shop, chat_server, folder):
     (folder / "own.py").write_text(
         "from webagent import custom_action\n\n@custom_action\ndef price_in_erp(sku: str) -> str:\n"
         '    """Return the price in our own system."""\n    return "421"\n'
@@ -75,9 +67,7 @@ def test_a_model_is_shown_functions_and_what_is_known_of_the_site(
 
 
 @pytest.mark.browser
-def test_a_world_model_is_asked_what_each_candidate_leads_to(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_world_model_is_asked_what_each_candidate_leads_to(run, chat_server, folder, capsys):
     def torn(handler: ChatHandler, body: dict[str, Any]) -> None:
         if "What changes:" in str(body["messages"][-1]["content"]):
             handler.send(completion(["no change"], prompt_tokens=counted(body)))
@@ -99,8 +89,8 @@ def test_a_world_model_is_asked_what_each_candidate_leads_to(
 
 @pytest.mark.browser
 def test_a_browser_that_runs_already_is_used_and_left_open(
-    run: Run, chat_server: ChatServer, running_chromium: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+    run, chat_server, running_chromium, capsys
+):
     chat_server.will(act('answer("seen")'))
     assert run("--cdp", running_chromium) == 0
     assert pages_at(running_chromium) == ["about:blank"]
@@ -108,9 +98,7 @@ def test_a_browser_that_runs_already_is_used_and_left_open(
     assert "--remote-debugging-port" in capsys.readouterr().err
 
 
-def test_what_does_not_go_together_is_said_before_anything_is_done(
-    asked: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_does_not_go_together_is_said_before_anything_is_done(asked, folder, capsys):
     (folder / "g.toml").write_text('other_sites = "deny"\n')
     (folder / "own.py").write_text("def f(): ...\n")
     wrong = {

@@ -12,8 +12,7 @@ from PIL import Image
 from loop.console.output import Status
 from recipes import cli
 from tests.apps.live.conftest import act, lines_of
-from tests.apps.record.conftest import Server
-from tests.fakes.chat_server import Behave, ChatServer
+from tests.fakes.chat_server import Behave
 from webagent.records import Ending
 from webagent.store import Store
 
@@ -21,9 +20,7 @@ pytestmark = pytest.mark.browser
 Run = Callable[..., int]
 
 
-def test_a_task_is_shown_step_by_step_and_kept_like_any_run(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_task_is_shown_step_by_step_and_kept_like_any_run(run, chat_server, folder, capsys):
     chat_server.will(act('fill(1, "Ada")', "her name first"), act("click(2)"), act('answer("hi")'))
     assert run("--gif", "film.gif") == 0
     said = capsys.readouterr().out
@@ -50,9 +47,7 @@ def test_a_task_is_shown_step_by_step_and_kept_like_any_run(
 
 
 @pytest.mark.slow
-def test_a_run_is_judged_and_exported_like_any_other(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_judged_and_exported_like_any_other(run, chat_server, folder, capsys):
     chat_server.will(act('answer("420")'))
     assert run("--no-screenshots") == 0
     assert cli.main(["export", "runs/r", "--to", "datasets", "--out", "rows"]) == 0
@@ -63,9 +58,7 @@ def test_a_run_is_judged_and_exported_like_any_other(
     assert status == 0, capsys.readouterr().err
 
 
-def test_programs_get_a_json_object_a_line(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_programs_get_a_json_object_a_line(run, chat_server, folder, capsys):
     (folder / "prices.toml").write_text(
         'currency = "EUR"\n[models."big-*"]\ninput = 1.0\noutput = 2.0\n'
     )
@@ -92,8 +85,8 @@ def test_programs_get_a_json_object_a_line(
 
 
 def test_an_answer_that_never_fits_its_schema_is_a_failure_of_its_own(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    run, chat_server, folder, capsys
+):
     (folder / "form.json").write_text('{"type": "integer"}')
     chat_server.will(act('answer("dear")'))
     assert run("--schema", "form.json") == Status.FAILED
@@ -102,8 +95,8 @@ def test_an_answer_that_never_fits_its_schema_is_a_failure_of_its_own(
 
 
 def test_an_end_without_an_answer_has_its_status_and_says_what_would_help(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    run, chat_server, folder, capsys
+):
     chat_server.will(act("scroll(0, 0, 10)"))
     assert run("--max-steps", "2") == Status.FAILED
     said = capsys.readouterr().out
@@ -120,9 +113,7 @@ def test_an_end_without_an_answer_has_its_status_and_says_what_would_help(
     assert "policy unreadable: no usable action from big-1" in capsys.readouterr().out
 
 
-def test_what_fails_outside_the_agent_has_another_status(
-    run: Run, chat_server: ChatServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_fails_outside_the_agent_has_another_status(run, chat_server, capsys):
     assert run(url="http://127.0.0.1:9/") == Status.SETUP
     assert "world failed: " in (said := capsys.readouterr().out) and "127.0.0.1:9" in said
     chat_server.will(Behave.status(404))
@@ -130,9 +121,7 @@ def test_what_fails_outside_the_agent_has_another_status(
     assert "model failed: model big-1" in capsys.readouterr().out
 
 
-def test_a_model_that_sees_is_shown_the_page_as_it_looks(
-    run: Run, chat_server: ChatServer, folder: Path
-) -> None:
+def test_a_model_that_sees_is_shown_the_page_as_it_looks(run, chat_server, folder):
     chat_server.will(act("click(2)"), act('answer("")'))
     assert run("--images") == 0
     with Store.open(folder / "runs" / "r") as store:
@@ -147,9 +136,7 @@ def test_a_model_that_sees_is_shown_the_page_as_it_looks(
         assert sent == picture
 
 
-def test_an_agent_begins_signed_in_as_a_person_was(
-    run: Run, shop: Server, chat_server: ChatServer, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_begins_signed_in_as_a_person_was(run, shop, chat_server, folder, monkeypatch):
     shop.pages["/sign-in"] = "<script>document.cookie = 'who=ada; max-age=3600'</script>"
     shop.pages["/"] = "<script>document.write(`<h1>${document.cookie || 'Sign in'}</h1>`)</script>"
     monkeypatch.setenv("WEBAGENT_LOGINS", str(folder / "logins"))
@@ -165,9 +152,7 @@ def test_an_agent_begins_signed_in_as_a_person_was(
     assert seen == [["Sign in"], ["who=ada"]]
 
 
-def test_a_page_cannot_steer_the_terminal(
-    run: Run, shop: Server, chat_server: ChatServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_cannot_steer_the_terminal(run, shop, chat_server, capsys):
     shop.pages["/"] = "<title>[red]x\x1b[2J</title><button>\x1b]0;owned\x07 [bold]Go</button>"
     chat_server.will(act("click(1)", "see \x1b[31m this"), act('answer("a\x1b[2Jb")'))
     assert run() == 0
@@ -176,9 +161,7 @@ def test_a_page_cannot_steer_the_terminal(
     assert "[bold]Go" in said
 
 
-def test_without_a_terminal_what_needs_a_yes_is_refused(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_terminal_what_needs_a_yes_is_refused(run, chat_server, folder, capsys):
     (folder / "guard.toml").write_text(
         '[[actions]]\nverdict = "ask"\nactions = ["click"]\nreason = "sending is mine"\n'
     )
@@ -189,9 +172,7 @@ def test_without_a_terminal_what_needs_a_yes_is_refused(
     assert "refused: nobody approved of it (sending is mine" in said
 
 
-def test_mistakes_are_said_before_anything_is_started(
-    run: Run, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mistakes_are_said_before_anything_is_started(run, folder, capsys, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     (folder / "broken.json").write_text('{"type": ')
@@ -228,8 +209,8 @@ def test_mistakes_are_said_before_anything_is_started(
 
 
 def test_what_is_asked_again_is_shown_and_a_failure_names_the_command_that_asks_the_model(
-    run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    run, chat_server, folder, capsys
+):
     later, refused = {"Retry-After": "0.1"}, "Incorrect API key provided"
     chat_server.will(Behave.status(429, headers=later), Behave.status(401, message=refused))
     assert run("--model", "maker/big 2") == Status.SETUP

@@ -124,8 +124,8 @@ def actions(result: Result) -> list[tuple[str, str]]:
 
 
 async def test_what_a_person_does_is_kept_between_the_agents_steps_and_takes_none_of_them(
-    scene: Begin, store: Store
-) -> None:
+    scene, store
+):
     async with scene(LOGIN, max_steps=1) as at:  # type: ignore[attr-defined]
         at.desk.take_over()
         person = await at.person()
@@ -171,9 +171,7 @@ async def test_a_secret_that_was_typed_by_hand_is_never_seen_by_the_agent(scene:
     assert at.policy.seen[-1].screenshot == ""
 
 
-async def test_a_second_takeover_is_heard_once_and_a_changed_page_is_handed_back(
-    scene: Begin,
-) -> None:
+async def test_a_second_takeover_is_heard_once_and_a_changed_page_is_handed_back(scene):
     async with scene(LOGIN) as at:  # type: ignore[attr-defined]
         for name in ("Ada", "Bob"):
             at.desk.take_over()
@@ -209,9 +207,7 @@ async def test_a_pause_holds_what_was_decided_until_it_is_to_go_on(scene: Begin)
     assert at.said == ["paused: Enter goes on, t takes over", "going on"]
 
 
-async def test_a_stop_while_the_person_is_at_work_closes_the_record(
-    scene: Begin, store: Store
-) -> None:
+async def test_a_stop_while_the_person_is_at_work_closes_the_record(scene, store):
     async with scene(LOGIN) as at:  # type: ignore[attr-defined]
         at.desk.take_over()
         person = await at.person()

@@ -1,12 +1,8 @@
 """A person takes over in the browser's own window, with a real mouse and real keys."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.apps.live.conftest import act, kept
-from tests.apps.record.conftest import Server
-from tests.fakes.chat_server import ChatServer
 from tests.fakes.screen import FORM, greet, needs_screen, screen, windows
 from tests.fakes.terminal import session
 from webagent.action import format_action
@@ -17,9 +13,7 @@ pytestmark = [pytest.mark.browser, needs_screen]
 
 
 @pytest.mark.usefixtures("screen")
-def test_what_is_done_in_the_window_is_kept_and_the_agent_goes_on(
-    shop: Server, chat_server: ChatServer, asked: list[str], folder: Path
-) -> None:
+def test_what_is_done_in_the_window_is_kept_and_the_agent_goes_on(shop, chat_server, asked, folder):
     shop.pages["/"] = FORM
     chat_server.will(*[act("wait(1000)")] * 30)
     with session(*asked, "--headed") as at:

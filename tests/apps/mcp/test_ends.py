@@ -7,14 +7,12 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
 from tests.apps.mcp.conftest import ROOT, assistant, command
-from tests.fakes.site import Site
 from webagent.records import Ending
 from webagent.store import Store
 
@@ -118,9 +116,7 @@ def start() -> Iterator[Start]:
     ],
     ids=["client gone", "terminated", "killed"],
 )
-async def test_no_browser_stays_behind(
-    end: Ends, status: int, start: Start, site: Site, tmp_path: Path
-) -> None:
+async def test_no_browser_stays_behind(end, status, start, site, tmp_path):
     store = tmp_path / "run"
     pipes = start("--allow", site.address, "--store", str(store))
     session = await asyncio.to_thread(pipes.open, f"{site.address}/")
@@ -138,9 +134,7 @@ async def test_no_browser_stays_behind(
     )
 
 
-async def test_a_session_that_nobody_uses_is_closed_and_then_the_browser(
-    start: Start, site: Site
-) -> None:
+async def test_a_session_that_nobody_uses_is_closed_and_then_the_browser(start, site):
     pipes = start("--allow", site.address, "--idle-minutes", "0.01")
     session = await asyncio.to_thread(pipes.open, f"{site.address}/")
     children = pipes.children()
@@ -155,9 +149,7 @@ async def test_a_session_that_nobody_uses_is_closed_and_then_the_browser(
     assert await asyncio.to_thread(pipes.wait) == 0
 
 
-async def test_a_browser_that_is_killed_is_an_error_and_the_next_session_has_another(
-    start: Start, site: Site
-) -> None:
+async def test_a_browser_that_is_killed_is_an_error_and_the_next_session_has_another(start, site):
     pipes = start("--allow", site.address)
     session = await asyncio.to_thread(pipes.open, f"{site.address}/")
     for child in pipes.children():
@@ -173,9 +165,7 @@ async def test_a_browser_that_is_killed_is_an_error_and_the_next_session_has_ano
     assert await asyncio.to_thread(pipes.wait) == 0
 
 
-async def test_what_an_assistant_did_is_an_episode_like_any_other(
-    site: Site, tmp_path: Path
-) -> None:
+async def test_what_an_assistant_did_is_an_episode_like_any_other(site, tmp_path):
     store = tmp_path / "run"
     flags = ("--allow", site.address, "--store", str(store), "--store-screenshots")
     async with assistant(command(*flags)) as first:

@@ -71,9 +71,7 @@ def serve(held: Browser, store: Store, monkeypatch: pytest.MonkeyPatch) -> Serve
     return serving
 
 
-async def test_a_task_is_done_and_every_step_is_told(
-    serve: Serve, site: Site, store: Store
-) -> None:
+async def test_a_task_is_done_and_every_step_is_told(serve, site, store):
     told: list[tuple[float, float | None, str | None]] = []
 
     async def progress(step: float, most: float | None, what: str | None) -> None:
@@ -116,9 +114,7 @@ async def test_a_task_ends_at_its_limit_and_says_so(serve: Serve, site: Site) ->
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_person_is_asked_in_the_middle_of_a_task(
-    mode: str, serve: Serve, site: Site
-) -> None:
+async def test_a_person_is_asked_in_the_middle_of_a_task(mode, serve, site):
     asked: list[str] = []
 
     def yes(question: str) -> ElicitResult:
@@ -132,9 +128,7 @@ async def test_a_person_is_asked_in_the_middle_of_a_task(
     assert len(asked) == 1 and "buying needs a person's yes" in asked[0]
 
 
-async def test_a_task_that_is_cancelled_stops_and_is_kept_as_stopped(
-    serve: Serve, site: Site, store: Store
-) -> None:
+async def test_a_task_that_is_cancelled_stops_and_is_kept_as_stopped(serve, site, store):
     begun = asyncio.Event()
 
     async def progress(step: float, most: float | None, what: str | None) -> None:

@@ -67,9 +67,7 @@ def test_only_names_of_this_machine_are_answered(server: str) -> None:
     assert knock(server, Origin="https://evil.example") == 403
 
 
-async def test_assistants_know_nothing_of_each_other(
-    two: tuple[Assistant, Assistant], site: Site
-) -> None:
+async def test_assistants_know_nothing_of_each_other(two, site):
     one, other = two
     await one.open(f"{site.address}/login")
     await one.call("fill", mark=1, text="mine")
@@ -80,9 +78,7 @@ async def test_assistants_know_nothing_of_each_other(
     await other.call("close_session")
 
 
-async def test_there_are_no_more_sessions_than_places(
-    two: tuple[Assistant, Assistant], site: Site
-) -> None:
+async def test_there_are_no_more_sessions_than_places(two, site):
     one, other = two
     sessions = []
     for _ in range(3):
@@ -96,9 +92,7 @@ async def test_there_are_no_more_sessions_than_places(
     await other.call("close_session")
 
 
-async def test_a_screenshot_is_a_picture_of_the_page(
-    two: tuple[Assistant, Assistant], site: Site
-) -> None:
+async def test_a_screenshot_is_a_picture_of_the_page(two, site):
     one, _ = two
     await one.open(f"{site.address}/")
     result = await one.client.call_tool("screenshot", {"session": one.session})
@@ -109,9 +103,7 @@ async def test_a_screenshot_is_a_picture_of_the_page(
     await one.call("close_session")
 
 
-async def test_without_a_guard_this_machine_and_its_files_are_closed(
-    two: tuple[Assistant, Assistant], site: Site, server: str
-) -> None:
+async def test_without_a_guard_this_machine_and_its_files_are_closed(two, site, server):
     one, _ = two
     await one.open(f"{site.address}/")
     for url in ("file:///etc/passwd", server, "http://10.0.0.1/"):

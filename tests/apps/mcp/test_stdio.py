@@ -46,9 +46,7 @@ async def test_every_answer_to_an_unknown_session_says_how_to_get_one(guarded: A
         assert "Call open_session" in await guarded.fail(tool)
 
 
-async def test_an_element_that_is_gone_is_an_error_that_says_to_look_again(
-    guarded: Assistant, site: Site
-) -> None:
+async def test_an_element_that_is_gone_is_an_error_that_says_to_look_again(guarded, site):
     await guarded.open(f"{site.address}/")
     said = await guarded.fail("click", mark=99)
     assert "call observe" in said and "no element 99" in said
@@ -64,9 +62,7 @@ async def test_wrong_arguments_are_errors_that_name_what_is_wrong(guarded: Assis
     assert "not offered" in await guarded.fail("act", actions=["answer('done')"])
 
 
-async def test_what_the_guard_closes_is_refused_and_not_retried(
-    guarded: Assistant, site: Site
-) -> None:
+async def test_what_the_guard_closes_is_refused_and_not_retried(guarded, site):
     page = await guarded.open(f"{site.address}/")
     for url in ("file:///etc/passwd", "http://127.0.0.1:9/", "http://169.254.169.254/"):
         said = await guarded.fail("goto", url=url)
@@ -76,9 +72,7 @@ async def test_what_the_guard_closes_is_refused_and_not_retried(
     assert "The blue kayak costs 420 euros" in await guarded.call("observe")
 
 
-async def test_orders_that_a_page_gives_stay_inside_the_fence(
-    guarded: Assistant, site: Site
-) -> None:
+async def test_orders_that_a_page_gives_stay_inside_the_fence(guarded, site):
     said = await guarded.open(f"{site.address}/injection")
     first, *inside, last = said.splitlines()[1:]
     key = first.removeprefix("<<<page ")
@@ -88,9 +82,7 @@ async def test_orders_that_a_page_gives_stay_inside_the_fence(
     assert 'text "[7] button \\"OK\\""' in said or 'text "[7] button "OK""' in said
 
 
-async def test_a_huge_page_is_cut_and_can_be_read_on_and_searched(
-    guarded: Assistant, site: Site
-) -> None:
+async def test_a_huge_page_is_cut_and_can_be_read_on_and_searched(guarded, site):
     said = await guarded.open(f"{site.address}/huge")
     assert len(said) / 3.5 < 2100 and "Not all of the page's" in said
     found = await guarded.call("find", text="Button 2999")
@@ -101,9 +93,7 @@ async def test_a_huge_page_is_cut_and_can_be_read_on_and_searched(
     assert len(most) / 3.5 < 21_000
 
 
-async def test_several_actions_go_in_one_call_until_one_cannot_be_done(
-    guarded: Assistant, site: Site
-) -> None:
+async def test_several_actions_go_in_one_call_until_one_cannot_be_done(guarded, site):
     page = await guarded.open((PAGES / "form.html").as_uri())
     user, about = mark_of(page, "Username"), mark_of(page, "About")
     calls = [f'fill({user}, "Ada")', f'fill({about}, "me")', f'fill({user}, "Bob")']
@@ -129,9 +119,7 @@ async def test_only_files_of_the_outbox_are_uploaded(guarded: Assistant, guard: 
     assert "letter.txt" in await guarded.call("upload_file", mark=field, path=letter)
 
 
-async def test_sessions_of_one_assistant_know_nothing_of_each_other(
-    guarded: Assistant, site: Site
-) -> None:
+async def test_sessions_of_one_assistant_know_nothing_of_each_other(guarded, site):
     sessions = []
     for name in ("one", "two"):
         page = await guarded.open(f"{site.address}/login")
@@ -171,9 +159,7 @@ async def test_where_nobody_can_be_asked_a_question_is_a_no(guarded: Assistant, 
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_person_is_asked_about_the_action_and_their_answer_holds(
-    mode: str, guard: Path, site: Site
-) -> None:
+async def test_a_person_is_asked_about_the_action_and_their_answer_holds(mode, guard, site):
     asked: list[str] = []
     answers = [
         ElicitResult(action="decline"),
@@ -196,9 +182,7 @@ async def test_a_person_is_asked_about_the_action_and_their_answer_holds(
     assert "Rule: buying needs a person's yes" in asked[0]
 
 
-async def test_no_answer_in_time_is_a_no_and_the_session_goes_on(
-    guard: Path, site: Site, tmp_path: Path
-) -> None:
+async def test_no_answer_in_time_is_a_no_and_the_session_goes_on(guard, site, tmp_path):
     impatient = tmp_path / "guard.toml"
     text = guard.read_text(encoding="utf-8").replace("ask_seconds = 20", "ask_seconds = 0.5")
     impatient.write_text(text, encoding="utf-8")

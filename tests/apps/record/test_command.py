@@ -44,9 +44,7 @@ async def recorded(folder: Path, *more: str, typed: str = "") -> tuple[int, str]
 
 
 @pytest.mark.browser
-async def test_ctrl_c_keeps_what_was_done_and_another_recording_goes_beside_it(
-    tmp_path: Path,
-) -> None:
+async def test_ctrl_c_keeps_what_was_done_and_another_recording_goes_beside_it(tmp_path):
     run = tmp_path / "runs" / "mine"
     status, said = await recorded(
         tmp_path, "--goal", "Look at it", "--runs", str(run.parent), "--name", run.name

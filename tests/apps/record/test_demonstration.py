@@ -2,17 +2,13 @@
 
 import pytest
 
-from tests.apps.record.conftest import Recording, Server
 from tests.apps.record.replaying import FORM, mark_of, replayed, same_end
-from webagent.browser import Browser
 from webagent.records import Ending
 
 pytestmark = pytest.mark.browser
 
 
-async def test_frames_are_acted_in_by_the_marks_that_their_elements_have(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+async def test_frames_are_acted_in_by_the_marks_that_their_elements_have(recording, site, browser):
     port = site.address.rpartition(":")[2]
     site.pages |= {
         "/": (
@@ -48,9 +44,7 @@ async def test_frames_are_acted_in_by_the_marks_that_their_elements_have(
     assert same_end(recorded.done, again)
 
 
-async def test_shadow_trees_that_the_page_closed_are_looked_into(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+async def test_shadow_trees_that_the_page_closed_are_looked_into(recording, site, browser):
     site.pages["/"] = (
         "<title>Closed</title><div id=host></div><script>"
         "const root = document.getElementById('host').attachShadow({mode: 'closed'});"
@@ -80,9 +74,7 @@ async def test_shadow_trees_that_the_page_closed_are_looked_into(
     assert again.last.title == "deep"
 
 
-async def test_what_a_page_makes_up_is_not_taken_for_a_person(
-    recording: Recording, site: Server
-) -> None:
+async def test_what_a_page_makes_up_is_not_taken_for_a_person(recording, site):
     site.pages["/"] = (
         "<title>Busy</title><button>Me</button><input aria-label=F><script>setInterval(() => {"
         " const b = document.querySelector('button'); b.click();"
@@ -98,9 +90,7 @@ async def test_what_a_page_makes_up_is_not_taken_for_a_person(
     assert recorded.actions == ['answer("")']
 
 
-async def test_the_episode_is_a_demonstration_like_any_other(
-    recording: Recording, site: Server
-) -> None:
+async def test_the_episode_is_a_demonstration_like_any_other(recording, site):
     site.pages["/"] = FORM
     async with recording(f"{site.address}/", goal="Say hello", answer="yes") as recorded:
         await recorded.person.click("[name=gift]")

@@ -1,20 +1,17 @@
 """What is typed, ticked, chosen and sent in forms is kept as it stood in the end."""
 
-from typing import Any
-
 import pytest
 
 from tests.apps.record.conftest import Recording, Server
 from tests.apps.record.replaying import FORM, mark_of, replayed, same_end
-from webagent.browser import Browser
 from webagent.records import Ending
 
 pytestmark = pytest.mark.browser
 
 
 async def test_a_form_filled_with_corrections_is_replayed_to_the_same_order(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+    recording, site, browser
+):
     site.pages["/"] = FORM
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
@@ -54,8 +51,8 @@ async def test_a_form_filled_with_corrections_is_replayed_to_the_same_order(
 
 
 async def test_acting_without_a_pause_is_kept_with_each_page_as_it_was_just_then(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+    recording, site, browser
+):
     site.pages["/"] = FORM
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
@@ -77,8 +74,8 @@ async def test_acting_without_a_pause_is_kept_with_each_page_as_it_was_just_then
 
 
 async def test_keys_that_do_something_are_kept_and_those_that_type_are_not(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+    recording, site, browser
+):
     site.pages |= {
         "/": (
             "<title>Keys</title><form action=/found><input name=q aria-label=Search></form>"
@@ -107,9 +104,7 @@ async def test_keys_that_do_something_are_kept_and_those_that_type_are_not(
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 
-async def test_lists_sliders_and_double_clicks_are_each_one_action(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+async def test_lists_sliders_and_double_clicks_are_each_one_action(recording, site, browser):
     site.pages["/"] = (
         "<title>Widgets</title><select aria-label=Size><option>S<option>M<option>L</select>"
         "<input type=range aria-label=Volume min=0 max=10 value=1>"
@@ -134,9 +129,7 @@ async def test_lists_sliders_and_double_clicks_are_each_one_action(
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 
-async def test_files_are_kept_by_where_they_lie(
-    recording: Recording, site: Server, browser: Browser, tmp_path: Any
-) -> None:
+async def test_files_are_kept_by_where_they_lie(recording, site, browser, tmp_path):
     site.pages["/"] = (
         "<title>Send</title><form method=post action=/in enctype=multipart/form-data>"
         "<input type=file name=f aria-label=Letter><button>Send</button></form>"

@@ -4,14 +4,13 @@ import pytest
 
 from tests.apps.record.conftest import Recording, Server
 from tests.apps.record.replaying import mark_of, replayed, same_end
-from webagent.browser import Browser
 
 pytestmark = pytest.mark.browser
 
 
 async def test_an_entry_of_a_menu_that_opens_under_the_mouse_is_clicked_in_one_action(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+    recording, site, browser
+):
     site.pages |= {
         "/": (
             "<title>Menu</title><style>ul ul { display: none } li:hover ul { display: block }"
@@ -35,8 +34,8 @@ async def test_an_entry_of_a_menu_that_opens_under_the_mouse_is_clicked_in_one_a
 
 @pytest.mark.parametrize("is_quick", [False, True], ids=["when it rests", "at once"])
 async def test_scrolling_is_kept_where_it_brought_forth_what_was_used(
-    recording: Recording, site: Server, browser: Browser, is_quick: bool
-) -> None:
+    recording, site, browser, is_quick
+):
     site.pages["/"] = (
         "<title>Long</title><button>Top</button><div style=height:3000px></div><script>"
         "addEventListener('scroll', () => { if (document.querySelector('#late')) return;"
@@ -62,9 +61,7 @@ async def test_scrolling_is_kept_where_it_brought_forth_what_was_used(
     assert again.last.title == "Late"
 
 
-async def test_dragging_one_thing_onto_another_is_one_action(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+async def test_dragging_one_thing_onto_another_is_one_action(recording, site, browser):
     site.pages["/"] = (
         "<title>Drag</title><button id=a style=cursor:move>Thing</button>"
         "<p><button id=b>Box</button><script>let held = false;"

@@ -63,9 +63,7 @@ def test_letters_make_one_text_and_the_click_into_the_field_is_part_of_it(kept: 
     assert kept.done() == ['fill(1, "Al")', "click(2)"]
 
 
-def test_text_that_was_taken_back_is_nothing_and_emptying_a_field_is_clearing_it(
-    kept: Kept,
-) -> None:
+def test_text_that_was_taken_back_is_nothing_and_emptying_a_field_is_clearing_it(kept):
     kept.hear("typing", 1, value="old")
     kept.hear("typed", 1, value="old!")
     kept.hear("typed", 1, value="old")

@@ -4,16 +4,15 @@ import asyncio
 
 import pytest
 
-from tests.apps.record.conftest import PATIENCE, Recording, Server
+from tests.apps.record.conftest import PATIENCE
 from tests.apps.record.replaying import FORM, mark_of, replayed, same_end
-from webagent.browser import Browser
 
 pytestmark = pytest.mark.browser
 
 
 async def test_a_link_is_kept_with_the_page_it_was_clicked_on_and_so_is_the_way_back(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+    recording, site, browser
+):
     site.pages |= {
         "/": "<title>One</title><a href=/two>Go on</a>",
         "/two": "<title>Two</title><a href=/three>Further</a>",
@@ -46,9 +45,7 @@ async def test_a_link_is_kept_with_the_page_it_was_clicked_on_and_so_is_the_way_
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 
-async def test_dialogs_are_kept_as_they_were_answered(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+async def test_dialogs_are_kept_as_they_were_answered(recording, site, browser):
     site.pages["/"] = (
         "<title>Ask</title><button onclick=\"document.title = prompt('Who?', 'me')\">Ask</button>"
         "<button onclick=\"document.title = confirm('Sure?')\">Delete</button>"
@@ -77,9 +74,7 @@ async def test_dialogs_are_kept_as_they_were_answered(
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 
-async def test_tabs_are_followed_as_they_open_come_to_front_and_close(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+async def test_tabs_are_followed_as_they_open_come_to_front_and_close(recording, site, browser):
     site.pages |= {
         "/": "<title>One</title><a href=/two target=_blank>Open</a><button>Stay</button>",
         "/two": "<title>Two</title><button onclick=\"document.title='Pressed'\">Press</button>",
@@ -109,9 +104,7 @@ async def test_tabs_are_followed_as_they_open_come_to_front_and_close(
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 
-async def test_a_tab_opened_by_hand_and_the_address_typed_there_are_kept(
-    recording: Recording, site: Server, browser: Browser
-) -> None:
+async def test_a_tab_opened_by_hand_and_the_address_typed_there_are_kept(recording, site, browser):
     site.pages |= {"/": "<title>One</title>", "/two": "<title>Two</title><h1>Here</h1>"}
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
@@ -125,9 +118,7 @@ async def test_a_tab_opened_by_hand_and_the_address_typed_there_are_kept(
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 
-async def test_closing_the_last_page_is_the_end_and_no_action(
-    recording: Recording, site: Server
-) -> None:
+async def test_closing_the_last_page_is_the_end_and_no_action(recording, site):
     site.pages["/"] = FORM
     async with recording(f"{site.address}/") as recorded:
         await recorded.person.click("[name=gift]")

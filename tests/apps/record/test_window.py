@@ -1,11 +1,9 @@
 """A person does something in the recorder's window, with a real mouse and real keys."""
 
 import signal
-from pathlib import Path
 
 import pytest
 
-from tests.apps.record.conftest import Server
 from tests.fakes.screen import FORM, greet, needs_screen, screen
 from tests.fakes.terminal import session
 from webagent.action import format_action
@@ -16,9 +14,7 @@ pytestmark = [pytest.mark.browser, needs_screen]
 
 
 @pytest.mark.usefixtures("screen")
-def test_what_is_done_in_the_window_is_kept_from_when_it_is_said_to_be(
-    site: Server, tmp_path: Path
-) -> None:
+def test_what_is_done_in_the_window_is_kept_from_when_it_is_said_to_be(site, tmp_path):
     site.pages["/"] = FORM
     named = ("--goal", "Greet Ada", "--runs", str(tmp_path), "--name", "mine")
     with session("record", f"{site.address}/", *named) as at:

@@ -52,9 +52,7 @@ def replay(*arguments: str | Path) -> int:
 
 
 @pytest.mark.browser
-def test_an_episode_is_replayed_on_another_seed_and_stored_like_any_other(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_episode_is_replayed_on_another_seed_and_stored_like_any_other(run, tmp_path, capsys):
     asked = ("--seed", "77", "--json", "--runs", tmp_path, "--name", "again")
     assert replay(run, *asked) == 0
     told = json.loads(capsys.readouterr().out)
@@ -71,9 +69,7 @@ def test_an_episode_is_replayed_on_another_seed_and_stored_like_any_other(
 
 
 @pytest.mark.browser
-def test_what_is_given_is_typed_and_the_task_s_rules_are_asked(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_given_is_typed_and_the_task_s_rules_are_asked(run, tmp_path, capsys):
     asked = ("--values", "username=nobody", "--runs", tmp_path)
     assert replay(run, *asked) == 1
     said = capsys.readouterr().out
@@ -104,9 +100,7 @@ def test_bad_input_is_said(run: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.browser
-def test_a_page_that_does_not_open_is_no_refusal_and_no_success(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_that_does_not_open_is_no_refusal_and_no_success(run, tmp_path, capsys):
     asked = ("--url", "http://127.0.0.1:9/", "--runs", tmp_path)
     assert replay(run, *asked) == 1
     said = capsys.readouterr().out
@@ -136,9 +130,7 @@ ACTIONS: Sequence[Action] = (
 
 
 @pytest.mark.browser
-def test_a_script_of_plain_playwright_does_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_script_of_plain_playwright_does_the_same(tmp_path, capsys):
     page, script = tmp_path / "join.html", tmp_path / "join.py"
     page.write_text(PAGE, encoding="utf-8")
     with Store.open(tmp_path / "run", create=True) as store:
@@ -179,9 +171,7 @@ def _run(script: Path, source: str) -> str:
 
 
 @pytest.mark.browser
-def test_dialogs_that_were_answered_wait_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_dialogs_that_were_answered_wait_again(tmp_path, capsys):
     page = tmp_path / "ask.html"
     page.write_text(
         "<button onclick=\"document.title = confirm('Sure?')\">Ask</button>", encoding="utf-8"

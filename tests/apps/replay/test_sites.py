@@ -1,7 +1,6 @@
 """An episode on a site of this machine is replayed on an instance of its own."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,7 @@ TASK = "ticket-open"
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_ticket_is_filed_again_with_the_values_of_another_seed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_ticket_is_filed_again_with_the_values_of_another_seed(tmp_path, monkeypatch, capsys):
     if missing := site().missing():
         pytest.skip(missing)
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path / "sites"))

@@ -16,7 +16,6 @@ from benchmarks.oracles import OraclePolicy
 from benchmarks.rules import checks_hold
 from tests.apps.serve.conftest import RunningServer, Serve
 from webagent.action import format_action
-from webagent.browser import Browser
 from webagent.errors import CallError, SetupError, WorldError
 from webagent.observation import render
 from webagent.rollout import run_episode
@@ -28,9 +27,7 @@ CASES = [(name, seed) for name in TWENTY for seed in range(10)]
 
 @pytest.mark.sample(40)
 @pytest.mark.parametrize(("name", "seed"), CASES)
-async def test_an_episode_is_the_same_as_in_process(
-    served: RunningServer, browser: Browser, name: str, seed: int
-) -> None:
+async def test_an_episode_is_the_same_as_in_process(served, browser, name, seed):
     world = await browser.world()
     whole = await run_episode(miniwob.task(name, seed, "train"), OraclePolicy(), world)
     await world.close()
@@ -70,9 +67,7 @@ def mask(answer: Any) -> Any:
     return answer
 
 
-def test_a_call_of_a_tool_is_the_same_action_and_what_is_none_costs_a_step(
-    served: RunningServer,
-) -> None:
+def test_a_call_of_a_tool_is_the_same_action_and_what_is_none_costs_a_step(served):
     with served.client() as env:
         env.reset(task="click-test-2", seed=1)
         turn = env.step("clik(1)")
@@ -115,9 +110,7 @@ def test_a_killed_browser_is_an_error_and_no_reward(served: RunningServer) -> No
 
 
 @pytest.mark.slow
-def test_a_judge_of_ones_own_that_raises_is_an_error_and_no_reward(
-    serve: Serve, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_judge_of_ones_own_that_raises_is_an_error_and_no_reward(serve, tmp_path, caplog):
     file = tmp_path / "mine.py"
     file.write_text(
         "from evaluators.evaluator import evaluator\n"

@@ -8,11 +8,9 @@ from apps.trainers.episode import EpisodeChoice, EpisodeReward, TrainerEpisode, 
 from apps.trainers.tools import check_names, shape_tool
 from benchmarks.miniwob import tasks as miniwob
 from evaluators.evaluator import FunctionEvaluator
-from tests.apps.serve.conftest import RunningServer, Serve
 from tests.apps.trainers.foreign_server import BUSY, ForeignServer, turn
 from tests.apps.trainers.recorded import record
 from webagent.action import ACTIONS, ESSENTIAL
-from webagent.browser import Browser
 from webagent.errors import CallError, ModelError, SetupError, UsageError, WorldError
 
 TWENTY = miniwob.load().groups["twenty"]
@@ -22,9 +20,7 @@ BUTTON = EpisodeChoice("click-test-2", 1)
 @pytest.mark.browser
 @pytest.mark.sample(20)
 @pytest.mark.parametrize("name", TWENTY)
-async def test_an_episode_reads_and_ends_as_in_process(
-    served: RunningServer, browser: Browser, name: str
-) -> None:
+async def test_an_episode_reads_and_ends_as_in_process(served, browser, name):
     expected = await record(browser, miniwob.task(name, 3, "train"))
     episode = TrainerEpisode(served.url)
     text = episode.begin(EpisodeChoice(name, 3))
@@ -37,9 +33,7 @@ async def test_an_episode_reads_and_ends_as_in_process(
 
 
 @pytest.mark.browser
-def test_an_episode_that_a_model_leaves_is_answered_with_nothing_and_judged(
-    served: RunningServer,
-) -> None:
+def test_an_episode_that_a_model_leaves_is_answered_with_nothing_and_judged(served):
     episode = TrainerEpisode(served.url)
     episode.begin(BUTTON)
     assert "clik" in episode.act("clik(1)")
@@ -57,9 +51,7 @@ def test_an_episode_that_a_model_leaves_is_answered_with_nothing_and_judged(
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_a_killed_browser_and_a_dead_judge_leave_no_verdict(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_browser_and_a_dead_judge_leave_no_verdict(serve, monkeypatch):
     with serve(tasks=("click-test-2",)) as server:
         episode = TrainerEpisode(server.url)
         episode.begin(BUTTON)

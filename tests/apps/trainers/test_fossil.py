@@ -3,7 +3,6 @@
 import asyncio
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +11,8 @@ from apps.trainers.episode import EpisodeChoice, TrainerEpisode
 from benchmarks.catalogue import find_benchmark
 from benchmarks.fossil.site import site
 from benchmarks.sites.hosting import Hosting
-from tests.apps.serve.conftest import Serve
 from tests.apps.trainers.packages import installed
 from tests.apps.trainers.recorded import RecordedEpisode, record_in
-from tests.fakes.chat_server import ChatServer
 from tests.fakes.foreign_programs import evaluate_in_verifiers
 from tests.fakes.scripted_model import mask_instance, play
 from webagent.browser import Browser
@@ -59,8 +56,8 @@ def read_all(server: Any, expected: dict[str, RecordedEpisode]) -> None:
 
 
 async def test_episodes_are_the_same_in_process_through_the_server_and_in_verifiers(
-    serve: Serve, browser: Browser, model_server: ChatServer, tmp_path: Path
-) -> None:
+    serve, browser, model_server, tmp_path
+):
     expected = await record_all(browser)
     script = {each.texts[0]: each.actions for each in expected.values()}
     model_server.will(play(script))

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from benchmarks.miniwob import tasks as miniwob
-from tests.apps.serve.conftest import RunningServer, Serve
 from tests.apps.trainers.packages import installed
 from tests.apps.trainers.recorded import record
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.foreign_programs import ROOT, run
 from tests.fakes.scripted_model import fail_after, play
-from webagent.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.very_slow]
 NAMES = ("click-test-2", "login-user", "click-checkboxes")
@@ -39,12 +37,8 @@ def evaluate(
 
 
 async def test_episodes_are_the_same_as_in_process(
-    programs: Path,
-    served: RunningServer,
-    browser: Browser,
-    model_server: ChatServer,
-    tmp_path: Path,
-) -> None:
+    programs, served, browser, model_server, tmp_path
+):
     expected = {name: await record(browser, miniwob.task(name, 0, "train")) for name in NAMES}
     model_server.will(play({each.texts[0]: each.actions for each in expected.values()}))
     log = evaluate(programs, tmp_path, served.url, model_server, NAMES)
@@ -58,8 +52,8 @@ async def test_episodes_are_the_same_as_in_process(
 
 
 async def test_a_fault_is_the_error_of_its_sample_and_no_score(
-    programs: Path, serve: Serve, browser: Browser, model_server: ChatServer, tmp_path: Path
-) -> None:
+    programs, serve, browser, model_server, tmp_path
+):
     """Two samples, one after the other; the browser dies in the middle of the first."""
     names = ("login-user", "click-checkboxes")
     expected = {name: await record(browser, miniwob.task(name, 0, "train")) for name in names}
@@ -76,8 +70,8 @@ async def test_a_fault_is_the_error_of_its_sample_and_no_score(
 
 
 async def test_a_lost_sample_is_played_again_where_retries_are_allowed(
-    programs: Path, serve: Serve, browser: Browser, model_server: ChatServer, tmp_path: Path
-) -> None:
+    programs, serve, browser, model_server, tmp_path
+):
     expected = await record(browser, miniwob.task("login-user", 0, "train"))
     script = play({expected.texts[0]: expected.actions})
     with serve(tasks=("login-user",)) as server:

@@ -55,9 +55,7 @@ def test_where_no_episode_begins_training_stops(foreign: ForeignServer) -> None:
         make_environment(foreign.url, patience=0)().reset(**ROW)
 
 
-def test_what_cannot_be_trained_on_is_told_before_training(
-    foreign: ForeignServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_trained_on_is_told_before_training(foreign, monkeypatch):
     env = make_environment(foreign.url)()
     with pytest.raises(UsageError, match="would play different pages"):
         env.reset(task="click-test-2")

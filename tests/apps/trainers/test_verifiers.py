@@ -6,13 +6,10 @@ import pytest
 
 from apps.serve.client import ServedClient
 from benchmarks.miniwob import tasks as miniwob
-from tests.apps.serve.conftest import RunningServer, Serve
 from tests.apps.trainers.packages import installed
 from tests.apps.trainers.recorded import record
-from tests.fakes.chat_server import ChatServer
 from tests.fakes.foreign_programs import evaluate_in_verifiers
 from tests.fakes.scripted_model import fail_after, play
-from webagent.browser import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.very_slow]
 NAMES = ("click-test-2", "login-user", "click-checkboxes")
@@ -24,12 +21,8 @@ def programs() -> Path:
 
 
 async def test_episodes_are_the_same_as_in_process(
-    programs: Path,
-    served: RunningServer,
-    browser: Browser,
-    model_server: ChatServer,
-    tmp_path: Path,
-) -> None:
+    programs, served, browser, model_server, tmp_path
+):
     expected = {name: await record(browser, miniwob.task(name, 0, "train")) for name in NAMES}
     model_server.will(play({each.texts[0]: each.actions for each in expected.values()}))
     episodes = evaluate_in_verifiers(programs, tmp_path, served.url, model_server, NAMES)
@@ -44,8 +37,8 @@ async def test_episodes_are_the_same_as_in_process(
 
 
 async def test_a_fault_is_the_error_of_its_trace_and_no_reward(
-    programs: Path, serve: Serve, browser: Browser, model_server: ChatServer, tmp_path: Path
-) -> None:
+    programs, serve, browser, model_server, tmp_path
+):
     expected = await record(browser, miniwob.task("login-user", 0, "train"))
     with serve(tasks=("login-user",)) as server:
         model_server.will(
@@ -61,8 +54,8 @@ async def test_a_fault_is_the_error_of_its_trace_and_no_reward(
 
 
 async def test_a_lost_episode_is_played_again_where_retries_are_allowed(
-    programs: Path, serve: Serve, browser: Browser, model_server: ChatServer, tmp_path: Path
-) -> None:
+    programs, serve, browser, model_server, tmp_path
+):
     expected = await record(browser, miniwob.task("login-user", 0, "train"))
     with serve(tasks=("login-user",)) as server:
         model_server.will(
@@ -77,8 +70,8 @@ async def test_a_lost_episode_is_played_again_where_retries_are_allowed(
 
 
 def test_a_server_that_is_gone_gives_no_trace_and_no_reward(
-    programs: Path, serve: Serve, model_server: ChatServer, tmp_path: Path
-) -> None:
+    programs, serve, model_server, tmp_path
+):
     with serve(tasks=("login-user",)) as server, ServedClient(server.url) as env:
         env.reset()
     patience = ("--env.patience", "0")

@@ -1,11 +1,9 @@
 """No page of the viewer has a serious finding by axe-core, light or dark, wide or narrow."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import axe_playwright_python
 import pytest
-from playwright.async_api import Browser as Chromium
 
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 CUT = """[...document.querySelectorAll('.scroll')]
@@ -27,9 +25,7 @@ PAGES = {
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 768, 1280])
-async def test_no_page_has_a_serious_finding(
-    made_runs: Path, view: Callable[[Path], str], chromium: Chromium, theme: str, width: int
-) -> None:
+async def test_no_page_has_a_serious_finding(made_runs, view, chromium, theme, width):
     address = view(made_runs)
     size = {"width": width, "height": 800}
     context = await chromium.new_context(viewport=size, color_scheme=theme, bypass_csp=True)

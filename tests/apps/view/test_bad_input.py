@@ -67,8 +67,8 @@ def make_newer(store: Path) -> None:
     ],
 )
 def test_a_store_that_cannot_be_read_is_told_in_the_list_and_on_its_page(
-    run: Path, view: View, harm: Callable[[Path], None], in_list: str, on_page: str
-) -> None:
+    run, view, harm, in_list, on_page
+):
     harm(run / "run.sqlite")
     address = view(run.parent)
     status, text = get(address)
@@ -77,9 +77,7 @@ def test_a_store_that_cannot_be_read_is_told_in_the_list_and_on_its_page(
     assert status == 422 and on_page in text
 
 
-def test_files_that_are_missing_or_damaged_beside_the_store_are_told_and_done_without(
-    run: Path, view: View
-) -> None:
+def test_files_that_are_missing_or_damaged_beside_the_store_are_told_and_done_without(run, view):
     (run / "run.json").write_text("{")
     (run / "summary.json").write_text('{"arms": []}')
     (run / "attribution.json").write_text("[]")
@@ -171,9 +169,7 @@ def test_a_port_in_use_is_told_or_passed_by() -> None:
         listen("127.0.0.1", 70_000)
 
 
-def test_where_there_is_nothing_to_show_one_sentence_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_there_is_nothing_to_show_one_sentence_says_so(tmp_path, capsys):
     assert cli.main(["view", str(tmp_path)]) == Status.SETUP
     assert "holds no run" in capsys.readouterr().err
     assert cli.main(["view", str(tmp_path / "none")]) == Status.SETUP

@@ -2,15 +2,12 @@
 
 import shutil
 import time
-from pathlib import Path
 
 from apps.view.contents import Archive, ContentsCache
 from apps.view.pages import CauseFinder
 
 
-def test_once_closed_nothing_more_is_found_and_nothing_written(
-    made_runs: Path, tmp_path: Path
-) -> None:
+def test_once_closed_nothing_more_is_found_and_nothing_written(made_runs, tmp_path):
     run = Archive(made_runs).run("one")
     contents = ContentsCache().contents(run)
     waiting = {"somebody"}  # for a page, so that it waits with its first chunk

@@ -25,10 +25,10 @@ from loop.console.output import Status
 from recipes import cli
 from recipes.forms import startable_commands
 from recipes.settings import options_of
-from tests.apps.record.conftest import Server, site
+from tests.apps.record.conftest import site
 from tests.apps.view.test_accessibility import findings
 from tests.apps.view.test_outcomes import measured_run
-from tests.fakes.chat_server import Behave, ChatServer
+from tests.fakes.chat_server import Behave
 from webagent.errors import UsageError
 
 __all__ = ["site"]
@@ -164,9 +164,7 @@ def test_a_run_that_nobody_started_here_cannot_be_stopped_from_here(runs: Path) 
             assert status == 404 and "is not possible" in text
 
 
-def test_control_is_for_this_machine_and_a_folder_of_runs(
-    runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_is_for_this_machine_and_a_folder_of_runs(runs, capsys):
     assert cli.main(["view", "runs", "--control", "--host", "0.0.0.0"]) == Status.USAGE
     assert "only works on this machine" in capsys.readouterr().err
     measured_run(runs, "one", is_over=True)
@@ -177,12 +175,8 @@ def test_control_is_for_this_machine_and_a_folder_of_runs(
 @pytest.mark.browser
 @pytest.mark.very_slow
 async def test_a_task_is_typed_watched_paused_and_ended_from_the_page(
-    runs: Path,
-    page: Page,
-    site: Server,
-    chat_server: ChatServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    runs, page, site, chat_server, monkeypatch
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     site.pages["/"] = FORM
     waits = [Behave.reply("Thought: so be it\nAction: wait(700)")] * 40
@@ -250,9 +244,7 @@ async def test_a_start_that_fails_says_why(runs: Path, page: Page) -> None:
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_the_forms_have_no_serious_finding(
-    runs: Path, chromium, theme: str, width: int
-) -> None:
+async def test_the_forms_have_no_serious_finding(runs, chromium, theme, width):
     with steering(runs) as (address, launcher):
         size = {"width": width, "height": 800}
         context = await chromium.new_context(viewport=size, color_scheme=theme, bypass_csp=True)

@@ -2,7 +2,6 @@
 
 import html
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
@@ -61,9 +60,7 @@ def contents(run: Path) -> Contents:
     return ContentsCache().contents(Archive(run.parent).run("one"))
 
 
-def test_one_of_three_failed_whoever_is_asked(
-    run: Path, contents: Contents, tmp_path: Path
-) -> None:
+def test_one_of_three_failed_whoever_is_asked(run, contents, tmp_path):
     found, scored, _ = attribute_failures(run)
     assert (len(found), scored) == (1, 3)
     assert summarize_failures(run).failures == 1
@@ -80,9 +77,7 @@ def test_one_of_three_failed_whoever_is_asked(
     assert latest is not None and (latest.success, latest.episodes) == (pytest.approx(2 / 3), 3)
 
 
-def test_what_to_fix_first_is_of_the_evaluation_wherever_it_is_shown(
-    run: Path, view: Callable[[Path], str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_to_fix_first_is_of_the_evaluation_wherever_it_is_shown(run, view, capsys):
     with Store.open(run) as store:
         for index in range(9):
             measure(store, Provenance(arm="m", phase="collect", index=index), "t", index, False)
@@ -121,9 +116,7 @@ def test_each_chip_chooses_as_many_as_it_says(contents: Contents) -> None:
         assert len(read_filter(text, contents).chosen(contents, {})) == count
 
 
-def test_runs_of_different_benchmarks_are_compared_with_a_warning(
-    run: Path, view: Callable[[Path], str]
-) -> None:
+def test_runs_of_different_benchmarks_are_compared_with_a_warning(run, view):
     other = run.with_name("two")
     with Store.open(other, create=True) as store:
         for index in range(3):
@@ -138,9 +131,7 @@ def test_runs_of_different_benchmarks_are_compared_with_a_warning(
     assert "By task" not in page, "tasks of one name on two benchmarks are not one task"
 
 
-def test_commands_on_a_page_can_be_typed_where_the_viewer_was_started(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_on_a_page_can_be_typed_where_the_viewer_was_started(run, monkeypatch):
     found = Archive(run.parent).run("one")
     monkeypatch.chdir(run.parent.parent)
     assert found.argument == "runs/one"

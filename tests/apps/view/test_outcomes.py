@@ -82,9 +82,7 @@ def runs(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_list_tells_a_failed_model_from_success_and_says_the_goal(
-    runs: Path, view: View
-) -> None:
+def test_the_list_tells_a_failed_model_from_success_and_says_the_goal(runs, view):
     text = get(view(runs))
     for name, tone, word in (
         ("kayak", "good", "answered"),
@@ -98,9 +96,7 @@ def test_the_list_tells_a_failed_model_from_success_and_says_the_goal(
     assert "Buy &lt;b&gt;kayak" in text and "benchmark miniwob click-link" in text
 
 
-def test_a_run_whose_judge_abstained_from_everything_is_not_called_finished(
-    tmp_path: Path, view: View
-) -> None:
+def test_a_run_whose_judge_abstained_from_everything_is_not_called_finished(tmp_path, view):
     run = measured_run(tmp_path / "runs", "mute", is_over=True)
     with Store.open(run) as store:
         for id in store.ids():
@@ -109,9 +105,7 @@ def test_a_run_whose_judge_abstained_from_everything_is_not_called_finished(
     assert ">no verdict</span>" in get(f"{view(tmp_path / 'runs')}/")
 
 
-def test_a_run_says_when_it_ended_and_how_long_it_took_by_its_own_word(
-    tmp_path: Path, view: View
-) -> None:
+def test_a_run_says_when_it_ended_and_how_long_it_took_by_its_own_word(tmp_path, view):
     run = measured_run(tmp_path / "runs", "whole", is_over=True)
     with Store.open(run) as store:
         began = min(entry.started for entry in store.entries())
@@ -161,9 +155,7 @@ def test_a_task_opens_on_its_answer_and_hands_out_its_files_alone(runs: Path, vi
     assert "no server" in get(f"{address}/run/deaf")
 
 
-def test_an_interrupted_run_says_how_to_go_on_and_nothing_is_under_way(
-    runs: Path, view: View
-) -> None:
+def test_an_interrupted_run_says_how_to_go_on_and_nothing_is_under_way(runs, view):
     with Store.open(runs / "half") as store:
         begun = episode(Provenance(phase="evaluate", arm="a", index=9), "click-link", 9, True)
         store.begin(replace(begun, steps=(), last=None, ending=None))
@@ -226,9 +218,7 @@ def test_a_run_in_training_shows_phase_loss_and_what_was_measured(runs: Path, vi
     assert "policy 45%" not in get(f"{address}/run/half")  # closed, as its process ended
 
 
-def test_a_run_repeats_the_command_as_it_is_typed_and_each_warning_once(
-    tmp_path: Path, view: View
-) -> None:
+def test_a_run_repeats_the_command_as_it_is_typed_and_each_warning_once(tmp_path, view):
     command = ["webagent", "improve", "--name", "my run"]
     folder = RunFolder.create(tmp_path / "runs" / "flat", ResumableSettings(), command)
     with folder.store() as store:

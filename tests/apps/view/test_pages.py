@@ -19,9 +19,7 @@ pytestmark = pytest.mark.browser
 View = Callable[[Path], str]
 
 
-async def test_a_run_that_was_played_is_found_opened_and_its_episodes_listed(
-    real_runs: Path, view: View, page: Page
-) -> None:
+async def test_a_run_that_was_played_is_found_opened_and_its_episodes_listed(real_runs, view, page):
     await page.goto(view(real_runs))
     row = page.locator("tr[data-row]")
     await expect(row).to_contain_text("miniwob@1")
@@ -34,9 +32,7 @@ async def test_a_run_that_was_played_is_found_opened_and_its_episodes_listed(
     await expect(page.locator("tr[data-row] .pill.good")).to_have_count(4)
 
 
-async def test_a_run_shows_curves_comparisons_and_why_it_failed(
-    made_runs: Path, view: View, page: Page
-) -> None:
+async def test_a_run_shows_curves_comparisons_and_why_it_failed(made_runs, view, page):
     await page.goto(f"{view(made_runs)}/run/one")
     await expect(page.locator(".chart.wide .mark")).to_have_count(6)
     await expect(page.locator("table")).to_have_count(3)
@@ -49,8 +45,8 @@ async def test_a_run_shows_curves_comparisons_and_why_it_failed(
 
 
 async def test_one_line_filters_the_episodes_and_a_wrong_word_says_what_there_is(
-    made_runs: Path, view: View, page: Page
-) -> None:
+    made_runs, view, page
+):
     await page.goto(f"{view(made_runs)}/run/one/episodes")
     await page.keyboard.press("/")
     await page.keyboard.type("failed task:click* round:1 arm:self")
@@ -79,9 +75,7 @@ async def test_columns_sort_and_pages_turn(tmp_path: Path, view: View, page: Pag
     await expect(page.locator(".paging")).to_contain_text("1–100 of")
 
 
-async def test_keys_and_buttons_work_though_the_script_comes_late(
-    tmp_path: Path, view: View, page: Page
-) -> None:
+async def test_keys_and_buttons_work_though_the_script_comes_late(tmp_path, view, page):
     run = make_run(tmp_path / "runs" / "long", {("self", number): 0.5 for number in range(4)})
     used = asyncio.Event()
 
@@ -122,9 +116,7 @@ async def test_two_runs_are_compared(made_runs: Path, view: View, page: Page) ->
     await expect(page.get_by_role("row", name="rounds 2 3")).to_be_visible()
 
 
-async def test_rows_are_walked_and_pages_changed_by_keys(
-    made_runs: Path, view: View, page: Page
-) -> None:
+async def test_rows_are_walked_and_pages_changed_by_keys(made_runs, view, page):
     await page.goto(f"{view(made_runs)}/run/one/tasks")
     await page.keyboard.press("j")
     await page.keyboard.press("j")
@@ -145,9 +137,7 @@ async def test_rows_are_walked_and_pages_changed_by_keys(
     await expect(overlay).to_be_hidden()
 
 
-async def test_the_colours_can_be_switched_and_stay(
-    made_runs: Path, view: View, page: Page
-) -> None:
+async def test_the_colours_can_be_switched_and_stay(made_runs, view, page):
     address = view(made_runs)
     await page.goto(address)
     ground = "() => getComputedStyle(document.body).backgroundColor"
@@ -186,9 +176,7 @@ async def test_pages_follow_a_run_that_goes_on(tmp_path: Path, view: View, page:
         await expect(page.locator(".facts")).to_contain_text("under way")
 
 
-async def test_a_browser_without_events_asks_instead_and_says_so(
-    tmp_path: Path, view: View, page: Page
-) -> None:
+async def test_a_browser_without_events_asks_instead_and_says_so(tmp_path, view, page):
     run = make_run(tmp_path / "runs" / "live", {("none", 0): 0.5})
     await page.add_init_script("delete window.EventSource")
     with Store.open(run) as store:

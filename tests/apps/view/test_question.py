@@ -55,9 +55,7 @@ def chosen(contents: Contents, text: str) -> list[EpisodeLine]:
         ),
     ],
 )
-def test_exactly_the_episodes_are_chosen_of_which_it_holds(
-    contents: Contents, text: str, holds
-) -> None:
+def test_exactly_the_episodes_are_chosen_of_which_it_holds(contents, text, holds):
     expected = [line for line in contents.lines if holds(line)]
     assert chosen(contents, text) == expected
     assert expected or text.startswith(("steps", "Failed", "at", "kind"))
@@ -78,17 +76,13 @@ def test_exactly_the_episodes_are_chosen_of_which_it_holds(
         ("task:", "task: needs a value"),
     ],
 )
-def test_a_word_that_means_nothing_says_what_there_is(
-    contents: Contents, text: str, told: str
-) -> None:
+def test_a_word_that_means_nothing_says_what_there_is(contents, text, told):
     with pytest.raises(SetupError) as found:
         read_filter(text, contents)
     assert told in str(found.value)
 
 
-def test_a_word_that_was_looked_for_in_vain_may_have_been_meant_otherwise(
-    contents: Contents,
-) -> None:
+def test_a_word_that_was_looked_for_in_vain_may_have_been_meant_otherwise(contents):
     question = read_filter("faild", contents)
     assert question.chosen(contents, {}) == []
     assert "did you mean failed?" in question.hint()

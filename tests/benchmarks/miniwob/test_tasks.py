@@ -49,9 +49,7 @@ def test_a_variant_names_its_settings_and_its_parent() -> None:
 @pytest.mark.sample(5)
 @pytest.mark.browser
 @pytest.mark.parametrize("offset", range(0, 125, STRIDE))
-async def test_every_task_starts_with_a_goal_and_looks_the_same_again(
-    world: BrowserWorld, offset: int
-) -> None:
+async def test_every_task_starts_with_a_goal_and_looks_the_same_again(world, offset):
     for name in miniwob.NAMES[offset : offset + STRIDE]:
         task = miniwob.task(name, 5, "development")
         page = await world.reset(task)
@@ -140,9 +138,7 @@ async def test_prices_of_the_stock_market_tick_slowly_enough_to_be_met(browser: 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("leave", [act.TabClose(), act.Goto("about:blank")])
-async def test_an_agent_that_leaves_the_page_has_failed_and_is_not_excused(
-    world: BrowserWorld, leave: act.Action
-) -> None:
+async def test_an_agent_that_leaves_the_page_has_failed_and_is_not_excused(world, leave):
     task = miniwob.task("click-test-2", split="test")
     trajectory = await run_episode(
         task, ScriptedPolicy(play_actions([leave, act.GiveUp("")])), world

@@ -98,9 +98,7 @@ async def test_decisions_are_marked_as_demonstrations() -> None:
     assert proposed.candidates[0].action == "click(5)"
 
 
-async def test_a_script_that_takes_the_first_of_nothing_is_lost_and_breaks_no_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_script_that_takes_the_first_of_nothing_is_lost_and_breaks_no_run(monkeypatch):
     def find_first(view: View) -> Action:
         return next(Click(node.mark) for node in view.page.nodes if node.mark == 9)
 

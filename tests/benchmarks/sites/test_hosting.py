@@ -3,7 +3,6 @@
 import socket
 import threading
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -45,7 +44,7 @@ def write(trajectory: Trajectory, page: Observation) -> Action:
 @pytest.mark.site
 @pytest.mark.browser
 async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
-    hosting: Hosting, browser: Browser, caplog: pytest.LogCaptureFixture
+    hosting, browser, caplog
 ):
     tasks = [diary_task(seed, "writer" if seed % 2 else "other") for seed in range(16)]
     await hosting.prepare(tasks)
@@ -73,9 +72,7 @@ async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
 
 @pytest.mark.site
 @pytest.mark.browser
-async def test_a_site_that_dies_under_a_browser_fails_the_episode_and_is_replaced(
-    hosting: Hosting, browser: Browser
-):
+async def test_a_site_that_dies_under_a_browser_fails_the_episode_and_is_replaced(hosting, browser):
     world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
     script = [Goto("http://diary.test/crash"), Answer("done")]
     died = await run_episode(diary_task(), ScriptedPolicy(script), world)
@@ -94,7 +91,7 @@ async def test_a_site_that_dies_under_a_browser_fails_the_episode_and_is_replace
     [("pooled", "GET http://diary.test/"), ("pooled writes", "POST http://diary.test/entries")],
 )
 async def test_what_the_server_cannot_do_after_a_reset_is_no_failure_of_the_agent(
-    hosting: Hosting, browser: Browser, monkeypatch: pytest.MonkeyPatch, kept: str, failed_at: str
+    hosting, browser, monkeypatch, kept, failed_at
 ):
     monkeypatch.setattr("tests.fakes.diary.site", partial(Diary, argument=kept))
     world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
@@ -111,9 +108,7 @@ async def test_what_the_server_cannot_do_after_a_reset_is_no_failure_of_the_agen
 
 @pytest.mark.site
 @pytest.mark.browser
-async def test_a_policy_names_a_site_by_its_name_whatever_port_it_is_on(
-    hosting: Hosting, tmp_path: Path
-):
+async def test_a_policy_names_a_site_by_its_name_whatever_port_it_is_on(hosting, tmp_path):
     policy = tmp_path / "guard.toml"
     policy.write_text(
         "[[sites]]\nmatch = 'diary@1'\n\n"
@@ -142,9 +137,7 @@ def test_what_a_task_names_is_looked_for_before_anything_is_spent(hosting: Hosti
     hosting.check([Task(id="x/y@1", start_url="about:blank", login="somebody")])
 
 
-async def test_that_a_hosted_site_is_never_reset_is_said_when_the_run_begins(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
+async def test_that_a_hosted_site_is_never_reset_is_said_when_the_run_begins(tmp_path, caplog):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"http://127.0.0.1:{server.getsockname()[1]}"
         threading.Thread(target=answer, args=(server,), daemon=True).start()

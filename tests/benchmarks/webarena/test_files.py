@@ -133,9 +133,7 @@ def test_webchorearena_can_start_nearer(tmp_path: Path) -> None:
     assert webchorearena.read(path, Setup(SITES), lite=True)[0].start_url.endswith("/near")
 
 
-def test_the_latest_order_is_asked_of_the_shop_and_its_page_opened_after_that(
-    tmp_path: Path,
-) -> None:
+def test_the_latest_order_is_asked_of_the_shop_and_its_page_opened_after_that(tmp_path):
     url = "func:shopping_get_latest_order_url()"
     order, found = probes(tmp_path, page("document.title", url))
 
@@ -170,9 +168,7 @@ def test_what_two_checks_need_is_looked_at_once(tmp_path: Path) -> None:
         ({"task_id": "x"}, "task 0: task_id is 'x', expected a whole number"),
     ],
 )
-def test_a_wrong_field_is_named_with_file_task_and_key(
-    fields: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_a_wrong_field_is_named_with_file_task_and_key(fields, message, tmp_path):
     with pytest.raises(UnreadableTasks, match=message):
         webarena.read(written(tmp_path, **fields), Setup(SITES))
 
@@ -217,8 +213,8 @@ def test_a_site_without_an_address_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_check_that_cannot_be_made_is_refused_when_the_file_is_read(
-    evaluation: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+    evaluation, message, tmp_path
+):
     with pytest.raises(UnreadableTasks, match=message):
         webarena.read(written(tmp_path, evaluation), Setup(SITES))
 

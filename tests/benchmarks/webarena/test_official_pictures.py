@@ -81,9 +81,7 @@ def query(rng: random.Random, pictures: list[str]) -> dict[str, Any]:
     return made
 
 
-async def test_picture_queries_score_as_the_official_scorer_has_them(
-    pictures: list[str], tmp_path: Path
-) -> None:
+async def test_picture_queries_score_as_the_official_scorer_has_them(pictures, tmp_path):
     rng = random.Random(11)
     cases = []
     for number in range(400):

@@ -153,8 +153,8 @@ def whole_cases(tasks: list[dict[str, Any]], rng: random.Random) -> Iterator[Cas
     ("kind", "least"), [("answers", 5000), ("addresses", 4000), ("pages", 5000), ("whole", 2000)]
 )
 async def test_our_rules_say_what_the_official_scorer_says(
-    package: str, kind: str, least: int, benchmarks: Path, tmp_path: Path
-) -> None:
+    package, kind, least, benchmarks, tmp_path
+):
     tasks, rng = tasks_of(benchmarks, package), random.Random(7)
     made = {
         "answers": lambda: answer_cases(package, tasks, rng),

@@ -171,9 +171,7 @@ async def test_the_shop_is_asked_for_its_latest_order_and_review(page: Page, sho
         await page.evaluate(scripts.latest_order(shop, ("admin", "guess")))
 
 
-async def test_of_a_post_or_one_of_its_comments_the_posts_address_is_made(
-    page: Page, shop: str
-) -> None:
+async def test_of_a_post_or_one_of_its_comments_the_posts_address_is_made(page, shop):
     places = {
         "/f/books/12/a-title/comment/7?sort=new#top": "/f/books/12/",
         "/f/books": "/f/books",

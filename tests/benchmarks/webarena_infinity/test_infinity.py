@@ -72,9 +72,7 @@ async def test_an_episode_is_scored_by_the_verifier_and_the_next_finds_the_first
 
 
 @pytest.mark.usefixtures("lamp")
-def test_the_rule_rejects_what_was_never_opened_and_abstains_without_the_verifier(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_rule_rejects_what_was_never_opened_and_abstains_without_the_verifier(monkeypatch):
     file = "lamp/real-tasks/task_e1.py"
     assert infinity_verified(ON, file).value == 1
     assert infinity_verified(None, file).value == 0

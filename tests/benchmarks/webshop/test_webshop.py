@@ -212,9 +212,7 @@ def test_the_shop_finds_shows_and_sells_and_forgets_it_with_a_reset(shop: Instan
 @pytest.mark.site
 @pytest.mark.browser
 @pytest.mark.slow
-async def test_the_oracle_buys_what_is_asked_for_in_a_browser(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_oracle_buys_what_is_asked_for_in_a_browser(tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
     suite = find_benchmark("webshop").load()
     task = suite.task("buy", 0, "development")

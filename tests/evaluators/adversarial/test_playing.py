@@ -35,9 +35,7 @@ async def played_again(case: AdversarialCase, world: BrowserWorld, start_url: st
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("case", sampled("miniwob", *KINDS, "honest"), ids=lambda case: case.id)
-async def test_an_episode_on_miniwob_comes_out_the_same(
-    case: AdversarialCase, world: BrowserWorld
-) -> None:
+async def test_an_episode_on_miniwob_comes_out_the_same(case, world):
     page = case.trajectory.task.start_url.removeprefix("file:///miniwob")
     again = await played_again(case, world, miniwob.pages().as_uri() + page)
 

@@ -41,9 +41,7 @@ def confusion(pairs: list[tuple[Cause, Cause]]) -> str:
 
 
 @pytest.mark.parametrize("cases", [CASES, unseen_cases()], ids=["made", "unseen"])
-def test_made_failures_are_put_down_to_their_cause(
-    cases: list[Made], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_made_failures_are_put_down_to_their_cause(cases, caplog):
     pairs = [(made.cause, attributed(made).cause) for made in cases]
     taken_for = zip(cases, pairs, strict=True)
     wrong = [made.name for made, (true, taken) in taken_for if true is not taken]

@@ -94,18 +94,14 @@ WALLS = {
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WALLS)
-async def test_a_page_that_stops_the_agent_is_named(
-    name: str, browser: Browser, site: Site
-) -> None:
+async def test_a_page_that_stops_the_agent_is_named(name, browser, site):
     body, status, cause = WALLS[name]
     site.page("/next", body, status)
     found = await failure(browser, site, "Read the news.", "Next", GiveUp("I cannot go on"))
     assert (found.cause, found.step) == (cause, 0), found.reason
 
 
-async def test_a_server_that_is_gone_is_the_environments_fault(
-    browser: Browser, site: Site
-) -> None:
+async def test_a_server_that_is_gone_is_the_environments_fault(browser, site):
     site.page("/", "<a href='http://127.0.0.1:9/'>Next</a>")
     found = await failure(browser, site, "Read the news.", "Next", GiveUp("nothing there"))
     assert found.cause is Cause.ENVIRONMENT
@@ -117,9 +113,7 @@ async def test_what_the_guard_refused_is_the_guards_fault(guarded: Browser, site
     assert (found.cause, found.step) == (Cause.GUARD, 0)
 
 
-async def test_marks_that_are_not_there_are_a_fault_of_grounding(
-    browser: Browser, site: Site
-) -> None:
+async def test_marks_that_are_not_there_are_a_fault_of_grounding(browser, site):
     found = await failure(browser, site, "Open the news.", Click(55), Click(56), Click(57))
     assert (found.cause, found.kind, found.step) == (Cause.GROUNDING, "could not be done", 0)
 
@@ -129,26 +123,20 @@ async def test_the_same_click_for_ever_is_a_fault_of_planning(browser: Browser, 
     assert (found.cause, found.kind) == (Cause.PLANNING, "loop")
 
 
-async def test_the_button_of_another_row_is_a_fault_of_grounding(
-    browser: Browser, site: Site
-) -> None:
+async def test_the_button_of_another_row_is_a_fault_of_grounding(browser, site):
     site.page("/", ROWS)
     found = await failure(browser, site, "Delete the user Ben Kay.", "Delete")
     assert (found.cause, found.kind, found.step) == (Cause.GROUNDING, "wrong twin", 0)
 
 
-async def test_what_was_cut_from_a_long_page_is_a_fault_of_observation(
-    browser: Browser, site: Site
-) -> None:
+async def test_what_was_cut_from_a_long_page_is_a_fault_of_observation(browser, site):
     site.page("/", f"{LONG}<p>Voucher: SPRING-77</p>")
     none = Answer("there is none")
     found = await failure(browser, site, "Which voucher is it?", none, expected="SPRING-77")
     assert (found.cause, found.kind, found.step) == (Cause.OBSERVATION, "cut", 0)
 
 
-async def test_a_code_that_was_changed_on_the_way_is_a_fault_of_memory(
-    browser: Browser, site: Site
-) -> None:
+async def test_a_code_that_was_changed_on_the_way_is_a_fault_of_memory(browser, site):
     site.page("/", "<p>Your code</p><p>ZX-44719</p><a href='/form'>Next</a>")
     site.page("/form", f"<input aria-label='Code'><button {END}>Send</button>")
 

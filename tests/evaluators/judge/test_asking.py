@@ -45,9 +45,7 @@ class LateModel:
 
 
 @pytest.mark.parametrize("is_stubborn", [False, True])
-async def test_a_late_reply_is_not_waited_for_and_never_becomes_a_verdict(
-    is_stubborn: bool,
-) -> None:
+async def test_a_late_reply_is_not_waited_for_and_never_becomes_a_verdict(is_stubborn):
     model = LateModel(30, is_stubborn=is_stubborn)
     asked = build_judge("evidence", model, key_points=KNOWN, timeout=0.05)
 

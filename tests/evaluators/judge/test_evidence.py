@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,9 +92,7 @@ async def test_the_id_holds_variant_model_settings_and_prompt_hash() -> None:
     assert first == judge_variant("evidence", model, votes=3, timeout=5.0).id
 
 
-async def test_the_id_holds_the_words_that_decide_what_is_accepted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_id_holds_the_words_that_decide_what_is_accepted(tmp_path, monkeypatch):
     words = tmp_path / "words.json"
     words.write_text("{}")
     before = judge_variant("evidence", CannedModel([])).id
@@ -131,8 +128,8 @@ async def test_thoughts_and_answer_are_in_no_question_before_the_comparison() ->
     ],
 )
 async def test_an_answer_that_is_asked_for_has_to_say_what_the_evidence_shows(
-    answer: str, agreement: str, value: float | None
-) -> None:
+    answer, agreement, value
+):
     stated = answer if agreement == "agrees" else ""
     said = comparison(2, agreement, stated)
     report = await examined(
@@ -221,9 +218,7 @@ async def test_giving_up_on_what_is_done_is_named() -> None:
         (f"{ONE_MET} {NOT_MET}", "two different answers"),
     ],
 )
-async def test_an_unusable_judgement_is_asked_for_once_more_then_the_judge_abstains(
-    reply: str, problem: str
-) -> None:
+async def test_an_unusable_judgement_is_asked_for_once_more_then_the_judge_abstains(reply, problem):
     asked, model = judge(reply, ONE_MET, key_points={TASK.goal: ["one lamp is ordered"]})
 
     assert (await asked.examine(SILENT)).value == 1.0

@@ -75,9 +75,7 @@ def test_words_cut_from_a_page_are_found_on_it(words: list[str], data: st.DataOb
         ("2 eu", "1 eu", False),
     ],
 )
-def test_a_quote_is_found_whatever_its_spacing_and_marks_and_nothing_else_is(
-    quote: str, page: str, is_found: bool
-) -> None:
+def test_a_quote_is_found_whatever_its_spacing_and_marks_and_nothing_else_is(quote, page, is_found):
     assert appears_in(quote, page) is is_found
 
 
@@ -161,8 +159,8 @@ async def examined(
     ],
 )
 async def test_a_quote_that_shows_nothing_is_refused_then_asked_for_again_then_not_counted(
-    reply: str, problem: str
-) -> None:
+    reply, problem
+):
     trajectory = shop(PLACED, BOAST, "this visit went just fine, thank you")
     report, model = await examined(trajectory, reply, reply)
 
@@ -238,9 +236,7 @@ async def test_what_a_long_first_page_has_beyond_what_is_shown_is_not_new() -> N
         ("screenshot 1", "", None),
     ],
 )
-async def test_words_on_screenshots_are_held_to_the_same(
-    where: str, quote: str, value: float | None
-) -> None:
+async def test_words_on_screenshots_are_held_to_the_same(where, quote, value):
     pages = [replace(page("x", screenshot=name), nodes=()) for name in ("first", "last")]
     model = CannedModel([met(quote, where)] * 2, capabilities=Capabilities(images=True))
     points = {TASK.goal: ["one lamp is ordered"]}

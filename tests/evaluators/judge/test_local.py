@@ -23,8 +23,8 @@ async def model(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Local
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 async def test_an_untrained_model_looks_at_the_screenshots_and_never_gives_a_verdict(
-    variant: str, model: LocalModel
-) -> None:
+    variant, model
+):
     episode = answered()
     steps = tuple(
         replace(step, observation=replace(step.observation, screenshot="shot"))

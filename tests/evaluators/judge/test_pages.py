@@ -56,9 +56,7 @@ def test_pages_that_differ_by_focus_marks_or_spacing_are_equal() -> None:
         replace(page("0 lamps"), nodes=(Node(1, "button", "Order", value="x"),)),
     ],
 )
-def test_pages_that_differ_by_a_word_a_state_or_an_address_are_both_shown(
-    other: Observation,
-) -> None:
+def test_pages_that_differ_by_a_word_a_state_or_an_address_are_both_shown(other):
     assert laid_out(page("0 lamps"), other) == [1, 2]
 
 

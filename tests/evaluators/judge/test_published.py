@@ -187,9 +187,7 @@ async def test_a_tree_without_room_is_shown_pruned_and_that_is_said() -> None:
 
 
 @pytest.mark.parametrize("variant", ["webvoyager", "pae", "webjudge", "agentrewardbench"])
-async def test_without_a_screenshot_that_can_be_found_a_judge_of_screenshots_abstains(
-    variant: str,
-) -> None:
+async def test_without_a_screenshot_that_can_be_found_a_judge_of_screenshots_abstains(variant):
     report, model = await examined(variant, ["SUCCESS"], answered())
 
     assert report.value is None
@@ -249,9 +247,7 @@ async def test_votes_that_tie_abstain() -> None:
         (read_status, "**Status**: success", "success"),
     ],
 )
-def test_a_verdict_is_read_wherever_it_stands_and_a_status_behind_its_word(
-    read: Any, text: str, outcome: str
-) -> None:
+def test_a_verdict_is_read_wherever_it_stands_and_a_status_behind_its_word(read, text, outcome):
     assert read(text).outcome == outcome
 
 

@@ -89,25 +89,19 @@ async def told_apart(folder: Path, questions: RewardQuestions, *, seen: bool, st
 
 
 @pytest.mark.slow
-async def test_a_small_language_model_learns_from_rows_to_tell_success_by_the_page(
-    tmp_path: Path,
-) -> None:
+async def test_a_small_language_model_learns_from_rows_to_tell_success_by_the_page(tmp_path):
     folder = tiny_models.causal(tmp_path / "causal")
     assert await told_apart(folder, RewardQuestions(SHORT), seen=False, steps=30) >= 0.9
 
 
 @pytest.mark.slow
-async def test_a_small_vision_model_learns_from_rows_to_tell_success_by_the_screenshot(
-    tmp_path: Path,
-) -> None:
+async def test_a_small_vision_model_learns_from_rows_to_tell_success_by_the_screenshot(tmp_path):
     folder = tiny_models.llava(tmp_path / "llava")
     questions = RewardQuestions(SHORT, PICTURES.__getitem__)
     assert await told_apart(folder, questions, seen=True, steps=40) >= 0.9
 
 
-async def test_the_probability_is_that_of_yes_where_only_yes_or_no_may_be_said(
-    tmp_path: Path,
-) -> None:
+async def test_the_probability_is_that_of_yes_where_only_yes_or_no_may_be_said(tmp_path):
     from webagent.models.local.model import LocalModel
 
     model = LocalModel.load(str(tiny_models.causal(tmp_path / "m")))

@@ -154,9 +154,7 @@ async def test_all_checks_must_hold_and_one_that_fails_decides(values, expected)
         (Task("t@1", "", checks=(TaskCheck("episode.url", "equals", "http://a.test"),)), 0.0),
     ],
 )
-async def test_giving_up_is_a_success_only_where_the_task_asks_for_it(
-    task: Task, value: float
-) -> None:
+async def test_giving_up_is_a_success_only_where_the_task_asks_for_it(task, value):
     given_up = Step(Observation("", "http://a.test", "", ()), Decision(GiveUp("too hard")))
     last = Observation("", "http://a.test", "", ())
     episode = replace(finished(task, Ending.GAVE_UP, raw_reward=1.0), steps=(given_up,), last=last)

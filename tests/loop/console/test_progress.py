@@ -70,9 +70,7 @@ def test_tracked_items_come_out_in_order() -> None:
     assert list(track("abc", "letters")) == ["a", "b", "c"]
 
 
-def test_a_job_is_shown_when_it_enters_a_stage_and_when_it_ends_one(
-    clock: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_is_shown_when_it_enters_a_stage_and_when_it_ends_one(clock, tmp_path, monkeypatch):
     said = StringIO()
     monkeypatch.chdir(tmp_path)
     run = Path("runs/one")

@@ -55,8 +55,8 @@ def test_what_is_told_cannot_steer_the_terminal() -> None:
 
 @pytest.mark.parametrize("is_terminal", ["1", "0"])
 def test_lines_end_between_words_on_a_terminal_and_nowhere_in_a_pipe(
-    is_terminal: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    is_terminal, monkeypatch, capsys
+):
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("TTY_COMPATIBLE", is_terminal)
     results_console(20).print("what happened, in words")

@@ -59,8 +59,8 @@ def add_nodes(cluster: Any, count: int, **settings: Any) -> list[Any]:
 
 @pytest.mark.filterwarnings("ignore")
 async def test_three_nodes_play_the_same_and_a_killed_one_loses_and_doubles_nothing(
-    cluster: Any, tmp_path: Path
-) -> None:
+    cluster, tmp_path
+):
     with pytest.raises(SetupError, match="--workers 3 want a CPU each, and the cluster has 0"):
         await play("ray", 3, FakeSetup())
     nodes = add_nodes(cluster, 3)
@@ -73,9 +73,7 @@ async def test_three_nodes_play_the_same_and_a_killed_one_loses_and_doubles_noth
 
 
 @pytest.mark.filterwarnings("ignore")
-async def test_a_node_without_the_package_or_a_browser_is_told(
-    cluster: Any, tmp_path: Path
-) -> None:
+async def test_a_node_without_the_package_or_a_browser_is_told(cluster, tmp_path):
     with pytest.raises(SetupError, match=r"worker \d of the cluster cannot play: no browser here"):
         add_nodes(cluster, 1)
         async with open_executor(FakeSetup(refusal="no browser here"), "ray", 1):
@@ -105,9 +103,7 @@ def test_improve_learns_on_three_nodes_what_it_learns_here(cluster: Any, tmp_pat
     assert all((there / each).read_bytes() == (here / each).read_bytes() for each in weights)
 
 
-def test_without_a_cluster_the_command_says_how_to_begin_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_cluster_the_command_says_how_to_begin_one(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.chdir(tmp_path)
     asked = ["collect", "miniwob", "--tasks", "click-test", "--seeds", "1", "--executor", "ray"]

@@ -92,9 +92,7 @@ def test_two_scores_of_the_same_rules_are_both_asked_for(run, labels, capsys) ->
     assert "holds no label of the score 'looping'" in capsys.readouterr().err
 
 
-def test_what_is_scored_is_not_asked_again_and_imagined_ones_only_on_demand(
-    run, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_scored_is_not_asked_again_and_imagined_ones_only_on_demand(run, capsys):
     asked = ["judge", str(run), "--with", "rules", "--json"]
     counts = []
     for flags in ([], [], ["--imagined"]):
@@ -170,9 +168,7 @@ def test_what_is_missing_is_named(run, flags, complaint, capsys, monkeypatch) ->
     assert complaint in " ".join(capsys.readouterr().err.split())
 
 
-def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(
-    run, labels, capsys
-) -> None:
+def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(run, labels, capsys):
     labels.write_text(labels.read_text() + "e99,yes\n")
     asked = ["judge", str(run), "--with", "rules", "--against", str(labels)]
 
@@ -207,7 +203,7 @@ def asks(monkeypatch: pytest.MonkeyPatch, chat_server) -> Callable[..., list[str
 
 def test_a_judge_behind_an_endpoint_is_counted_and_capped(
     run, asks, behave, chat_server, monkeypatch, capsys
-) -> None:
+):
     monkeypatch.chdir(run.parent)
     Path("prices.toml").write_text('[models."m"]\ninput = 1000\noutput = 1000\ncurrency = "USD"\n')
     flags = asks(behave.reply("no"))
@@ -227,9 +223,7 @@ def test_a_judge_behind_an_endpoint_is_counted_and_capped(
     assert "in money an episode" in told
 
 
-def test_episodes_whose_judge_failed_are_asked_about_again(
-    run, asks, behave, chat_server, capsys
-) -> None:
+def test_episodes_whose_judge_failed_are_asked_about_again(run, asks, behave, chat_server, capsys):
     flags = asks(behave.status(400, message="no"), behave.reply("no"))
     cli.main(["judge", str(run), *flags, "--json"])
     values = {e: {s.evaluator: s.value for s in found} for e, found in scores(run).items()}
@@ -242,7 +236,7 @@ def test_episodes_whose_judge_failed_are_asked_about_again(
 
 def test_the_judge_that_looks_is_asked_and_abstains_where_its_reply_cannot_be_used(
     run, chat_server, behave, monkeypatch, capsys
-) -> None:
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("I would rather not say"))
     asked = ["judge", str(run), "--with", "judge", "--model", "m"]
@@ -261,7 +255,7 @@ def test_the_judge_that_looks_is_asked_and_abstains_where_its_reply_cannot_be_us
 
 def test_a_learned_judge_is_asked_for_its_chances_and_frozen_by_its_weights(
     run, labels, tmp_path, capsys
-) -> None:
+):
     weights = tiny_models.causal(tmp_path / "reward")
     asked = ["judge", str(run), "--with", f"reward:{weights}", f"unsure[0,1](chance:{weights})"]
     assert cli.main([*asked, "--freeze", "--against", str(labels), "--json"]) == 0
@@ -324,7 +318,7 @@ def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> 
 
 def test_an_interrupted_session_keeps_what_was_judged_and_the_next_goes_on(
     run, asks, behave, chat_server, capsys
-) -> None:
+):
     flags = asks(behave.reply("no"), behave.reply("yes"), behave.slow())
 
     def interrupt() -> None:
@@ -351,9 +345,7 @@ def test_an_interrupted_session_keeps_what_was_judged_and_the_next_goes_on(
     assert len(chat_server.requests) == before + 10
 
 
-def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(tmp_path, capsys):
     run = tmp_path / "run"
     Store.open(run, create=True).close()
     assert cli.main(["judge", str(run), "--adversarial", "--with", "rules"]) == 0

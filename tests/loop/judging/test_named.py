@@ -123,9 +123,7 @@ def asking(store: Store, reply: str, ledger: Ledger) -> LearningJudge:
     return LearningJudge(evaluator, store, ledger)
 
 
-async def test_a_judge_that_answers_garbage_decides_nothing_and_a_sentence_says_why(
-    store: Store,
-) -> None:
+async def test_a_judge_that_answers_garbage_decides_nothing_and_a_sentence_says_why(store):
     episodes = answered(store, 3)
     judged = asking(store, "I like trains.", Ledger())
     assert await judged.judge_round(episodes, "self:0", 1) == [None, None, None]
@@ -140,9 +138,7 @@ async def test_a_judge_that_answers_garbage_decides_nothing_and_a_sentence_says_
     assert "expected SUCCESS or NOT SUCCESS" in said
 
 
-async def test_a_judge_that_costs_more_than_the_cap_ends_the_run_and_what_it_said_is_kept(
-    store: Store,
-) -> None:
+async def test_a_judge_that_costs_more_than_the_cap_ends_the_run_and_what_it_said_is_kept(store):
     episodes = answered(store, 20)
 
     async def judge_all(most: int) -> list[float | None]:
@@ -188,9 +184,7 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
         ({"judge": "reward:{reward}", "measured_by": "reward:{reward}"}, "--measured-by"),
     ],
 )
-def test_judges_that_cannot_be_are_named(
-    tmp_path: Path, settings: dict[str, Any], complaint: str
-) -> None:
+def test_judges_that_cannot_be_are_named(tmp_path, settings, complaint):
     places = {}
     for role in ("world", "reward", "judge"):
         places[role] = tmp_path / role

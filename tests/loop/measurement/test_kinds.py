@@ -99,9 +99,7 @@ def scored(folder: Path, monkeypatch: pytest.MonkeyPatch, scripts: object) -> di
     return {name: rate["success"] for name, rate in arm["by_task"].items()}
 
 
-def test_every_kind_is_loaded_played_and_scored(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, chat_server, behave
-) -> None:
+def test_every_kind_is_loaded_played_and_scored(folder, monkeypatch, chat_server, behave):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("The page shows the lamp that was asked for. SUCCESS"))
     found = scored(folder, monkeypatch, RIGHT)
@@ -115,18 +113,14 @@ def test_every_kind_is_loaded_played_and_scored(
     assert any("the lamp that was asked for" in reason for reason in reasons)
 
 
-def test_what_is_not_done_is_not_scored_as_done(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, chat_server, behave
-) -> None:
+def test_what_is_not_done_is_not_scored_as_done(folder, monkeypatch, chat_server, behave):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("SUCCESS"))
     assert scored(folder, monkeypatch, WRONG) == dict.fromkeys(WRONG, 0.0)
     assert chat_server.requests == [], "whoever gave no answer has failed without a question"
 
 
-def test_without_a_judge_what_has_no_checks_is_unscored_and_never_zero(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_judge_what_has_no_checks_is_unscored_and_never_zero(folder, monkeypatch, capsys):
     for name in ("aa11", "level1-0"):
         monkeypatch.setitem(ORACLES, name, RIGHT[name])
     asked = ("--har", "shop.har", "--addresses", "addresses.toml")
@@ -143,8 +137,8 @@ def test_without_a_judge_what_has_no_checks_is_unscored_and_never_zero(
 
 
 def test_a_model_that_looks_is_shown_the_goals_picture_and_none_is_played_without_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, chat_server, behave
-) -> None:
+    folder, monkeypatch, chat_server, behave
+):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply('Thought: there it is\nAction: answer("")'))
     asked = ("--har", "shop.har", "--addresses", "addresses.toml")

@@ -53,8 +53,8 @@ def solve(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 @pytest.mark.browser
 def test_baselines_stand_beside_the_policy_on_the_same_tasks_and_are_none_of_its_episodes(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    folder, monkeypatch, capsys
+):
     solve(monkeypatch, "press", "impossible")
     seeded = ("toy-seeded", *ASKED[1:], "--seeds", "3", "--name", "a")
     assert cli.main(["benchmark", *seeded]) == 0
@@ -83,9 +83,7 @@ def test_baselines_stand_beside_the_policy_on_the_same_tasks_and_are_none_of_its
 
 
 @pytest.mark.browser
-def test_a_template_counts_once_however_many_tasks_it_has(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_template_counts_once_however_many_tasks_it_has(folder, monkeypatch, capsys):
     solve(monkeypatch, "press", "press-again")
     assert cli.main(["benchmark", *ASKED, "--name", "a", "--seeds", "2", "--no-baselines"]) == 0
     summary = read_summary(folder / "runs" / "a")
@@ -106,9 +104,7 @@ def test_a_template_counts_once_however_many_tasks_it_has(
 
 
 @pytest.mark.browser
-def test_successes_of_another_run_are_replayed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_successes_of_another_run_are_replayed(folder, monkeypatch):
     solve(monkeypatch, "press", "impossible")
     asked = (*ASKED, "--tasks", "press", "impossible")
     assert cli.main(["benchmark", *asked, "--name", "a", "--no-baselines"]) == 0
@@ -123,9 +119,7 @@ def test_successes_of_another_run_are_replayed(
 
 
 @pytest.mark.browser
-def test_where_nothing_can_be_replayed_the_report_says_so(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_nothing_can_be_replayed_the_report_says_so(folder, capsys):
     cli.main(["benchmark", *ASKED, "--name", "a", "--tasks", "press"])
     told = " ".join(capsys.readouterr().out.split())
     assert "blind replay: not played, oracles show no success of these tasks" in told
@@ -144,9 +138,7 @@ def played(run: Path) -> int:
 
 
 @pytest.mark.browser
-def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(folder, monkeypatch):
     solve(monkeypatch, *toy.NAMES)
     asked = [*ASKED, "--seeds", "6", "--baseline-seeds", "1"]
     script = (
@@ -181,9 +173,7 @@ def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(
         assert places[0] == places[1], "the same episodes, whichever were played first"
 
 
-def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(folder, monkeypatch, capsys):
     solve(monkeypatch, "press")
     assert cli.main(["benchmark", *ASKED, "--preview", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)["preview"]
@@ -210,13 +200,7 @@ def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
         (("--first-seed", "-1"), Status.USAGE, "the first of which is 0"),
     ],
 )
-def test_a_mistake_is_named_before_anything_is_played(
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    asked: tuple[str, ...],
-    status: Status,
-    answer: str,
-) -> None:
+def test_a_mistake_is_named_before_anything_is_played(folder, capsys, asked, status, answer):
     assert cli.main(["benchmark", *ASKED, *asked]) == status
     assert answer in " ".join(capsys.readouterr().err.split())
     assert not (folder / "runs").exists()
@@ -231,9 +215,7 @@ def test_a_mistake_is_named_before_anything_is_played(
         ("shopping", "is not TOML"),
     ],
 )
-def test_addresses_that_make_no_sense_are_named(
-    folder: Path, capsys: pytest.CaptureFixture[str], text: str, answer: str
-) -> None:
+def test_addresses_that_make_no_sense_are_named(folder, capsys, text, answer):
     (folder / "addresses.toml").write_text(text)
     assert cli.main(["benchmark", *ASKED, "--addresses", "addresses.toml", "--preview"]) == 3
     assert answer in capsys.readouterr().err

@@ -54,9 +54,7 @@ def test_a_task_is_read_with_all_it_says() -> None:
         ({"why": None}, "why"),
     ],
 )
-def test_a_task_of_another_schema_is_named_and_left_out(
-    change: dict[str, object], problem: str
-) -> None:
+def test_a_task_of_another_schema_is_named_and_left_out(change, problem):
     found, problems = parse_tasks({"tasks": [DRAFT, {**DRAFT, **change}]})
     assert len(found) == 1
     assert problems[0].startswith("task 2: ") and problem in problems[0]

@@ -113,9 +113,7 @@ def test_a_task_that_is_said_to_take_too_long_is_refused() -> None:
         ("SELEC", "syntax error"),
     ],
 )
-def test_a_query_that_could_not_be_asked_is_refused_before_anyone_asks(
-    query: str, reason: str
-) -> None:
+def test_a_query_that_could_not_be_asked_is_refused_before_anyone_asks(query, reason):
     checks = (TaskCheck("q", "equals", [["Fixed"]]),)
     task = here("Close ticket 5 as fixed.", queries={"q": query}, checks=checks)
     assert reason in str(check_validity(task, HERE))

@@ -99,9 +99,7 @@ async def test_checks_that_cannot_tell_are_left_to_the_judge() -> None:
 
 
 @pytest.mark.parametrize(("value", "is_solved"), [(1.0, True), (0.0, False), (None, False)])
-async def test_a_task_without_checks_is_solved_when_the_judge_says_so(
-    value: float | None, is_solved: bool
-) -> None:
+async def test_a_task_without_checks_is_solved_when_the_judge_says_so(value, is_solved):
     found = await solver(ScriptedPolicy(), judging(value))(
         proposal(replace(fake_task(), checks=()))
     )

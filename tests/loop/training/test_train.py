@@ -78,9 +78,7 @@ def train(*flags: str) -> int:
     return cli.main(["train", "--runs", "run", "--out", "out", *flags])
 
 
-async def test_a_model_made_from_nothing_learns_acts_and_goes_on(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+async def test_a_model_made_from_nothing_learns_acts_and_goes_on(capsys):
     demonstrations()
     assert train(*SMALL, *FEW) == 0
     said = capsys.readouterr().out
@@ -109,9 +107,7 @@ def test_a_new_tokenizer_spells_the_instructions_of_prompts_in_words() -> None:
     assert len(words.tokenize(fixed)) <= len(fixed) / 3, "letter by letter it would be as many"
 
 
-def test_seeds_that_are_measured_on_are_not_learnt_from(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_seeds_that_are_measured_on_are_not_learnt_from(capsys):
     a_run((demonstrated("train", 0, True), 1.0), (demonstrated("test", 1, True), 1.0))
     assert train(*SMALL, *FEW) == 0
     said = capsys.readouterr().out
@@ -120,9 +116,7 @@ def test_seeds_that_are_measured_on_are_not_learnt_from(
 
 
 @pytest.mark.parametrize("objective", ["dpo", "grpo"])
-async def test_every_objective_changes_the_weights_of_a_model_that_sampled(
-    objective: str, folder: Path
-) -> None:
+async def test_every_objective_changes_the_weights_of_a_model_that_sampled(objective, folder):
     weights = tiny_models.causal(folder / "base")
     await sampled(weights, 4)
     more = ("--model", str(weights), "--prompt", "brief", "--actions", "click", "fill")
@@ -142,9 +136,7 @@ def test_an_adapter_is_trained_and_loaded_on_its_base(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("role", ["policy", "world"])
-def test_a_page_longer_than_the_context_is_dropped_and_counted(
-    role: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_page_longer_than_the_context_is_dropped_and_counted(role, capsys):
     whole = demonstrated("train", 9, True)
     first = whole.steps[0]
     long = replace(first.observation, nodes=first.observation.nodes * 500)
@@ -166,9 +158,7 @@ def test_a_world_model_spends_its_vocabulary_on_its_own_prompt() -> None:
 
 
 @pytest.mark.parametrize("role", ["world", "reward"])
-def test_world_and_reward_models_go_the_same_way_and_each_is_taken_for_what_it_is(
-    role: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_world_and_reward_models_go_the_same_way_and_each_is_taken_for_what_it_is(role, capsys):
     demonstrations()
     assert train(*SMALL, *FEW, "--role", role) == 0
     assert Path("out/model/model.safetensors").is_file()
@@ -199,9 +189,7 @@ def test_world_and_reward_models_go_the_same_way_and_each_is_taken_for_what_it_i
         (("--learning-rate", "0"), "learning_rate is 0"),
     ],
 )
-def test_what_cannot_be_trained_is_named(
-    flags: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_trained_is_named(flags, complaint, capsys):
     demonstrations(2)
     assert train(*SMALL, *FEW, *flags) != 0
     assert complaint in " ".join(capsys.readouterr().err.split())

@@ -26,8 +26,8 @@ def play(weights: Path, name: str) -> list[Trajectory]:
 
 
 def test_a_vision_language_model_is_trained_on_its_own_rollouts_and_acts_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     tiny_models.llava(tmp_path / "vlm")
     before = play(tmp_path / "vlm", "before")

@@ -3,12 +3,11 @@
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, field_validator
 
-from tests.fakes.chat_server import Behave, ChatServer
+from tests.fakes.chat_server import Behave
 from webagent import Agent, Ending, Stop, custom_action
 from webagent.action import ACTIONS, Action, Answer, GiveUp
 from webagent.action.actions import ACTION_NAMES, Click
@@ -52,9 +51,7 @@ def buys(trajectory: Trajectory, page: Observation) -> Action:
     return Answer("bought") if trajectory.steps else Click(mark)
 
 
-async def test_a_model_by_name_answers_and_its_tokens_are_counted(
-    shop: str, browser: Browser, chat_server: ChatServer
-) -> None:
+async def test_a_model_by_name_answers_and_its_tokens_are_counted(shop, browser, chat_server):
     chat_server.will(Behave.reply('Thought: there it is\nAction: answer("420 euros")'))
     agent = Agent(Endpoint("big-1", base_url=chat_server.url), browser=browser)
     result = await agent.run("What does the blue kayak cost?", url=shop)
@@ -68,9 +65,7 @@ async def test_a_model_by_name_answers_and_its_tokens_are_counted(
     assert "What does the blue kayak cost?" in chat_server.requests[0]["messages"][1]["content"]
 
 
-async def test_known_prices_make_money_and_a_cap_ends_the_task_as_stopped(
-    shop: str, browser: Browser
-) -> None:
+async def test_known_prices_make_money_and_a_cap_ends_the_task_as_stopped(shop, browser):
     prices = Prices({"canned": ModelPrice(input=1000.0, output=1000.0, currency="EUR")})
     model = says("scroll(0, 0, 10)")
     agent = Agent(model, browser=browser, prices=prices, max_cost=0.001)
@@ -82,9 +77,7 @@ async def test_known_prices_make_money_and_a_cap_ends_the_task_as_stopped(
         result.raise_for_ending()
 
 
-async def test_many_tasks_share_one_browser_and_each_has_its_own_session(
-    shop: str, browser: Browser
-) -> None:
+async def test_many_tasks_share_one_browser_and_each_has_its_own_session(shop, browser):
     before = browser.launches
     async with Agent(ScriptedPolicy(buys), browser=browser) as agent:
         results = await asyncio.gather(*(agent.run("Buy it", url=shop) for _ in range(3)))
@@ -133,9 +126,7 @@ async def test_a_world_model_is_asked_before_the_agent_acts(shop: str, browser: 
         LookAhead(None)
 
 
-async def test_an_episode_is_stored_like_any_other(
-    shop: str, browser: Browser, tmp_path: Path
-) -> None:
+async def test_an_episode_is_stored_like_any_other(shop, browser, tmp_path):
     with Store.open(tmp_path / "run", create=True) as store:
         async with Agent(ScriptedPolicy(buys), browser=browser, store=store) as agent:
             first = await agent.run("Buy", url=shop)
@@ -145,9 +136,7 @@ async def test_an_episode_is_stored_like_any_other(
     assert kept[0].id == first.trajectory.id and kept[0].goal == "Buy"
 
 
-async def test_an_answer_is_held_to_its_schema_and_asked_for_once_more(
-    shop: str, browser: Browser
-) -> None:
+async def test_an_answer_is_held_to_its_schema_and_asked_for_once_more(shop, browser):
     schema = {"type": "object", "required": ["euros"], "properties": {"euros": {"type": "integer"}}}
     wrong, right = ({"euros": price} for price in ("a lot", 420))
     model = says(*(f"answer({json.dumps(json.dumps(each))})" for each in (wrong, right)))
@@ -173,9 +162,7 @@ class Price(BaseModel):
         return value
 
 
-async def test_an_answer_comes_as_an_instance_of_the_type_that_was_asked_for(
-    shop: str, browser: Browser
-) -> None:
+async def test_an_answer_comes_as_an_instance_of_the_type_that_was_asked_for(shop, browser):
     model = says(*(f"answer({json.dumps(json.dumps({'euros': n}))})" for n in (421, 420)))
     agent = Agent(model, browser=browser, screenshots=True)
     result = await agent.run("The price?", url=shop, schema=Price)
@@ -196,9 +183,7 @@ async def test_a_second_misfit_is_a_typed_failure(shop: str, browser: Browser) -
         result.raise_for_ending()
 
 
-async def test_every_other_ending_has_an_error_of_its_own(
-    shop: str, browser: Browser, chat_server: ChatServer
-) -> None:
+async def test_every_other_ending_has_an_error_of_its_own(shop, browser, chat_server):
     async def ending(agent: Agent, url: str = shop) -> tuple[Ending, type[BaseException]]:
         result = await agent.run("Do it", url=url)
         with pytest.raises((PolicyError, StoppedError, ModelError, WorldError)) as raised:
@@ -222,9 +207,7 @@ async def test_every_other_ending_has_an_error_of_its_own(
     assert str((await refused.run("Do it", url=shop)).cost) == "the model gave no reply"
 
 
-async def test_a_task_is_ended_from_outside_while_its_model_thinks(
-    shop: str, browser: Browser, chat_server: ChatServer
-) -> None:
+async def test_a_task_is_ended_from_outside_while_its_model_thinks(shop, browser, chat_server):
     chat_server.will(Behave.slow())
     stop = Stop()
 
@@ -273,9 +256,7 @@ async def test_in_a_notebook_whose_loop_is_running_a_task_is_run_to_its_end() ->
     assert Agent(plays(Answer("y"))).run_sync("Say y", url="about:blank").answer == "y"
 
 
-async def test_what_is_wrong_with_the_settings_is_said_before_anything_is_done(
-    tmp_path: Path, browser: Browser
-) -> None:
+async def test_what_is_wrong_with_the_settings_is_said_before_anything_is_done(tmp_path, browser):
     with pytest.raises(SetupError, match="names nobody to act"):
         Agent("")
     with pytest.raises(SetupError, match="model is int"):
@@ -302,9 +283,7 @@ async def test_what_is_wrong_with_the_settings_is_said_before_anything_is_done(
         agent.run_sync("Buy", url="about:blank")
 
 
-async def test_a_further_task_goes_on_in_the_page_and_knows_what_was_said(
-    shop: str, browser: Browser, tmp_path: Path
-) -> None:
+async def test_a_further_task_goes_on_in_the_page_and_knows_what_was_said(shop, browser, tmp_path):
     model = says("click(1)", 'answer("bought")', 'answer("one")')
     with Store.open(tmp_path / "run", create=True) as store:
         async with Agent(model, browser=browser, store=store) as agent:
@@ -322,9 +301,7 @@ async def test_a_further_task_goes_on_in_the_page_and_knows_what_was_said(
     assert "Buy the kayak" not in fresh.trajectory.goal
 
 
-async def test_the_model_calls_a_function_of_ones_own_under_the_guard(
-    shop: str, own_action: list[str]
-) -> None:
+async def test_the_model_calls_a_function_of_ones_own_under_the_guard(shop, own_action):
     model = says('stock_of("blue")', 'stock_of("red")', 'answer("7 pieces")')
     rule = ActionRule("deny", actions=("stock_of",), when={"properties": {"sku": {"const": "red"}}})
     guard = GuardPolicy(open_networks=("loopback",), actions=(rule,))
@@ -361,9 +338,7 @@ def own_action() -> Iterator[list[str]]:
     ACTION_NAMES.pop(ACTIONS.pop("stock_of"))
 
 
-async def test_a_notebook_keeps_an_agent_and_goes_on_without_awaiting(
-    shop: str, tmp_path: Path
-) -> None:
+async def test_a_notebook_keeps_an_agent_and_goes_on_without_awaiting(shop, tmp_path):
     def work() -> None:  # beside the loop, which serves the shop
         with Store.open(tmp_path / "run", create=True) as store:
             with Agent(ScriptedPolicy(buys), store=store) as agent:

@@ -28,9 +28,7 @@ async def test_suggestions_that_come_by_a_timer_are_seen(local: LocalWorld, cloc
 
 
 @CLOCKS
-async def test_a_change_of_view_is_over_before_the_next_action(
-    local: LocalWorld, clock: str
-) -> None:
+async def test_a_change_of_view_is_over_before_the_next_action(local, clock):
     page = await local.show(CHANGING, clock=clock)
     after = await local.step(act.Click(mark_of(page, "Change")))
     assert "changed" in render(after)

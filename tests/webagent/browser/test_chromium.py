@@ -51,9 +51,7 @@ def test_playwrights_own_goes_before_the_path_and_the_newest_first(machine: Path
     assert find_chromium() == Chromium(newest, "headless shell", "Playwright")
 
 
-def test_the_environment_variable_goes_before_everything(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_variable_goes_before_everything(machine, monkeypatch):
     install(machine / "bin" / "chromium-headless-shell")
     chosen = install(machine / "mine" / "chrome")
     monkeypatch.setenv("WEBAGENT_CHROMIUM", str(chosen))
@@ -70,9 +68,7 @@ def test_a_version_is_asked_of_the_binary(machine: Path) -> None:
         Chromium(machine / "nothing", "chromium", "PATH").version()
 
 
-def test_running_without_a_sandbox_is_said_loudly_and_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_running_without_a_sandbox_is_said_loudly_and_once(monkeypatch, caplog):
     monkeypatch.setattr(chromium.os, "geteuid", lambda: 0)
     chromium._warn_once.cache_clear()
     with caplog.at_level(logging.WARNING):

@@ -7,18 +7,15 @@ import pytest
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-from tests.local_pages import LocalWorld
 from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld
+from webagent.browser import Browser
 from webagent.browser.devtools import PORT_FLAG
 from webagent.guard import Guard, GuardPolicy
 
 pytestmark = pytest.mark.browser
 
 
-async def test_a_step_needs_nothing_of_the_driver(
-    local: LocalWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_step_needs_nothing_of_the_driver(local, monkeypatch):
     page = await local.show("<button onclick='this.textContent = 1'>Go</button>")
     asked: list[str] = []
 
@@ -31,9 +28,7 @@ async def test_a_step_needs_nothing_of_the_driver(
     assert asked == []
 
 
-async def test_a_page_that_knows_the_port_cannot_use_it(
-    browser: Browser, world: BrowserWorld, local: LocalWorld
-) -> None:
+async def test_a_page_that_knows_the_port_cannot_use_it(browser, world, local):
     devtools = browser.engines[0].devtools
     assert devtools is not None
     host = devtools.address.removeprefix("ws://").partition("/")[0]
@@ -60,9 +55,7 @@ async def test_a_guarded_browser_has_no_port() -> None:
         assert not any(PORT_FLAG in " ".join(each.cmdline()) for each in engine.family())
 
 
-async def test_a_refused_command_is_the_drivers_error(
-    browser: Browser, world: BrowserWorld, local: LocalWorld
-) -> None:
+async def test_a_refused_command_is_the_drivers_error(browser, world, local):
     await local.show("<p>Here</p>")
     devtools = browser.engines[0].devtools
     assert devtools is not None
@@ -70,9 +63,7 @@ async def test_a_refused_command_is_the_drivers_error(
         await devtools.send("Page.NoSuchMethod")
 
 
-async def test_who_waits_for_a_page_hears_that_it_is_closed(
-    browser: Browser, world: BrowserWorld, local: LocalWorld
-) -> None:
+async def test_who_waits_for_a_page_hears_that_it_is_closed(browser, world, local):
     await local.show("<p>Here</p>")
     tab = world.tabs().first
     waiting = asyncio.ensure_future(tab.evaluate("new Promise(() => {})"))

@@ -15,7 +15,7 @@ import pytest
 from tasks.task import PageHooks
 from tests.local_pages import LocalWorld, MakeTask
 from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld
+from webagent.browser import Browser
 from webagent.errors import WorldError
 
 pytestmark = pytest.mark.browser
@@ -83,11 +83,8 @@ async def server() -> AsyncIterator[str]:
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
-    local: LocalWorld,
-    server: str,
-    clock: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    local, server, clock, monkeypatch
+):
     for module in ("page.clock", "tabs"):
         monkeypatch.setattr(f"webagent.browser.{module}.LOAD_SECONDS", 1.0)
     monkeypatch.setattr("webagent.browser.page.clock.DATA_SECONDS", 0.5)
@@ -100,9 +97,7 @@ async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
     assert silent.title == "Slow"
 
 
-async def test_a_page_that_hangs_is_given_up(
-    local: LocalWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_page_that_hangs_is_given_up(local, monkeypatch):
     monkeypatch.setattr("webagent.browser.page.connection.ANSWER_SECONDS", 1.0)
     page = await local.open("hang")
     with pytest.raises(WorldError, match="no answer in 1 s"):
@@ -123,9 +118,7 @@ async def test_a_page_that_cannot_be_opened_fails_the_reset(local: LocalWorld) -
     assert (await local.open("tabs")).title == "First"
 
 
-async def test_a_start_hook_that_throws_fails_the_reset(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_a_start_hook_that_throws_fails_the_reset(world, page_task):
     with pytest.raises(WorldError, match="generator broke"):
         await world.reset(
             page_task("tabs", hooks=PageHooks(start="throw Error('generator broke')"))
@@ -190,9 +183,7 @@ def test_no_chromium_outlives_its_parent(how: signal.Signals, page_task: MakeTas
         child.wait(timeout=10 - (time.monotonic() - started))
 
 
-async def test_a_question_to_a_page_that_is_being_replaced_goes_to_the_next_one(
-    local: LocalWorld,
-) -> None:
+async def test_a_question_to_a_page_that_is_being_replaced_goes_to_the_next_one(local):
     leaving = "(window.name ||= 'again', location.reload(), new Promise(() => {}))"
     answered = PageHooks(goal=f"window.name ? 'the next page' : {leaving}")
     assert (await local.open("form", clock="real", hooks=answered)).goal == "the next page"

@@ -1,13 +1,13 @@
 """Further start pages lie in tabs behind the first, and a guard holds them as it holds that."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
 from tasks.task import Task
 from tests.fakes.site import Site, serving
 from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld
+from webagent.browser import Browser
 from webagent.errors import GuardError, WorldError
 from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
 
@@ -30,9 +30,7 @@ def task(*sites: Site, **fields: str) -> Task:
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_every_start_page_has_a_tab_and_the_first_is_in_front(
-    world: BrowserWorld, sites: tuple[Site, Site], clock: str
-) -> None:
+async def test_every_start_page_has_a_tab_and_the_first_is_in_front(world, sites, clock):
     seen = await world.reset(task(*sites, clock=clock))
     assert (seen.tabs, seen.active_tab, seen.title) == (("One", "Other"), 0, "One")
     behind = await world.step(act.TabFocus(1))
@@ -41,17 +39,13 @@ async def test_every_start_page_has_a_tab_and_the_first_is_in_front(
     assert again.tabs == ("One",)
 
 
-async def test_a_further_page_that_does_not_answer_fails_the_world(
-    world: BrowserWorld, sites: tuple[Site, Site]
-) -> None:
+async def test_a_further_page_that_does_not_answer_fails_the_world(world, sites):
     await sites[1].close()
     with pytest.raises(WorldError, match=r"a further start page failed: .*ERR_CONNECTION_REFUSED"):
         await world.reset(task(*sites))
 
 
-async def test_a_guard_opens_the_servers_of_further_pages_and_no_others(
-    sites: tuple[Site, Site], page_task: Callable[..., Task]
-) -> None:
+async def test_a_guard_opens_the_servers_of_further_pages_and_no_others(sites, page_task):
     async with Browser(guard=Guard(GuardPolicy())) as browser:
         world = await browser.world()
         seen = await world.reset(task(*sites))
@@ -63,9 +57,7 @@ async def test_a_guard_opens_the_servers_of_further_pages_and_no_others(
         await world.close()
 
 
-async def test_a_further_page_that_the_guard_closes_ends_the_episode(
-    sites: tuple[Site, Site],
-) -> None:
+async def test_a_further_page_that_the_guard_closes_ends_the_episode(sites):
     closed = SiteRule(parse_site(sites[1].address), verdict="deny")
     async with Browser(guard=Guard(GuardPolicy(sites=(closed,)))) as browser:
         world = await browser.world()

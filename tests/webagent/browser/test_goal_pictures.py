@@ -63,9 +63,7 @@ async def test_a_recording_answers_in_place_of_the_network(tmp_path: Path) -> No
     assert pictures.missing == {"http://shop.test/blue.png": f"not in {har}"}
 
 
-async def test_what_cannot_be_got_is_named_and_fails_the_world_not_the_agent(
-    tmp_path: Path,
-) -> None:
+async def test_what_cannot_be_got_is_named_and_fails_the_world_not_the_agent(tmp_path):
     (tmp_path / "words.png").write_text("no picture")
     pictures = GoalPictures(
         ImageFolder(tmp_path / "images"), [tmp_path], refuses=lambda address: "another site"

@@ -102,8 +102,8 @@ SAID = {
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 @pytest.mark.parametrize("way", list(WAYS))
 async def test_a_site_that_is_gone_is_said_and_is_no_failure_of_the_agents(
-    world: BrowserWorld, failing: str, way: str, clock: str
-) -> None:
+    world, failing, way, clock
+):
     for failure, said in SAID.items():
         await world.reset(task(failing, way, failure, clock, is_tested=False))
         assert said in (await world.step(parse_action("click(1)"))).outcome, failure
@@ -114,8 +114,8 @@ async def test_a_site_that_is_gone_is_said_and_is_no_failure_of_the_agents(
 
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 async def test_what_a_page_leads_to_elsewhere_and_what_a_server_says_is_for_the_agent(
-    world: BrowserWorld, failing: str, clock: str
-) -> None:
+    world, failing, clock
+):
     for failure, said in {
         "unknown": "net::ERR_NAME_NOT_RESOLVED",
         "loop": "net::ERR_TOO_MANY_REDIRECTS",
@@ -128,9 +128,7 @@ async def test_what_a_page_leads_to_elsewhere_and_what_a_server_says_is_for_the_
         assert page.outcome == "" and page.nodes[0].name == "Go"
 
 
-async def test_an_address_that_the_agent_made_up_is_its_own(
-    world: BrowserWorld, failing: str
-) -> None:
+async def test_an_address_that_the_agent_made_up_is_its_own(world, failing):
     await world.reset(task(failing, "link", "refused", "real", is_tested=True))
 
     page = await world.step(parse_action('goto("http://127.0.0.1:9/")'))
@@ -152,9 +150,7 @@ async def test_a_site_that_hangs_is_said(world: BrowserWorld, failing: str, cloc
 
 @pytest.mark.parametrize("clock", ["real", "virtual"])
 @pytest.mark.parametrize("milliseconds", [0, 50, 150, 250])
-async def test_a_window_that_closes_itself_ends_nothing(
-    world: BrowserWorld, failing: str, clock: str, milliseconds: int
-) -> None:
+async def test_a_window_that_closes_itself_ends_nothing(world, failing, clock, milliseconds):
     await world.reset(task(failing, "window", f"closes{milliseconds}", clock, is_tested=False))
 
     await world.step(parse_action("click(1)"))

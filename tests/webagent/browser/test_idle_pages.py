@@ -1,13 +1,12 @@
 """What pages cost while their policies think."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 
 import psutil
 import pytest
 
-from tasks.task import Task
 from webagent.browser import Browser
 
 PAGES = 4
@@ -24,9 +23,7 @@ def processor_seconds(processes: Iterable[psutil.Process]) -> float:
 
 
 @pytest.mark.browser
-async def test_idle_pages_of_a_browser_for_many_take_no_processor_time(
-    page_task: Callable[..., Task],
-) -> None:
+async def test_idle_pages_of_a_browser_for_many_take_no_processor_time(page_task):
     others = set(psutil.Process().children(recursive=True))  # the browser of other tests
     async with Browser(pages=64) as browser:
         worlds = [await browser.world() for _ in range(PAGES)]

@@ -55,16 +55,12 @@ async def test_what_a_built_list_shows_is_its_value(browser: Browser) -> None:
     ],
     ids=["list", "cells of a calendar", "table", "a card is one thing", "a button is one thing"],
 )
-async def test_items_of_what_listens_for_clicks_are_elements_of_their_own(
-    browser: Browser, body: str, lines: list[str]
-) -> None:
+async def test_items_of_what_listens_for_clicks_are_elements_of_their_own(browser, body, lines):
     page = await look(browser, body + LISTENS.format("l", "click"))
     assert render(page).splitlines() == lines
 
 
-async def test_items_of_a_list_that_listens_for_drags_only_are_elements_however_long_it_is(
-    browser: Browser,
-) -> None:
+async def test_items_of_a_list_that_listens_for_drags_only_are_elements_however_long_it_is(browser):
     items = "".join(f"<li>Item {number}" for number in range(60))
     page = await look(browser, f"<ul id=l>{items}</ul>" + LISTENS.format("l", "pointerdown"))
     assert sum(node.mark > 0 for node in page.nodes) == 60
@@ -157,17 +153,13 @@ KEYS = (
         (KEYS, "much", "20", "is not a text field"),
     ],
 )
-async def test_a_built_slider_is_set_by_its_value(
-    browser: Browser, keys: str, value: str, shown: str, said: str
-) -> None:
+async def test_a_built_slider_is_set_by_its_value(browser, keys, value, shown, said):
     page = await look(browser, SLIDER.format(keys), act.Fill(1, value))
     assert page.nodes[0].value == shown
     assert said in page.outcome
 
 
-async def test_hidden_radio_buttons_on_top_of_each_other_are_chosen_by_their_labels(
-    browser: Browser,
-) -> None:
+async def test_hidden_radio_buttons_on_top_of_each_other_are_chosen_by_their_labels(browser):
     one = (
         "<input type=radio name=s id=s{0} style='position:absolute;left:9px;width:1px'>"
         "<label for=s{0}>{0} *</label>"
@@ -188,9 +180,7 @@ async def test_a_field_below_the_words_of_its_own_widget_is_clicked_there(browse
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_drag_begins_with_a_small_move_and_goes_on_by_frames(
-    browser: Browser, clock: str
-) -> None:
+async def test_a_drag_begins_with_a_small_move_and_goes_on_by_frames(browser, clock):
     body = (
         "<div id=b style='width:50px;height:50px;background:red'>B</div><script>"
         "let start = null, frames = 0;"

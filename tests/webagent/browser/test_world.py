@@ -240,17 +240,13 @@ async def test_five_seconds_of_timers_pass_at_once(local: LocalWorld) -> None:
 
 
 @pytest.mark.parametrize(("button", "said"), [("Frames", "sixty frames passed"), ("Grow", "grown")])
-async def test_animations_are_over_when_the_page_is_seen(
-    local: LocalWorld, button: str, said: str
-) -> None:
+async def test_animations_are_over_when_the_page_is_seen(local, button, said):
     page = await local.open("timers")
     after = await local.step(act.Click(mark_of(page, button)))
     assert said in render(after)
 
 
-async def test_the_page_stands_still_while_one_thinks(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_the_page_stands_still_while_one_thinks(world, page_task):
     ticks = "Number(document.getElementById('ticks').textContent)"
     task = page_task("timers", evidence={"ticks": ticks}, settle_ms=500)
     await world.reset(task)
@@ -274,9 +270,7 @@ async def test_a_page_that_never_rests_is_left_after_a_while(local: LocalWorld) 
     assert restless.outcome == "the page is still changing after 5 s"
 
 
-async def test_hooks_start_the_page_write_the_goal_and_tell_the_end(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_hooks_start_the_page_write_the_goal_and_tell_the_end(world, page_task):
     hooks = PageHooks(
         init="window.early = 'early';",
         start="window.over = false;",
@@ -292,9 +286,7 @@ async def test_hooks_start_the_page_write_the_goal_and_tell_the_end(
     assert await world.evidence(task) == {"early": "early", "wrong": None}
 
 
-async def test_every_episode_has_a_storage_of_its_own(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_every_episode_has_a_storage_of_its_own(world, page_task):
     kept = "document.cookie + (localStorage.getItem('kept') ?? 'nothing')"
     task = page_task(
         "tabs",
@@ -306,9 +298,7 @@ async def test_every_episode_has_a_storage_of_its_own(
         assert await world.evidence(task) == {"found": "nothing", "kept": "leaked"}
 
 
-async def test_a_prepared_page_is_used_only_where_it_fits(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_a_prepared_page_is_used_only_where_it_fits(world, page_task):
     await world.prepare(page_task("tabs"))
     assert (await world.reset(page_task("tabs"))).title == "First"
     await world.prepare(page_task("tabs"))
@@ -317,9 +307,7 @@ async def test_a_prepared_page_is_used_only_where_it_fits(
     assert (await world.reset(page_task("form"))).title == "Form"
 
 
-async def test_a_screenshot_is_taken_while_time_stands_still(
-    browser: Browser, page_task: MakeTask
-) -> None:
+async def test_a_screenshot_is_taken_while_time_stands_still(browser, page_task):
     images: list[bytes] = []
 
     def keep(image: bytes) -> str:
@@ -333,9 +321,7 @@ async def test_a_screenshot_is_taken_while_time_stands_still(
     await world.close()
 
 
-async def test_pictures_for_people_are_bounded_and_are_no_effect_of_an_action(
-    browser: Browser, page_task: MakeTask
-) -> None:
+async def test_pictures_for_people_are_bounded_and_are_no_effect_of_an_action(browser, page_task):
     images: list[bytes] = []
 
     def keep(image: bytes) -> str:

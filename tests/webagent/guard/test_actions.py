@@ -133,9 +133,7 @@ def test_secrets_are_typed_and_nothing_else() -> None:
         ([], False),
     ],
 )
-def test_a_secret_needs_every_document_around_its_field_to_be_on_its_sites(
-    origins: list[str], allowed: bool
-) -> None:
+def test_a_secret_needs_every_document_around_its_field_to_be_on_its_sites(origins, allowed):
     policy = GuardPolicy(secrets={"password": Secret((SHOP,), env="PASSWORD")})
     assert decide_secret(policy, "password", origins).is_allowed == allowed
 

@@ -60,9 +60,7 @@ def test_what_stands_after_the_host_is_no_host(host: str, decoy: str) -> None:
 
 
 @given(HOST, st.sampled_from(["\t", "\n", "\r"]), st.data())
-def test_line_breaks_inside_an_address_are_dropped(
-    host: str, blank: str, data: st.DataObject
-) -> None:
+def test_line_breaks_inside_an_address_are_dropped(host, blank, data):
     url = f"http://{host}/path"
     place = data.draw(st.integers(0, len(url)))
     assert parse_url(url[:place] + blank + url[place:]) == parse_url(url)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from ipaddress import ip_address
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -48,9 +47,7 @@ OPEN = GuardPolicy(other_sites="allow", sites=(ADMIN,))
         ("not an address", "GET", False),
     ],
 )
-def test_a_request_is_judged_by_site_port_method_and_scheme(
-    url: str, method: str, allowed: bool
-) -> None:
+def test_a_request_is_judged_by_site_port_method_and_scheme(url, method, allowed):
     verdict = decide_request(POLICY, url, method)
     assert verdict.is_allowed == allowed
     assert bool(verdict.reason) != allowed
@@ -146,9 +143,7 @@ def test_a_denied_host_is_closed_though_all_others_are_open() -> None:
         ("sub/../../key", False),
     ],
 )
-def test_a_file_is_open_where_it_really_lies_in_an_open_folder(
-    tmp_path: Path, path: str, allowed: bool
-) -> None:
+def test_a_file_is_open_where_it_really_lies_in_an_open_folder(tmp_path, path, allowed):
     folder = tmp_path / "open"
     folder.mkdir()
     (tmp_path / "key").write_text("secret")

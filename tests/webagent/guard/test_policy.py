@@ -80,8 +80,8 @@ def test_a_file_that_is_not_there_is_said_to(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [None, "abc"])
 def test_a_secret_that_is_missing_or_short_stops_before_the_first_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None
-) -> None:
+    tmp_path, monkeypatch, value
+):
     monkeypatch.delenv("SHOP_PASSWORD", raising=False)
     if value:
         monkeypatch.setenv("SHOP_PASSWORD", value)

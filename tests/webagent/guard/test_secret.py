@@ -94,9 +94,7 @@ def test_every_encoding_of_the_web_is_found_and_masked(form: str) -> None:
 
 @pytest.mark.parametrize("coding", ["utf-8", "utf-16", "utf-16-be", "utf-32", "latin-1"])
 @pytest.mark.parametrize("before", ["", "x"])
-def test_a_body_is_searched_in_whatever_way_its_characters_are_coded(
-    coding: str, before: str
-) -> None:
+def test_a_body_is_searched_in_whatever_way_its_characters_are_coded(coding, before):
     for text in (VALUE, quote(VALUE), in_base64("u:", "")):
         body = before.encode() + f"p={text}&r=ü".encode(coding)
         assert SECRETS.found_in_bytes(body) == {"shop"}

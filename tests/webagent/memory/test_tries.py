@@ -74,9 +74,7 @@ PAGE = Observation(
         (Answer(""), Answer("£9"), False),
     ],
 )
-def test_actions_are_told_apart_by_what_they_are_done_to(
-    one: Click, other: Click, same: bool
-) -> None:
+def test_actions_are_told_apart_by_what_they_are_done_to(one, other, same):
     keys = [key_of_action(each, PAGE, read_goal(PAGE.goal)) for each in (one, other)]
     assert (keys[0] == keys[1]) is same
 

@@ -36,9 +36,7 @@ def test_what_was_typed_is_the_value_of_a_demonstrated_goal(reader: Reader) -> N
 
 
 @pytest.mark.parametrize("value", ["lamp", "a lamp that nobody has seen", '"Lamp of 1920"'])
-def test_in_a_like_goal_the_value_stands_where_the_demonstrated_one_did(
-    reader: Reader, value: str
-) -> None:
+def test_in_a_like_goal_the_value_stands_where_the_demonstrated_one_did(reader, value):
     assert values(reader, f"find the {value} for me") == [value.strip('"')]
 
 

@@ -27,9 +27,7 @@ def test_a_fresh_model_loads_spells_everything_and_answers_in_turn(tmp_path: Pat
     assert words.eos_token == "<|end|>" and model.config.eos_token_id == words.eos_token_id
 
 
-def test_a_model_is_written_and_read_without_a_word_of_the_library(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_is_written_and_read_without_a_word_of_the_library(tmp_path, capfd):
     from transformers.utils import logging
 
     logging.enable_progress_bar()

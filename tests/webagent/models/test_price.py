@@ -45,9 +45,7 @@ def test_a_price_is_told_with_its_date_source_and_currency(tmp_path: Path) -> No
     assert price.source == "https://prices.example"
 
 
-def test_the_very_name_comes_before_patterns_and_long_patterns_before_short_ones(
-    tmp_path: Path,
-) -> None:
+def test_the_very_name_comes_before_patterns_and_long_patterns_before_short_ones(tmp_path):
     known = prices(tmp_path)
     named = {name: known.of(name) for name in ("big-1", "big-2", "big-1-mini-7", "small")}
     found = {name: price.input if price else None for name, price in named.items()}

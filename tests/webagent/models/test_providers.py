@@ -30,9 +30,7 @@ def answer(body: dict[str, Any]) -> Behaviour:
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_every_provider_is_found_by_the_beginning_of_a_name(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_provider_is_found_by_the_beginning_of_a_name(name, monkeypatch):
     provider = PROVIDERS[name]
     for key in provider.keys[:1]:
         monkeypatch.setenv(key, "secret")
@@ -84,9 +82,7 @@ def anthropic(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Endpo
     return EndpointModel(Endpoint("anthropic/big-1", first_pause=0.01))
 
 
-async def test_anthropic_is_asked_and_read_in_its_own_protocol(
-    chat_server: ChatServer, anthropic: EndpointModel
-) -> None:
+async def test_anthropic_is_asked_and_read_in_its_own_protocol(chat_server, anthropic):
     usage = {"input_tokens": 7, "output_tokens": 5, "cache_read_input_tokens": 40}
     content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "hello"}]
     said = {"model": "big-1-2026", "content": content, "stop_reason": "max_tokens"}
@@ -124,8 +120,8 @@ async def test_anthropic_is_asked_and_read_in_its_own_protocol(
 
 
 async def test_anthropics_refusals_are_told_in_its_words_and_overload_is_waited_for(
-    chat_server: ChatServer, anthropic: EndpointModel
-) -> None:
+    chat_server, anthropic
+):
     def refuse(status: int, kind: str, message: str) -> Behaviour:
         error = {"type": "error", "error": {"type": kind, "message": message}}
         return lambda handler, _: handler.send(json.dumps(error).encode(), status)
@@ -169,12 +165,8 @@ async def test_anthropics_refusals_are_told_in_its_words_and_overload_is_waited_
     ids=["DeepSeek", "OpenRouter", "Mistral", "OpenAI refuses"],
 )
 async def test_what_servers_say_beside_the_reply_is_read(
-    chat_server: ChatServer,
-    connect: Any,
-    message: dict[str, Any],
-    usage: dict[str, Any],
-    read: tuple[str, str, int],
-) -> None:
+    chat_server, connect, message, usage, read
+):
     counted = {"prompt_tokens": 11, "completion_tokens": 2} | usage
     chat_server.will(answer({"choices": [{"message": message}], "usage": counted}))
     completion = await connect().complete(ASK)
@@ -182,9 +174,7 @@ async def test_what_servers_say_beside_the_reply_is_read(
     assert (reply.text, reply.reasoning, completion.usage.get("cached_input_tokens", 0)) == read
 
 
-async def test_what_one_is_told_to_wait_holds_for_all(
-    chat_server: ChatServer, behave: Any, connect: Any
-) -> None:
+async def test_what_one_is_told_to_wait_holds_for_all(chat_server, behave, connect):
     import asyncio
 
     chat_server.will(behave.status(429, headers={"Retry-After": "0.5"}), behave.reply("now"))
@@ -207,9 +197,7 @@ async def test_requests_keep_to_a_rate(chat_server: ChatServer, behave: Any, con
     assert chat_server.times[3] - chat_server.times[1] > 0.35
 
 
-async def test_the_servers_own_words_are_told(
-    chat_server: ChatServer, behave: Any, connect: Any
-) -> None:
+async def test_the_servers_own_words_are_told(chat_server, behave, connect):
     chat_server.will(lambda handler, _: handler.send(b'{"error": "CUDA out of memory"}', 500))
     with pytest.raises(ModelError, match="CUDA out of memory") as caught:
         await connect(attempts=2).complete(ASK)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from perf.providers import MODELS, variables
-from tests.fakes.chat_server import ChatServer
 from tests.fakes.misbehaviour import EVERYWHERE, PROVIDERS
 from webagent.errors import ModelError
 from webagent.models import Endpoint, EndpointModel
@@ -47,9 +46,7 @@ def test_the_table_holds_every_provider_and_every_failure() -> None:
     [row for row in rows() if row[1] not in READ_BY_THE_POLICY],
     ids=lambda row: f"{row[0]}: {row[1]}",
 )
-async def test_a_failure_is_told_as_the_table_says(
-    chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch, row: Row
-) -> None:
+async def test_a_failure_is_told_as_the_table_says(chat_server, monkeypatch, row):
     server, wrong, requests, sentence, status = row
     address = chat_server.url if wrong != WITHOUT_A_SERVER else "http://127.0.0.1:9/v1"
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
@@ -79,9 +76,7 @@ async def test_a_failure_is_told_as_the_table_says(
     ],
     ids=["header", "milliseconds", "no number", "Gemini's body", "other details"],
 )
-def test_the_pause_that_a_server_asks_for_is_read(
-    headers: dict[str, str], body: str, seconds: float
-) -> None:
+def test_the_pause_that_a_server_asks_for_is_read(headers, body, seconds):
     assert ServerRefusal(429, body, headers).pause == seconds
 
 

@@ -42,9 +42,7 @@ SHADOW = """<p style="margin-top: 1500px"><div><template shadowrootmode=open>
         (TWO_SIZES, "Kitchen", "kitchen"),
     ],
 )
-async def test_a_control_without_a_box_is_listed_and_clicked(
-    local: LocalWorld, clock: str, body: str, name: str, title: str
-) -> None:
+async def test_a_control_without_a_box_is_listed_and_clicked(local, clock, body, name, title):
     page = await local.show(body, clock=clock)
     assert "no link" not in render(page) and render(page).count(name) == 1
     after = await local.step(act.Click(mark_of(page, name)))
@@ -52,9 +50,7 @@ async def test_a_control_without_a_box_is_listed_and_clicked(
 
 
 @CLOCKS
-async def test_a_document_that_is_edited_as_a_whole_is_a_text_box(
-    local: LocalWorld, clock: str
-) -> None:
+async def test_a_document_that_is_edited_as_a_whole_is_a_text_box(local, clock):
     frame = (
         "<iframe id=f></iframe><script>const inner = document.getElementById('f').contentDocument;"
         "inner.body.textContent = 'write here'; inner.designMode = 'on';</script>"

@@ -127,9 +127,7 @@ async def test_a_widget_in_place_of_a_list_is_named(local: LocalWorld, what: str
     assert render(await local.show(f"<!doctype html><meta charset=utf-8>{source}")) == text
 
 
-async def test_a_widget_whose_options_open_elsewhere_is_chosen_from_by_label(
-    local: LocalWorld,
-) -> None:
+async def test_a_widget_whose_options_open_elsewhere_is_chosen_from_by_label(local):
     page = await local.show(f"""<!doctype html><label for=a>State</label>
       <select id=a hidden>{OPTIONS}</select><div role=combobox tabindex=0
       onclick="list.hidden = false">Iowa</div><p id=said></p><div id=list hidden>

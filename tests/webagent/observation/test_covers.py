@@ -31,9 +31,7 @@ async def test_what_shines_through_is_kept(local: LocalWorld) -> None:
     assert [node.name for node in seen.nodes if node.mark] == ["Offers", "Buy"]
 
 
-async def test_what_a_list_scrolls_out_of_its_own_frame_is_not_behind_what_lies_there(
-    local: LocalWorld,
-) -> None:
+async def test_what_a_list_scrolls_out_of_its_own_frame_is_not_behind_what_lies_there(local):
     options = "".join(
         f"<div role=option tabindex=0 style='height: 20px' onclick=\"this.append('!')\">{n}</div>"
         for n in range(9)
@@ -52,9 +50,7 @@ HEADER = """<div style='position: {}; top: 0; height: 100px; margin: 0; backgrou
 
 
 @pytest.mark.parametrize("position", ["fixed", "sticky"])
-async def test_what_a_page_scrolls_behind_its_header_is_read_and_can_be_clicked(
-    local: LocalWorld, position: str
-) -> None:
+async def test_what_a_page_scrolls_behind_its_header_is_read_and_can_be_clicked(local, position):
     seen = await local.show(f"""<body style='margin: 0'>{HEADER.format(position)}
           <p style='height: 200px'>Far up</p>
           <button onclick="this.textContent = 'Sold'">Buy</button><p style='height: 3000px'></p>""")
@@ -222,9 +218,7 @@ FRONT = "position: fixed; z-index: 6; background: white; "
         <aside style='{FRONT} left: 0; top: 0; bottom: 0; width: 300px'>{{}}</aside>""",
     ],
 )
-async def test_only_what_lies_on_a_translucent_sheet_can_be_used(
-    local: LocalWorld, clock: str, layers: str
-) -> None:
+async def test_only_what_lies_on_a_translucent_sheet_can_be_used(local, clock, layers):
     close = "<button onclick=\"document.body.style.background = 'white'\">Save</button>"
     seen = await local.show(PAGE + layers.format(close), clock=clock)
     assert [node.name for node in seen.nodes if node.mark] == ["Save"]

@@ -199,9 +199,7 @@ MONTHS = {
 
 
 @pytest.mark.parametrize("kind", MONTHS)
-async def test_days_of_a_calendar_are_told_with_their_weekdays(
-    local: LocalWorld, kind: str
-) -> None:
+async def test_days_of_a_calendar_are_told_with_their_weekdays(local, kind):
     around, row, head, cell, style = MONTHS[kind]
     days = [""] * 4 + [f"<button>{day}</button>" for day in range(1, 32)]
     weeks = [WEEK, *(days[start : start + 7] for start in range(0, 35, 7))]
@@ -216,9 +214,7 @@ async def test_days_of_a_calendar_are_told_with_their_weekdays(
 
 
 @pytest.mark.parametrize("listens", [True, False])
-async def test_days_can_be_hit_where_a_calendar_listens_as_a_whole(
-    local: LocalWorld, listens: bool
-) -> None:
+async def test_days_can_be_hit_where_a_calendar_listens_as_a_whole(local, listens):
     days = [f"<td role=gridcell>{day}<a href=#>Tea</a>" for day in range(1, 8)]
     page = await local.show(
         f"<div id=all><table role=grid><tr><th>Week<tr>{''.join(days)}</table></div>"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.task import Task
-from tests.local_pages import LocalWorld, MakeTask, mark_of
+from tests.local_pages import LocalWorld, mark_of
 from webagent.action import Action
 from webagent.action import actions as act
 from webagent.browser import Browser
@@ -42,9 +42,7 @@ async def both(
 
 
 @pytest.mark.parametrize("variant", ["text", "set-of-marks", "pruned", "accessibility", "html"])
-async def test_names_of_fields_change_nothing_of_what_is_seen(
-    browser: Browser, page_task: MakeTask, variant: str
-) -> None:
+async def test_names_of_fields_change_nothing_of_what_is_seen(browser, page_task, variant):
     named, plain = await both(browser, page_task("fields"), variant=variant)
     assert named == [
         (outcome, lines, captured.replace("?plain", "")) for outcome, lines, captured in plain
@@ -53,9 +51,7 @@ async def test_names_of_fields_change_nothing_of_what_is_seen(
         assert f'"{name}"' in named[0][1]
 
 
-async def test_names_of_fields_change_nothing_of_what_can_be_done(
-    browser: Browser, page_task: MakeTask, tmp_path: Path
-) -> None:
+async def test_names_of_fields_change_nothing_of_what_can_be_done(browser, page_task, tmp_path):
     letter = tmp_path / "letter.txt"
     letter.write_text("abc")
     acts: list[Acts] = [
@@ -101,8 +97,8 @@ async def test_names_of_fields_change_nothing_of_what_can_be_done(
     ],
 )
 async def test_a_field_says_what_it_does_not_take_and_keeps_what_it_had(
-    local: LocalWorld, clock: str, field: str, text: str, value: str, outcome: str
-) -> None:
+    local, clock, field, text, value, outcome
+):
     page = await local.show(f"<label>Field <input {field}></label>", clock=clock)
     mark = mark_of(page, "Field")
     page = await local.step(act.Fill(mark, text))
@@ -133,9 +129,7 @@ async def test_the_second_of_two_options_of_one_label_is_chosen(local: LocalWorl
     assert (await local.step(act.Click(marks[1]))).title == "b"
 
 
-async def test_what_the_author_says_of_a_pattern_is_said_once_it_is_broken(
-    local: LocalWorld,
-) -> None:
+async def test_what_the_author_says_of_a_pattern_is_said_once_it_is_broken(local):
     page = await local.show("""<form><input aria-label=Code pattern="[0-9]{4}"
         title="Four digits"><button>Send</button></form>""")
     await local.step(act.Fill(mark_of(page, "Code"), "abc"))

@@ -20,9 +20,7 @@ def listed(page: Observation) -> list[str]:
 
 
 @CLOCKS
-async def test_an_entry_of_a_menu_in_a_menu_is_clicked_in_one_action(
-    local: LocalWorld, clock: str
-) -> None:
+async def test_an_entry_of_a_menu_in_a_menu_is_clicked_in_one_action(local, clock):
     page = await local.show(MENU, clock=clock)
     assert listed(page) == ["Kayak", "Oars"]
     page = await local.step(act.Click(mark_of(page, "Kayak")))
@@ -39,9 +37,7 @@ async def test_an_entry_of_a_menu_in_a_menu_is_clicked_in_one_action(
         ("max-height: 0; overflow: hidden; display: inline-block", "max-height: 50px"),
     ],
 )
-async def test_a_button_of_a_row_that_the_mouse_brings_up_is_pressed(
-    local: LocalWorld, clock: str, hidden: str, shown: str
-) -> None:
+async def test_a_button_of_a_row_that_the_mouse_brings_up_is_pressed(local, clock, hidden, shown):
     page = await local.show(
         f"""<style>.edit {{ {hidden} }} .row:hover .edit {{ {shown} }}</style>
         <div class=row>Rope <span class=edit><button onclick="document.title = 'edited'">Edit

@@ -1,13 +1,11 @@
 """Roles and names are those of the standards, and Chromium's own accessibility tree agrees."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tasks.task import Task
-from tests.local_pages import LocalWorld
 from webagent.browser import Browser
 from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.profile import Profile
@@ -153,15 +151,11 @@ def role_of(node: dict[str, Any]) -> str:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(("source", "role", "name"), CASES, ids=[case[0] for case in CASES])
-async def test_an_element_is_called_what_the_standards_call_it(
-    compared: list[tuple[tuple[str, str], tuple[str, str]]], source: str, role: str, name: str
-) -> None:
+async def test_an_element_is_called_what_the_standards_call_it(compared, source, role, name):
     assert (role, name) in [mine for mine, _ in compared]
 
 
-async def test_chromium_calls_them_the_same(
-    compared: list[tuple[tuple[str, str], tuple[str, str]]],
-) -> None:
+async def test_chromium_calls_them_the_same(compared):
     differing = [
         (mine, theirs) for mine, theirs in compared if mine != theirs and mine[0] != "option"
     ]
@@ -169,9 +163,7 @@ async def test_chromium_calls_them_the_same(
     assert differing == []
 
 
-async def test_descriptions_come_from_references_and_titles(
-    browser: Browser, tmp_path: Path
-) -> None:
+async def test_descriptions_come_from_references_and_titles(browser, tmp_path):
     path = tmp_path / "described.html"
     path.write_text("""<p id=help>At least 8 signs</p>
       <input aria-label=Secret aria-describedby=help><button title="Saves it">Save</button>
@@ -204,8 +196,6 @@ DRAWING = "<svg width=16 height=16><path d='M0 0h9v9'/></svg>"
         ),
     ],
 )
-async def test_an_icon_is_called_by_anything_but_its_style(
-    local: LocalWorld, source: str, name: str
-) -> None:
+async def test_an_icon_is_called_by_anything_but_its_style(local, source, name):
     page = await local.show(ICONS + source)
     assert [node.name for node in page.nodes if node.mark] == [name]

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, MakeTask, mark_of
+from tests.local_pages import LocalWorld, mark_of
 from webagent.action import actions as act
-from webagent.browser import BrowserWorld
 from webagent.observation import render
 from webagent.records import Node
 
@@ -65,9 +64,7 @@ async def test_boxes_are_where_the_elements_are_drawn(local: LocalWorld) -> None
     assert tile.box[2:] == (30, 30)
 
 
-async def test_looking_writes_nothing_into_the_page(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_looking_writes_nothing_into_the_page(world, page_task):
     task = page_task("form", evidence={"html": "document.documentElement.outerHTML"})
     await world.reset(task)
     before = await world.evidence(task)
@@ -143,9 +140,7 @@ async def test_what_is_painted_on_a_canvas_is_told_in_words(local: LocalWorld) -
     assert wiped.nodes[0].name == ""
 
 
-async def test_a_picture_s_words_are_of_the_kind_and_the_depth_of_where_they_stand(
-    local: LocalWorld,
-) -> None:
+async def test_a_picture_s_words_are_of_the_kind_and_the_depth_of_where_they_stand(local):
     """Not of the text before it; a wrapper without a name of its own leaves nothing below zero."""
     picture = "<img alt=Thumbnail width=9 height=9 src='data:image/png;base64,AAAA'>"
     words = " ".join(["words"] * 40)
@@ -191,16 +186,12 @@ async def marked(local: LocalWorld, how: str, events: tuple[str, ...], more: str
     [(LISTENS, MOUSE + TOUCH), (HAS_HANDLER, MOUSE), (IN_SOURCE, MOUSE + TOUCH)],
     ids=["listener", "property", "attribute"],
 )
-async def test_what_listens_for_the_mouse_in_any_way_has_a_mark(
-    local: LocalWorld, how: str, events: tuple[str, ...]
-) -> None:
+async def test_what_listens_for_the_mouse_in_any_way_has_a_mark(local, how, events):
     assert await marked(local, how, events, "") == list(events)
 
 
 @pytest.mark.parametrize("how", [LISTENS, HAS_HANDLER, IN_SOURCE])
-async def test_what_takes_keys_has_a_mark_where_it_can_have_the_focus(
-    local: LocalWorld, how: str
-) -> None:
+async def test_what_takes_keys_has_a_mark_where_it_can_have_the_focus(local, how):
     assert await marked(local, how, KEYS, "tabindex=-1") == list(KEYS)
     assert await marked(local, how, (*KEYS, "focus"), "") == []
 
@@ -243,9 +234,7 @@ async def test_a_choice_is_not_called_by_what_is_chosen(local: LocalWorld) -> No
     assert [node.name for node in page.nodes if node.role == "combobox"] == ["", "Size"]
 
 
-async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(
-    local: LocalWorld,
-) -> None:
+async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(local):
     boxes = {"chip": (20, 20), "tile": (200, 150), "bar": (700, 30), "backdrop": (900, 400)}
     page = await local.show(
         "".join(
@@ -404,9 +393,7 @@ async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(local: Loca
     ]
 
 
-async def test_what_is_right_below_a_shadow_root_is_numbered_and_styled_by_itself(
-    local: LocalWorld,
-) -> None:
+async def test_what_is_right_below_a_shadow_root_is_numbered_and_styled_by_itself(local):
     seen = await local.show("""<b>Outside</b><div><template shadowrootmode=open>
         <style>b::before { content: "in " }</style><li>bare</li><b>side</b></template></div>""")
     assert [node.name for node in seen.nodes] == ["Outside", "bare", "in side"]

@@ -40,9 +40,7 @@ CLOCKS = pytest.mark.parametrize("clock", ["virtual", "real"])
         ),
     ],
 )
-async def test_a_control_in_a_control_is_pressed_by_itself(
-    local: LocalWorld, clock: str, source: str, outer: str, inner: str
-) -> None:
+async def test_a_control_in_a_control_is_pressed_by_itself(local, clock, source, outer, inner):
     script = """<script>addEventListener("click", (event) =>
         document.title = event.target.closest("[role], a, label").textContent.trim())</script>"""
     page = await local.show(source + script, clock=clock)
@@ -57,17 +55,13 @@ async def test_a_frame_in_a_button_is_read(local: LocalWorld) -> None:
     assert [node.name for node in page.nodes] == ["Video", "frame", "Play"]
 
 
-async def test_what_is_called_as_the_widget_around_it_stays_a_part_of_it(
-    local: LocalWorld,
-) -> None:
+async def test_what_is_called_as_the_widget_around_it_stays_a_part_of_it(local):
     page = await local.show("""<ul role=menu><li role=menuitem tabindex=0><a href=#a>Open</a>
         </ul><button><span onclick=1>Save</span> <i onclick=2>now</i></button>""")
     assert [node.name for node in page.nodes] == ["Open", "Save now"]
 
 
-async def test_buttons_and_ticks_in_an_editor_are_listed_and_its_text_is_its_value(
-    local: LocalWorld,
-) -> None:
+async def test_buttons_and_ticks_in_an_editor_are_listed_and_its_text_is_its_value(local):
     page = await local.show("""<div contenteditable>Hello <span contenteditable=false>@anna
         <button onclick="this.parentNode.remove()">x</button></span><input type=checkbox
         aria-label=Done> <a href=#a>link</a></div><div contenteditable>Plain</div>""")
@@ -85,9 +79,7 @@ async def test_buttons_and_ticks_in_an_editor_are_listed_and_its_text_is_its_val
         "width: 200px; flex-direction: row-reverse; display: flex",
     ],
 )
-async def test_buttons_above_and_left_of_where_a_list_starts_are_pressed(
-    local: LocalWorld, clock: str, style: str
-) -> None:
+async def test_buttons_above_and_left_of_where_a_list_starts_are_pressed(local, clock, style):
     items = "".join(
         f"<span style='flex: none; min-width: 90px; display: inline-block'><button "
         f'onclick="document.title = {n}">Reply {n}</button></span>'

@@ -27,9 +27,7 @@ def ticks(page: Observation) -> list[tuple[str, str, tuple[str, ...]]]:
 @CLOCKS
 @pytest.mark.parametrize("box", [BESIDE, INSIDE, NO_FIELD])
 @pytest.mark.parametrize("unseen", ["display: none", "visibility: hidden; position: absolute"])
-async def test_a_drawn_box_is_checked_and_unchecked(
-    local: LocalWorld, clock: str, box: str, unseen: str
-) -> None:
+async def test_a_drawn_box_is_checked_and_unchecked(local, clock, box, unseen):
     page = await local.show(DRAWN.replace("NOT_SEEN", unseen).replace("BOX", box), clock=clock)
     off, on = ("unchecked",), ("checked",)
     assert ticks(page) == [("checkbox", "Kayak", off), ("checkbox", "Rope", off)]
@@ -56,9 +54,7 @@ async def test_a_dot_beside_a_tick_box_stays(local: LocalWorld) -> None:
     assert [node.name for node in page.nodes if node.mark] == ["Done", "red box"]
 
 
-async def test_boxes_that_an_author_calls_alike_are_told_apart_by_their_rows(
-    local: LocalWorld,
-) -> None:
+async def test_boxes_that_an_author_calls_alike_are_told_apart_by_their_rows(local):
     row = "<tr><td><input type=checkbox aria-label='Select row'><td>{}<td><button>Edit</button>"
     head = "<tr><th><input type=checkbox><th>Item<th>"
     page = await local.show(f"<table>{head}{row.format('Kayak')}{row.format('Rope')}</table>")
@@ -103,9 +99,7 @@ SWITCHES = """<style>.row { display: flex; align-items: center; width: 600px; pa
   <div class=row>Colour <div class=track onclick="1"></div></div>"""
 
 
-async def test_a_switch_that_is_only_drawn_has_its_rows_name_and_its_state(
-    local: LocalWorld,
-) -> None:
+async def test_a_switch_that_is_only_drawn_has_its_rows_name_and_its_state(local):
     page = await local.show(SWITCHES)
     drawn = [(node.name, node.states) for node in page.nodes if node.role == "switch"]
     assert drawn == [
@@ -118,9 +112,7 @@ async def test_a_switch_that_is_only_drawn_has_its_rows_name_and_its_state(
     assert next(node.states for node in page.nodes if node.role == "switch") == ("checked",)
 
 
-async def test_a_row_to_click_with_buttons_and_a_long_text_can_be_clicked(
-    local: LocalWorld,
-) -> None:
+async def test_a_row_to_click_with_buttons_and_a_long_text_can_be_clicked(local):
     page = await local.show(f"""<div style="cursor: pointer" onclick="document.title = 'read'">
       <button>Star</button> <div>Ada Sand</div><div>{"a long text " * 20}</div></div>""")
     assert [node.name for node in page.nodes if node.mark][:2] == ["Ada Sand", "Star"]

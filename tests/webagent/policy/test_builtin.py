@@ -165,8 +165,8 @@ async def test_only_what_the_grammar_allows_is_done() -> None:
 
 @pytest.mark.parametrize("exploration", [None, Exploration(1.0, 0.0, where_failed=True)])
 async def test_what_is_doubtful_is_tried_in_practice_and_given_up_elsewhere(
-    exploration: Exploration | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    exploration, monkeypatch
+):
     memory, new = Memory(), look_up("new", "10050", 70)
     memory.remember(look_up("a", "10056", 1))
     assert memory.has_examples(new.task.name) and not memory.failed[new.task.name]

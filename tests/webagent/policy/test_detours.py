@@ -3,7 +3,6 @@
 import pytest
 
 from tests.fakes.lessons import FIELD, episode, node, page
-from webagent.action import Action
 from webagent.action.actions import Click, Fill, GoBack
 from webagent.policy.past_actions import find_detours
 from webagent.records import Observation
@@ -55,7 +54,5 @@ STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
         "as it was",
     ],
 )
-def test_steps_that_led_nowhere_are_found(
-    turns: tuple[tuple[Observation, Action], ...], detours: set[int]
-) -> None:
+def test_steps_that_led_nowhere_are_found(turns, detours):
     assert find_detours(episode(*turns).steps) == detours

@@ -58,9 +58,7 @@ CITY = node(1, "textbox", "City")
         "nothing to act on",
     ],
 )
-def test_what_can_be_done_comes_up_and_nothing_else(
-    seen: Observation, actions: set[Action | None]
-) -> None:
+def test_what_can_be_done_comes_up_and_nothing_else(seen, actions):
     assert drawn(seen).keys() == actions
 
 

@@ -175,9 +175,7 @@ def test_a_success_that_the_step_limit_cut_off_is_neither_done_again_nor_avoided
 
 
 @pytest.mark.parametrize(("confidence", "first"), [(0.5, MEMORY), (1e-12, "policy")])
-async def test_proposals_of_memory_and_network_stand_on_one_scale(
-    confidence: float, first: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_proposals_of_memory_and_network_stand_on_one_scale(confidence, first, monkeypatch):
     new, memory = look_up("new", "10050", 70), taught()
 
     def guess(*given: object, **named: object) -> list[Proposal]:
@@ -271,8 +269,8 @@ async def test_a_task_that_succeeded_in_other_words_is_done_alike_while_explorin
 
 @pytest.mark.parametrize(("familiarity", "source"), [(1.0, "policy"), (1e-12, MEMORY)])
 async def test_a_goal_in_other_words_is_no_more_familiar_to_the_network(
-    familiarity: float, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    familiarity, source, monkeypatch
+):
     new, memory = look_up("new", "10050", 70), taught()
     proposal = Proposal(Click(70), 1e-9, (), ())
     monkeypatch.setattr(Memory, "propose", lambda *given, **named: [proposal])

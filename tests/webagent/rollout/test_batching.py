@@ -22,9 +22,7 @@ class Doubler:
 @pytest.mark.parametrize(
     ("max_batch", "batches"), [(64, [[0, 1, 2, 3, 4]]), (2, [[0, 1], [2, 3], [4]])]
 )
-async def test_requests_of_one_turn_are_answered_together_and_in_order(
-    max_batch: int, batches: list[list[int]]
-) -> None:
+async def test_requests_of_one_turn_are_answered_together_and_in_order(max_batch, batches):
     double = Doubler(max_batch)
     assert await asyncio.gather(*map(double.batcher, range(5))) == [0, 2, 4, 6, 8]
     assert double.batches == batches

@@ -69,9 +69,7 @@ async def test_the_step_limit_ends_the_episode_and_evidence_is_still_captured() 
 @pytest.mark.parametrize(
     ("action", "ending"), [(Answer(), Ending.ANSWERED), (GiveUp("too hard"), Ending.GAVE_UP)]
 )
-async def test_a_final_action_on_the_last_step_counts_as_given(
-    action: Action, ending: Ending
-) -> None:
+async def test_a_final_action_on_the_last_step_counts_as_given(action, ending):
     assert (await play(NOTHING, action, max_steps=2)).ending is ending
 
 
@@ -88,9 +86,7 @@ async def test_the_limit_given_to_the_call_is_the_one_recorded() -> None:
         (ModelError("endpoint down"), Ending.MODEL_FAILED),
     ],
 )
-async def test_a_policy_that_fails_is_an_ending_with_evidence(
-    error: Exception, ending: Ending
-) -> None:
+async def test_a_policy_that_fails_is_an_ending_with_evidence(error, ending):
     played = await play(NOTHING, error)
     assert (played.ending, played.error) == (ending, str(error))
     assert len(played.steps) == 1

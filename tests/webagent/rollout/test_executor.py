@@ -147,9 +147,7 @@ async def test_a_world_that_cannot_be_opened_is_a_failed_episode_played_again() 
     ],
     ids=["beyond the retries", "a person is wanted, who is not asked again"],
 )
-async def test_failures_are_masked_and_the_rest_is_played(
-    error: WorldError, ending: Ending, attempts: list[int]
-) -> None:
+async def test_failures_are_masked_and_the_rest_is_played(error, ending, attempts):
     class Failing(FakeWorld):
         async def reset(self, task: Task) -> Observation:
             if task.seed == 1:
@@ -245,9 +243,7 @@ async def test_cancelling_closes_the_worlds_and_keeps_the_steps(store: Store) ->
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 8])
-async def test_the_budget_is_never_exceeded_and_decides_alike_at_any_concurrency(
-    concurrency: int,
-) -> None:
+async def test_the_budget_is_never_exceeded_and_decides_alike_at_any_concurrency(concurrency):
     """Each episode takes 3 steps of the 5 it may take: 32 holds 10 of them, 30 + 5 > 32."""
     played = await collect(
         entries(40), ScriptedPolicy(), Worlds(), concurrency=concurrency, budget_steps=32

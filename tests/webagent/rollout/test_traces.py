@@ -80,9 +80,7 @@ async def test_nothing_that_was_said_is_in_a_span_unless_asked(exported, monkeyp
     assert "Tick" in call.attributes["gen_ai.input.messages"]
 
 
-async def test_a_call_that_failed_is_an_error_without_the_server_s_words(
-    exported, monkeypatch
-) -> None:
+async def test_a_call_that_failed_is_an_error_without_the_server_s_words(exported, monkeypatch):
     monkeypatch.setenv("WEBAGENT_TRACES", "1")
     await play(ModelError(f"500: {TYPED}"))
     (call,), (whole,) = named(exported, "chat"), named(exported, "invoke_agent")

@@ -1,6 +1,6 @@
 """The compatible environment: BrowserGym's dictionary, its calls, its seeds, and its endings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium
@@ -10,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 
 import apps.environment
 from apps.environment.browsergym import BrowserGymEnv
-from tasks.task import Task, TaskCheck
+from tasks.task import TaskCheck
 from webagent.errors import SetupError
 
 gymnasium.register_envs(apps.environment)
@@ -165,9 +165,7 @@ def test_the_agent_can_talk_and_give_up(env: BrowserGymEnv) -> None:
     assert (reward, terminated, info["ending"]) == (0.0, True, "gave up")
 
 
-def test_a_task_that_asks_for_an_answer_ends_with_the_message(
-    page_task: Callable[..., Task],
-) -> None:
+def test_a_task_that_asks_for_an_answer_ends_with_the_message(page_task):
     task = page_task(
         "form", goal="Answer 42.", checks=(TaskCheck("episode.answer", "equals", "42"),)
     )

@@ -1,17 +1,14 @@
 """Two episodes side by side, in a real browser."""
 
-from collections.abc import Callable
 from html import unescape
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 pytestmark = pytest.mark.browser
 
 
-async def test_two_episodes_stand_side_by_side_and_say_where_they_part(
-    at: Callable[[str], str], ids: tuple[str, str], page: Page
-) -> None:
+async def test_two_episodes_stand_side_by_side_and_say_where_they_part(at, ids, page):
     await page.goto(at(ids[1]))
     await page.locator("#others a", has_text="self evaluate").click()
     await expect(page.locator("h1")).to_have_text("Two episodes side by side")
@@ -35,9 +32,7 @@ async def test_two_episodes_stand_side_by_side_and_say_where_they_part(
         ("?left=other/x&right=other/y", "unknown run 'other'"),
     ],
 )
-async def test_what_cannot_be_compared_is_said(
-    at: Callable[[str], str], page: Page, query: str, said: str
-) -> None:
+async def test_what_cannot_be_compared_is_said(at, page, query, said):
     answer = await page.request.get(f"{at('').partition('/run/')[0]}/compare{query}")
     assert answer.status == 404
     assert said in unescape(await answer.text())

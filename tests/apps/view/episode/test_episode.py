@@ -5,7 +5,6 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -19,9 +18,7 @@ pytestmark = pytest.mark.browser
 At = Callable[[str], str]
 
 
-async def test_the_strip_is_walked_by_keys_and_a_step_has_an_address(
-    at: At, ids: tuple[str, str], page: Page
-) -> None:
+async def test_the_strip_is_walked_by_keys_and_a_step_has_an_address(at, ids, page):
     await page.goto(at(ids[0]))
     await expect(page.locator(".frame")).to_have_count(4)
     await expect(page.locator("#scene h2")).to_have_text("Step 1 of 3")
@@ -39,9 +36,7 @@ async def test_the_strip_is_walked_by_keys_and_a_step_has_an_address(
     await expect(page.locator("#scene h2")).to_have_text("The page at the end")
 
 
-async def test_a_step_tells_what_was_thought_done_considered_and_spent(
-    at: At, ids: tuple[str, str], page: Page
-) -> None:
+async def test_a_step_tells_what_was_thought_done_considered_and_spent(at, ids, page):
     await page.goto(at(ids[0]))
     told = page.locator(".told")
     await expect(told.locator(".thought")).to_contain_text("The goal is <b>plain</b>: fill(1")
@@ -57,9 +52,7 @@ async def test_a_step_tells_what_was_thought_done_considered_and_spent(
     await expect(told.locator(".changes")).to_contain_text('[1] textbox "Username" value=')
 
 
-async def test_marks_lie_on_the_elements_of_the_screenshot_and_can_be_switched(
-    at: At, ids: tuple[str, str], page: Page
-) -> None:
+async def test_marks_lie_on_the_elements_of_the_screenshot_and_can_be_switched(at, ids, page):
     await page.goto(at(ids[0]))
     picture, target = page.locator(".canvas img"), page.locator(".overlay rect.target")
     assert await picture.evaluate("image => image.naturalWidth") == 320
@@ -81,9 +74,7 @@ async def test_marks_lie_on_the_elements_of_the_screenshot_and_can_be_switched(
     await expect(marks.first).to_be_visible()
 
 
-async def test_verdicts_quote_pages_that_can_be_gone_to(
-    at: At, ids: tuple[str, str], page: Page
-) -> None:
+async def test_verdicts_quote_pages_that_can_be_gone_to(at, ids, page):
     await page.goto(at(ids[1]))
     judge = page.locator(".verdicts li", has_text=JUDGE)
     await expect(judge).to_contain_text("≠ departs from checks_hold@2")
@@ -96,9 +87,7 @@ async def test_verdicts_quote_pages_that_can_be_gone_to(
     await expect(checks.nth(1)).to_contain_text("✗ fails")
 
 
-async def test_the_step_where_it_went_wrong_is_named_and_marked(
-    at: At, ids: tuple[str, str], page: Page
-) -> None:
+async def test_the_step_where_it_went_wrong_is_named_and_marked(at, ids, page):
     await page.goto(at(ids[1]))
     await expect(page.locator("#scene")).to_contain_text("Here it went wrong")
     await page.goto(f"{at(ids[1])}?step=last")
@@ -112,9 +101,7 @@ async def test_the_step_where_it_went_wrong_is_named_and_marked(
     await expect(page.locator("#scene")).to_contain_text("Here it went wrong")
 
 
-async def test_an_imagined_episode_says_so_and_leads_to_the_real_page(
-    at: At, ids: tuple[str, str], page: Page
-) -> None:
+async def test_an_imagined_episode_says_so_and_leads_to_the_real_page(at, ids, page):
     await page.goto(at("dream"))
     await expect(page.locator("h1")).to_contain_text("imagined")
     await expect(page.locator("#scene")).to_contain_text("nothing real to hold it against")
@@ -132,9 +119,7 @@ async def test_an_imagined_episode_says_so_and_leads_to_the_real_page(
         ("lost", "is not in the run's images folder", True),
     ],
 )
-async def test_a_page_without_its_screenshot_is_drawn_or_told(
-    at: At, page: Page, episode: str, said: str, drawn: bool
-) -> None:
+async def test_a_page_without_its_screenshot_is_drawn_or_told(at, page, episode, said, drawn):
     await page.goto(at(episode))
     await expect(page.locator("figcaption")).to_contain_text(said)
     image = page.locator(".canvas img")
@@ -158,9 +143,7 @@ async def test_a_huge_page_is_folded_and_its_text_stays_text(at: At, page: Page)
     ("episode", "said"),
     [("nowhere", "has no episode 'nowhere'"), ("a%2Fb", "Not here")],
 )
-async def test_an_episode_that_is_not_there_is_said_so(
-    at: At, page: Page, episode: str, said: str
-) -> None:
+async def test_an_episode_that_is_not_there_is_said_so(at, page, episode, said):
     found = await page.request.get(at(episode))
     assert found.status == 404
     assert said in unescape(await found.text())
@@ -174,8 +157,8 @@ async def test_an_episode_that_never_began_has_its_reason(at: At, page: Page) ->
 
 
 async def test_a_damaged_episode_is_told_and_the_others_still_open(
-    played: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page, tmp_path: Path
-) -> None:
+    played, view, ids, page, tmp_path
+):
     shutil.copytree(played / "played", tmp_path / "runs" / "torn")
     with sqlite3.connect(tmp_path / "runs" / "torn" / "run.sqlite") as database:
         database.execute("UPDATE steps SET decision = x'00' WHERE episode = ?", (ids[1],))
@@ -188,9 +171,7 @@ async def test_a_damaged_episode_is_told_and_the_others_still_open(
     await expect(page.locator("#scene h2")).to_have_text("Step 1 of 3")
 
 
-async def test_an_episode_under_way_is_followed_to_its_end(
-    played: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page, tmp_path: Path
-) -> None:
+async def test_an_episode_under_way_is_followed_to_its_end(played, view, ids, page, tmp_path):
     shutil.copytree(played / "played", tmp_path / "runs" / "live")
     await page.goto(f"{view(tmp_path / 'runs')}/run/live/episode/running?step=last")
     await expect(page.locator("h1")).to_contain_text("interrupted")
@@ -213,9 +194,7 @@ async def test_an_episode_under_way_is_followed_to_its_end(
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-async def test_nothing_serious_stands_in_anybodys_way(
-    at: At, ids: tuple[str, str], page: Page, scheme: str, width: int
-) -> None:
+async def test_nothing_serious_stands_in_anybodys_way(at, ids, page, scheme, width):
     await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     await page.set_viewport_size({"width": width, "height": 800})
     good, bad = ids

@@ -34,11 +34,8 @@ async def _label(page: Page, address: str, key: str, who: str, note: str = "") -
 
 
 async def test_labels_of_several_people_are_kept_and_changed_by_form_and_keys(
-    labelled: Path,
-    view: Callable[[Path], str],
-    ids: tuple[str, str],
-    page: Page,
-) -> None:
+    labelled, view, ids, page
+):
     run, (good, bad) = labelled / "played", ids
     address = f"{view(labelled)}/run/played/episode"
     await _label(page, f"{address}/{good}", "s", "Ada", 'went "well", as asked')
@@ -77,9 +74,7 @@ async def judged(
 
 
 @pytest.mark.parametrize("labels", ["", "labels.csv"])
-def test_labels_given_in_the_viewer_are_what_judges_are_held_against(
-    judged: Path, labels: str
-) -> None:
+def test_labels_given_in_the_viewer_are_what_judges_are_held_against(judged, labels):
     assert cli.main(["judge", str(judged), "--against", str(judged / labels)]) == 0
     found = json.loads((judged / "agreement.json").read_text())["evaluators"]
     counts = found["checks_hold@2"]["counts"]
@@ -87,9 +82,7 @@ def test_labels_given_in_the_viewer_are_what_judges_are_held_against(
     assert found["evidence[big-1]@1#abc"]["counts"]["false_positives"] == 1
 
 
-async def test_a_label_that_departs_from_the_checks_is_marked(
-    labelled: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page
-) -> None:
+async def test_a_label_that_departs_from_the_checks_is_marked(labelled, view, ids, page):
     await _label(page, f"{view(labelled)}/run/played/episode/{ids[1]}", "s", "Ada")
     mark = page.locator("#labels .verdicts li .pill.bad")
     await expect(mark).to_have_text("≠ departs from checks_hold@2")
@@ -107,8 +100,8 @@ async def test_a_label_that_departs_from_the_checks_is_marked(
     ],
 )
 async def test_a_label_that_is_not_right_is_refused_with_the_reason(
-    labelled: Path, ids: tuple[str, str], page: Page, change: dict[str, str], status: int, said: str
-) -> None:
+    labelled, ids, page, change, status, said
+):
     with serving(labelled) as address:
         place = f"{address}/run/played/episode/{ids[0]}"
         await page.goto(place)
@@ -126,9 +119,7 @@ async def test_a_label_that_is_not_right_is_refused_with_the_reason(
     assert not (labelled / "played" / "labels.jsonl").exists()
 
 
-async def test_another_sites_page_cannot_label(
-    labelled: Path, ids: tuple[str, str], page: Page
-) -> None:
+async def test_another_sites_page_cannot_label(labelled, ids, page):
     with serving(labelled) as address:
         place = f"{address}/run/played/episode/{ids[0]}"
         await page.goto(place)
@@ -140,18 +131,14 @@ async def test_another_sites_page_cannot_label(
     assert not (labelled / "played" / "labels.jsonl").exists()
 
 
-async def test_a_damaged_label_file_is_told_beside_the_episode(
-    labelled: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page
-) -> None:
+async def test_a_damaged_label_file_is_told_beside_the_episode(labelled, view, ids, page):
     (labelled / "played" / "labels.jsonl").write_text('{"episode": 3}\n')
     await page.goto(f"{view(labelled)}/run/played/episode/{ids[0]}")
     await expect(page.locator("#labels .problem")).to_contain_text("labels.jsonl, line 1")
     await expect(page.locator("#scene h2")).to_have_text("Step 1 of 3")
 
 
-async def test_the_store_is_only_read(
-    labelled: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page
-) -> None:
+async def test_the_store_is_only_read(labelled, view, ids, page):
     with Store.open(labelled / "played") as store:
         before = store.scores("any")
     await _label(page, f"{view(labelled)}/run/played/episode/{ids[0]}", "f", "Ada")

@@ -68,8 +68,8 @@ def picture(reference: str) -> bytes:
     ],
 )
 async def test_a_models_word_decides_and_its_name_and_prompt_are_in_the_reason(
-    rule: str, expected: Json, reply: str, value: float
-) -> None:
+    rule, expected, reply, value
+):
     verdict, model = await asked(rule, "About 2000 m", expected, [reply])
 
     name = "unachievable" if "unachievable" in rule else "fuzzy_match"
@@ -110,9 +110,7 @@ async def test_a_part_of_a_page_is_marked_against_all_alternatives():
         ("webarena_fuzzy_match", "", ["x"], 0.0),
     ],
 )
-async def test_not_applicable_and_no_answer_decide_without_asking(
-    rule: str, answer: str, expected: Json, value: float
-) -> None:
+async def test_not_applicable_and_no_answer_decide_without_asking(rule, answer, expected, value):
     verdict, model = await asked(rule, answer, expected)
     assert (verdict.value, model.requests) == (value, [])
     assert value or verdict.reason == "fails: no answer was given"
@@ -147,9 +145,7 @@ BLIND = CannedModel(["yes"], capabilities=Capabilities())
         ("visualwebarena_same_picture", SAME, Means(), "Means(images="),
     ],
 )
-async def test_without_what_a_rule_needs_it_abstains(
-    rule: str, expected: Json, means: Means, reason: str
-) -> None:
+async def test_without_what_a_rule_needs_it_abstains(rule, expected, means, reason):
     found: Json = "x" if "fuzzy" in rule else ["one"]
     verdict = await CONSULTING_RULES[rule](RuleQuestion(found, expected, "", means))
     assert verdict.value is None and reason in verdict.reason
@@ -183,9 +179,7 @@ def test_a_reply_must_be_or_end_in_one_entry_of_the_table(text: str, word: str |
         (["one"], ["", ""], None),
     ],
 )
-async def test_one_picture_that_shows_it_is_enough(
-    found: Json, replies: list[str], value: float | None
-) -> None:
+async def test_one_picture_that_shows_it_is_enough(found, replies, value):
     verdict, model = await asked("visualwebarena_picture_answer", found, QUESTION, replies)
     assert verdict.value == value
     assert all(len(request.messages[1].images) == 1 for request in model.requests)
@@ -205,8 +199,8 @@ async def test_one_picture_that_shows_it_is_enough(
     ],
 )
 async def test_pictures_are_compared_with_references_captured_or_looked_up(
-    found: Json, references: Json, evidence: dict[str, Json], value: float | None
-) -> None:
+    found, references, evidence, value
+):
     expected: Json = {"references": references, "threshold": 0.8}
     verdict, _ = await asked("visualwebarena_same_picture", found, expected, **evidence)
     assert verdict.value == value

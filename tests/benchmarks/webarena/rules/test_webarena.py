@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -110,9 +109,7 @@ CHORES: Sequence[tuple[str, Json, Json, float]] = [
         *((f"webchorearena_{rule}", *rest) for rule, *rest in CHORES),
     ],
 )
-def test_a_rule_is_as_odd_as_its_scorer(
-    rule: str, found: Json, expected: Json, share: float
-) -> None:
+def test_a_rule_is_as_odd_as_its_scorer(rule, found, expected, share):
     assert value(rule, found, expected) == pytest.approx(share)
 
 
@@ -150,9 +147,7 @@ async def test_giving_up_says_that_it_cannot_be_done() -> None:
     assert (await checks_hold()(episode(task, action=GiveUp("no such shop")))).value == 1.0
 
 
-async def test_a_stored_episode_is_scored_again_from_what_was_kept(
-    benchmarks: Path, tmp_path: Path
-) -> None:
+async def test_a_stored_episode_is_scored_again_from_what_was_kept(benchmarks, tmp_path):
     tasks = read("webarena", benchmarks)
     task = next(
         each for each in tasks if len(each.probes) > 1 and "episode" not in str(each.checks)

@@ -38,8 +38,8 @@ class Approver:
     ],
 )
 async def test_what_changed_between_question_and_yes_is_asked_about_anew(
-    change: str, asked: int, title: str, clock: str
-) -> None:
+    change, asked, title, clock
+):
     approver = Approver(change)
     policy = GuardPolicy(actions=(ActionRule("ask", ("click",)),), other_sites="allow")
     async with Browser(guard=Guard.of(policy, approver)) as browser:

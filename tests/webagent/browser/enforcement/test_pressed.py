@@ -31,9 +31,7 @@ RULES = (
         (('press(5, "Enter")',), "seen"),
     ],
 )
-async def test_a_denied_element_is_not_pressed_in_another_way(
-    actions: tuple[str, ...], title: str, clock: str
-) -> None:
+async def test_a_denied_element_is_not_pressed_in_another_way(actions, title, clock):
     policy = GuardPolicy(actions=RULES, other_sites="allow")
     async with Browser(guard=Guard.of(policy)) as browser:
         world = await browser.world()

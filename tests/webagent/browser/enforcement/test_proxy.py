@@ -159,11 +159,7 @@ async def test_a_second_request_on_the_same_connection_does_not_slip_through(wal
         (b"5\r\nhello\r\n0\r\n\r\n", "Transfer-Encoding: chunked"),
     ],
 )
-async def test_a_body_passes_whole(
-    wall: Wall,
-    body: bytes,
-    announced: str,
-) -> None:
+async def test_a_body_passes_whole(wall, body, announced):
     wall.upstream.stays_open = True
     async with wall.talk() as (reader, writer), asyncio.timeout(5):
         writer.write(wall.get("/a", f"{announced}\r\n") + body)
@@ -234,9 +230,7 @@ async def test_a_tunnel_for_tls_passes_its_bytes_unchanged(wall: Wall) -> None:
         ("plain.test", b"GET http://x/ HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"),
     ],
 )
-async def test_a_tunnel_carries_only_what_it_was_opened_for(
-    wall: Wall, host: str, first: bytes
-) -> None:
+async def test_a_tunnel_carries_only_what_it_was_opened_for(wall, host, first):
     await wall.answer(wall.connect(host) + first)
     assert b"".join(wall.upstream.received) == b""
     assert len(wall.gate.refused) == 1
@@ -269,9 +263,7 @@ def frame(text: bytes, opcode: int = 1, is_last: bool = True) -> bytes:
         ([b"\x81\xff" + (1_000_001).to_bytes(8) + b"maskwords"], 0),
     ],
 )
-async def test_the_messages_of_a_web_socket_are_judged_before_they_pass(
-    wall: Wall, frames: list[bytes], passed: int
-) -> None:
+async def test_the_messages_of_a_web_socket_are_judged_before_they_pass(wall, frames, passed):
     wall.upstream.reply, wall.upstream.stays_open = b"", True
     opening = b"GET /live HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
     offer = b"\r\nSec-WebSocket-Extensions: permessage-deflate\r\n"

@@ -52,9 +52,7 @@ async def play(
     return [each for each in noted if isinstance(each, dict)]
 
 
-async def test_an_element_is_told_by_its_place_text_value_and_attributes(
-    world: BrowserWorld, shop: Task
-) -> None:
+async def test_an_element_is_told_by_its_place_text_value_and_attributes(world, shop):
     (link,) = await play(world, shop, lambda page: act.Click(mark_of(page, 'The "second"')))
     outline = link.pop("outline")
     assert link == {
@@ -81,9 +79,7 @@ async def test_an_element_is_told_by_its_place_text_value_and_attributes(
     assert "Text" not in outline
 
 
-async def test_what_was_put_in_stands_beside_what_was_there(
-    world: BrowserWorld, shop: Task
-) -> None:
+async def test_what_was_put_in_stands_beside_what_was_there(world, shop):
     noted = await play(
         world,
         shop,
@@ -103,9 +99,7 @@ async def test_what_was_put_in_stands_beside_what_was_there(
     ]
 
 
-async def test_actions_at_points_in_frames_and_shadows_name_their_elements(
-    world: BrowserWorld, shop: Task
-) -> None:
+async def test_actions_at_points_in_frames_and_shadows_name_their_elements(world, shop):
     def point(page: Observation, name: str) -> tuple[int, int]:
         left, top, width, height = next(n.box for n in page.nodes if n.name == name)
         return left + width // 2, top + height // 2
@@ -158,9 +152,7 @@ async def test_what_opens_a_dialog_was_acted_on(browser: Browser, tmp_path: Path
     assert [(each["step"], each["tag"]) for each in noted] == [(0, "input"), (2, "button")]
 
 
-async def test_more_elements_than_are_kept_are_none(
-    world: BrowserWorld, shop: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_more_elements_than_are_kept_are_none(world, shop, monkeypatch):
     monkeypatch.setattr(probes, "MOST_ELEMENTS", 1)
     page = await world.reset(shop)
     for _ in range(2):
@@ -169,9 +161,7 @@ async def test_more_elements_than_are_kept_are_none(
     assert evidence == {"uncaptured": {"elements": "more than 1 elements were acted on"}}
 
 
-async def test_notes_cost_one_command_and_none_where_they_are_not_asked_for(
-    world: BrowserWorld, shop: Task, commands: list[str]
-) -> None:
+async def test_notes_cost_one_command_and_none_where_they_are_not_asked_for(world, shop, commands):
     counts = []
     for records in ((), ("network",), ("elements",), ("elements", "network")):
         task = Task(id=shop.id, start_url=shop.start_url, records=records)

@@ -6,7 +6,6 @@ import pytest
 
 from tasks.task import Probe
 from tests.fakes.site import Site, serving
-from tests.local_pages import MakeTask
 from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
@@ -50,8 +49,8 @@ async def guarded(closed: Site) -> AsyncIterator[Browser]:
 
 
 async def test_probes_reach_their_own_servers_and_nobody_else_does(
-    guarded: Browser, shop_task: MakeTask, site: Site, office: Site, closed: Site
-) -> None:
+    guarded, shop_task, site, office, closed
+):
     site.page("/lurk", LURKING % (office.address, office.address))
     orders = f"{office.address}/orders"
     task = shop_task(
@@ -89,9 +88,7 @@ async def test_probes_reach_their_own_servers_and_nobody_else_does(
     await world.close()
 
 
-async def test_a_server_that_a_page_names_is_not_opened_by_it(
-    guarded: Browser, shop_task: MakeTask, site: Site, office: Site
-) -> None:
+async def test_a_server_that_a_page_names_is_not_opened_by_it(guarded, shop_task, site, office):
     site.page("/lurk", LURKING % (office.address, office.address))
     task = shop_task(
         "/lurk",

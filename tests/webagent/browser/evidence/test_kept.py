@@ -1,16 +1,12 @@
 """Evidence outlives its pages: what is scored from a run folder is what was there."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from benchmarks.rules import checks_hold
 from tasks.task import Probe, TaskCheck
-from tests.fakes.site import Site
-from tests.local_pages import MakeTask
 from webagent.action import actions as act
-from webagent.browser import Browser
 from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.rollout import run_episode
 from webagent.store import Store
@@ -28,8 +24,8 @@ Promise.all(Array.from({ length: 150 }, (_, n) => ask(n))).then(() => document.t
 
 
 async def test_a_big_log_and_pictures_are_scored_again_from_the_run_folder(
-    browser: Browser, shop_task: MakeTask, site: Site, tmp_path: Path
-) -> None:
+    browser, shop_task, site, tmp_path
+):
     site.page("/many", MANY)
     site.page("/dot.png", PNG, Content_Type="image/png")
     task = shop_task(

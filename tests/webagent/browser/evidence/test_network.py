@@ -1,7 +1,6 @@
 """The log of requests that a task asks for: whole, in order, or said to be cut."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from tests.fakes.site import Reply, Request
 from tests.local_pages import mark_of
 from tests.webagent.browser.evidence.shop import Shop, probe
 from webagent.action import actions as act
-from webagent.browser import Browser
 from webagent.browser.sessions import network
 from webagent.browser.sessions.network import har_events
 from webagent.browser.sessions.profile import Profile
@@ -134,9 +132,7 @@ async def test_a_prepared_page_is_heard_from_its_first_request(asking: Shop) -> 
 
 
 @pytest.mark.parametrize("limit", ["MOST_REQUESTS", "MOST_CHARACTERS"])
-async def test_a_log_that_would_be_too_long_is_missing_rather_than_cut(
-    asking: Shop, monkeypatch: pytest.MonkeyPatch, limit: str
-) -> None:
+async def test_a_log_that_would_be_too_long_is_missing_rather_than_cut(asking, monkeypatch, limit):
     monkeypatch.setattr(network, limit, 2)
     evidence = await asking.play(asking.task("/ask", records=("network",)))
     assert "network" not in evidence
@@ -144,8 +140,8 @@ async def test_a_log_that_would_be_too_long_is_missing_rather_than_cut(
 
 
 async def test_a_frozen_site_is_heard_as_the_live_one_and_so_is_its_recording(
-    browser: Browser, asking: Shop, tmp_path: Path
-) -> None:
+    browser, asking, tmp_path
+):
     logs = []
     for profile in (Profile(har_record=tmp_path), Profile(har_replay=tmp_path / "shop-0.har")):
         world = await browser.world(profile=profile)

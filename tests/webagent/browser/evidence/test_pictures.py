@@ -2,15 +2,12 @@
 
 import base64
 import io
-from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from tasks.task import Json, Probe
 from tests.fakes.site import Site
-from tests.local_pages import MakeTask
-from webagent.browser import Browser
 from webagent.browser.evidence import probe_page as pictures
 from webagent.store.database import ImageFolder
 
@@ -46,9 +43,7 @@ def gallery(site: Site) -> Site:
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_pictures_are_kept_as_they_were_loaded(
-    browser: Browser, shop_task: MakeTask, gallery: Site, tmp_path: Path, clock: str
-) -> None:
+async def test_pictures_are_kept_as_they_were_loaded(browser, shop_task, gallery, tmp_path, clock):
     scripts = {
         "all": "",
         "parts": "document.querySelectorAll('#first, #second')",
@@ -86,12 +81,8 @@ async def test_pictures_are_kept_as_they_were_loaded(
 
 
 async def test_more_pictures_than_are_kept_are_none(
-    browser: Browser,
-    shop_task: MakeTask,
-    gallery: Site,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    browser, shop_task, gallery, tmp_path, monkeypatch
+):
     monkeypatch.setattr(pictures, "MOST_PICTURES", 3)
     world = await browser.world(keep_image=ImageFolder(tmp_path).add)
     task = shop_task("/gallery", probes=(Probe("all", "pictures"),))

@@ -135,9 +135,7 @@ async def test_a_page_that_is_not_there_is_seen_but_one_that_fails_is_not(shop: 
     assert found == {"deleted": "none"}
 
 
-async def test_a_server_that_never_answers_costs_its_probes_and_no_more(
-    shop: Shop, silent: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_that_never_answers_costs_its_probes_and_no_more(shop, silent, monkeypatch):
     monkeypatch.setattr(probing, "PROBE_SECONDS", 1.0)
     monkeypatch.setattr(probing, "ALL_SECONDS", 2.5)
     task = shop.task(
@@ -163,8 +161,8 @@ async def test_a_server_that_never_answers_costs_its_probes_and_no_more(
 
 
 async def test_a_page_whose_picture_never_comes_is_taken_as_far_as_it_has_come(
-    shop: Shop, silent: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    shop, silent, monkeypatch
+):
     monkeypatch.setattr(probing, "_LOAD_SECONDS", 0.5)
     shop.site.page("/half", f"<title>Half</title><p>Here</p><img src='{silent}'>")
     assert await shop.find(probe("half", shop.url("/half"))) == {"half": "Half"}

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from tasks.task import Task
-from tests.webagent.browser.hostile.corpus import CORPUS, Hostile
+from tests.webagent.browser.hostile.corpus import CORPUS
 from tests.webagent.browser.hostile.server import HostileServer
 from webagent.action import Action, Answer, Wait
 from webagent.action import actions as act
@@ -82,8 +82,8 @@ async def play(browser: Browser, url: str, clock: str, leaves: bool = True) -> T
 @pytest.mark.sample(25)
 @pytest.mark.parametrize(("page", "clock"), CASES, ids=str)
 async def test_an_episode_on_a_hostile_page_ends_in_time_and_the_next_is_fine(
-    browser: Browser, server: HostileServer, page: Hostile, clock: str
-) -> None:
+    browser, server, page, clock
+):
     """An episode on the hostile page, then one on a healthy page in the same browser."""
     started = time.monotonic()
     played = await play(browser, server.url + (page.path or f"/page/{quote(page.name)}"), clock)

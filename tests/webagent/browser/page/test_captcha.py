@@ -105,9 +105,7 @@ class Person:
 
 
 @pytest.mark.parametrize("kind", IN_A_FORM)
-async def test_a_captcha_in_a_form_is_named_and_the_page_stays_usable(
-    world_of: MakeWorld, kind: str
-) -> None:
+async def test_a_captcha_in_a_form_is_named_and_the_page_stays_usable(world_of, kind):
     world = await world_of(IN_A_FORM[kind], None)
     page = await world.reset(TASK)
     assert f"the page shows a captcha ({kind}) on it; only a person may pass it" in page.outcome
@@ -118,9 +116,7 @@ async def test_a_captcha_in_a_form_is_named_and_the_page_stays_usable(
 
 
 @pytest.mark.parametrize("kind", INSTEAD)
-async def test_a_captcha_in_place_of_a_page_ends_the_episode_as_what_it_is(
-    world_of: MakeWorld, kind: str
-) -> None:
+async def test_a_captcha_in_place_of_a_page_ends_the_episode_as_what_it_is(world_of, kind):
     world = await world_of(INSTEAD[kind], None)
     episode = await run_episode(TASK, ScriptedPolicy([]), world)
     assert episode.ending is Ending.CAPTCHA
@@ -160,9 +156,7 @@ async def test_the_time_a_person_takes_is_not_the_worlds(world_of: MakeWorld) ->
     await world.close()
 
 
-async def test_a_person_who_cannot_pass_it_is_asked_once_and_the_episode_ends(
-    world_of: MakeWorld,
-) -> None:
+async def test_a_person_who_cannot_pass_it_is_asked_once_and_the_episode_ends(world_of):
     person = Person(passes=False)
     world = await world_of(INSTEAD["DataDome"], person)
     with pytest.raises(CaptchaError, match="DataDome"):

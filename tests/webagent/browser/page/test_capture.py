@@ -125,9 +125,7 @@ async def test_only_what_is_not_cut_off_counts_as_in_view(browser: Browser, task
     await world.close()
 
 
-async def test_frames_hang_in_the_accessibility_tree_where_they_stand(
-    world: BrowserWorld, task: Task
-):
+async def test_frames_hang_in_the_accessibility_tree_where_they_stand(world, task):
     await world.reset(task)
     source = world.source()
     assert isinstance(source, PageSource)

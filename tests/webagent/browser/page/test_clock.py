@@ -3,13 +3,11 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tasks.task import Task
-from tests.local_pages import LocalWorld
 from webagent.action import Wait
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
@@ -95,9 +93,7 @@ async def click(world: BrowserWorld, page: Observation, name: str) -> Observatio
 @pytest.mark.parametrize(
     ("button", "said"), [("Ask", "answered"), ("Soon", "chimed"), ("Move", "moved")]
 )
-async def test_requests_short_timers_and_animations_are_waited_for(
-    world: BrowserWorld, url: str, button: str, said: str
-) -> None:
+async def test_requests_short_timers_and_animations_are_waited_for(world, url, button, said):
     page = await world.reset(clock_task(url))
     after = await click(world, page, button)
     assert said in render(after)
@@ -124,8 +120,8 @@ async def test_a_page_that_polls_is_not_waited_for_long(world: BrowserWorld, url
 
 
 async def test_a_request_that_is_never_answered_is_named_and_waited_for_once(
-    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    world, url, monkeypatch
+):
     monkeypatch.setattr("webagent.browser.page.clock._SETTLE_SECONDS", 2.0)
     page = await world.reset(clock_task(url))
     after = await click(world, page, "Never")
@@ -135,9 +131,7 @@ async def test_a_request_that_is_never_answered_is_named_and_waited_for_once(
     assert time.monotonic() - started < 1.5
 
 
-async def test_a_page_that_never_rests_gets_less_time_each_step(
-    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_page_that_never_rests_gets_less_time_each_step(world, url, monkeypatch):
     monkeypatch.setattr("webagent.browser.page.clock._SETTLE_SECONDS", 2.0)
     page = await world.reset(clock_task(url))
     outcomes = [(await click(world, page, "Restless")).outcome]
@@ -146,9 +140,7 @@ async def test_a_page_that_never_rests_gets_less_time_each_step(
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_page_that_loads_for_ever_gets_less_time_each_step(
-    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch, clock: str
-) -> None:
+async def test_a_page_that_loads_for_ever_gets_less_time_each_step(world, url, monkeypatch, clock):
     monkeypatch.setattr("webagent.browser.page.clock.LOAD_SECONDS", 2.0)
     monkeypatch.setattr("webagent.browser.page.clock._LEAST_LOAD_SECONDS", 0.1)
     page = await world.reset(clock_task(url, clock=clock))
@@ -160,8 +152,8 @@ async def test_a_page_that_loads_for_ever_gets_less_time_each_step(
 
 
 async def test_a_page_slower_than_the_wall_clock_gets_less_virtual_time_each_step(
-    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    world, url, monkeypatch
+):
     monkeypatch.setattr("webagent.browser.page.clock._SLOW_SECONDS", 0.0)
     page = await world.reset(clock_task(url, clock="virtual", settle_ms=100))
     slow = [await click(world, page, "Slow"), *[await world.step(act.Focus(1)) for _ in range(2)]]
@@ -172,9 +164,7 @@ async def test_a_page_slower_than_the_wall_clock_gets_less_virtual_time_each_ste
     assert ticks[0] > ticks[1] - ticks[0] > ticks[2] - ticks[1]
 
 
-async def test_what_comes_to_lie_under_the_mouse_is_told_before_time_runs(
-    world: BrowserWorld, url: str
-) -> None:
+async def test_what_comes_to_lie_under_the_mouse_is_told_before_time_runs(world, url):
     for _ in range(5):
         page = await world.reset(clock_task(url, clock="virtual", settle_ms=500))
         after = await click(world, page, "Reveal")
@@ -182,9 +172,7 @@ async def test_what_comes_to_lie_under_the_mouse_is_told_before_time_runs(
 
 
 @pytest.mark.parametrize("field", ["<input value=kept>", "<textarea>kept</textarea>"])
-async def test_telling_of_the_mouse_types_nothing_over_a_selection(
-    world: BrowserWorld, tmp_path: Path, field: str
-) -> None:
+async def test_telling_of_the_mouse_types_nothing_over_a_selection(world, tmp_path, field):
     (tmp_path / "page.html").write_text(
         f"""<!DOCTYPE html>{field}<button onclick="swap(this)">Swap</button><p id=said>nothing</p>
         <script>function swap(button) {{
@@ -209,9 +197,7 @@ async def test_an_element_that_is_hidden_has_lost_the_focus(world: BrowserWorld,
         assert (await click(world, page, "Hide")).focus == 0
 
 
-async def test_a_live_connection_takes_a_page_to_the_wall_clock(
-    world: BrowserWorld, url: str
-) -> None:
+async def test_a_live_connection_takes_a_page_to_the_wall_clock(world, url):
     page = await world.reset(clock_task(url, clock="virtual"))
     after = await click(world, page, "Listen")
     assert after.outcome == (
@@ -231,18 +217,14 @@ STREAM = """<!DOCTYPE html><title>Stream</title><button>Go</button><p id=said></
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 @pytest.mark.parametrize(("messages", "said"), [(900, "900 came, state 1"), (3000, "state 2")])
-async def test_a_connection_that_floods_the_page_is_closed(
-    world: BrowserWorld, tmp_path: Path, clock: str, messages: int, said: str
-) -> None:
+async def test_a_connection_that_floods_the_page_is_closed(world, tmp_path, clock, messages, said):
     (tmp_path / "stream.html").write_text(STREAM.replace("MESSAGES", str(messages)))
     url = (tmp_path / "stream.html").as_uri()
     await world.reset(Task(id="page/stream@1", start_url=url, clock=clock))
     assert said in render(await world.step(Wait(300)))
 
 
-async def test_data_that_never_come_take_a_page_to_the_wall_clock(
-    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_data_that_never_come_take_a_page_to_the_wall_clock(world, url, monkeypatch):
     monkeypatch.setattr("webagent.browser.page.clock.DATA_SECONDS", 1.0)
     page = await world.reset(clock_task(url, clock="virtual"))
     after = await click(world, page, "Never")
@@ -263,9 +245,7 @@ BORN = """<!DOCTYPE html><title>Born</title><script>const born = Date.now();</sc
 </script>"""
 
 
-async def test_the_first_page_has_the_time_of_the_episode_from_its_first_script_on(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_the_first_page_has_the_time_of_the_episode_from_its_first_script_on(world, tmp_path):
     (tmp_path / "born.html").write_text(BORN.replace("LIVE", "null"))
     task = Task(id="page/born@1", start_url=(tmp_path / "born.html").as_uri())
     first, second = [render(await world.reset(task)) for _ in range(2)]
@@ -273,9 +253,7 @@ async def test_the_first_page_has_the_time_of_the_episode_from_its_first_script_
     assert first == second
 
 
-async def test_a_first_page_with_a_live_connection_is_not_waited_for(
-    world: BrowserWorld, url: str, tmp_path: Path
-) -> None:
+async def test_a_first_page_with_a_live_connection_is_not_waited_for(world, url, tmp_path):
     (tmp_path / "born.html").write_text(BORN.replace("LIVE", f"new EventSource('{url}events')"))
     started = time.monotonic()
     await world.reset(Task(id="page/born@1", start_url=(tmp_path / "born.html").as_uri()))
@@ -292,8 +270,8 @@ SOFT = """
 
 @pytest.mark.parametrize("how", ["mouse", "keyboard"])
 async def test_a_page_that_another_led_to_may_change_its_address_when_acted_on(
-    world: BrowserWorld, tmp_path: Path, how: str
-) -> None:
+    world, tmp_path, how
+):
     (tmp_path / "soft.html").write_text(SOFT)
     seen = await world.reset(Task(id="page/soft@1", start_url=(tmp_path / "soft.html").as_uri()))
     marks = {node.name: node.mark for node in seen.nodes}
@@ -304,9 +282,7 @@ async def test_a_page_that_another_led_to_may_change_its_address_when_acted_on(
     assert (await world.step(more)).url.endswith("#more")
 
 
-async def test_a_list_that_loads_what_comes_into_view_goes_on_loading(
-    local: LocalWorld,
-) -> None:
+async def test_a_list_that_loads_what_comes_into_view_goes_on_loading(local):
     page = await local.show(
         """<div id=list></div><div id=end style="height: 10px"></div><script>let n = 0
         const more = () => setTimeout(() => { for (let i = 0; i < 20; i++) { const item =

@@ -52,9 +52,7 @@ async def test_lists_and_ticks_work_in_a_frame(world: BrowserWorld, framed: Open
     assert ticked is not None and "checked" in ticked.states
 
 
-async def test_files_are_given_in_a_frame(
-    world: BrowserWorld, framed: Open, tmp_path: Path
-) -> None:
+async def test_files_are_given_in_a_frame(world, framed, tmp_path):
     letter = tmp_path / "a.txt"
     letter.write_text("abc")
     page = await framed("uploads")

@@ -122,16 +122,12 @@ frame "Middle"
 [2] button "After\""""
 
 
-async def test_frames_are_read_where_they_stand_at_any_depth(
-    world: BrowserWorld, folder: Path
-) -> None:
+async def test_frames_are_read_where_they_stand_at_any_depth(world, folder):
     seen = await world.reset(page((folder / "top.html").as_uri()))
     assert render(seen) == SEEN
 
 
-async def test_boxes_in_frames_are_in_the_viewport_of_the_page(
-    world: BrowserWorld, folder: Path
-) -> None:
+async def test_boxes_in_frames_are_in_the_viewport_of_the_page(world, folder):
     seen = await world.reset(page((folder / "top.html").as_uri()))
     middle = next(node.box for node in seen.nodes if node.name == 'frame "Middle"')
     inner = next(node.box for node in seen.nodes if node.name == 'frame "Inner"')
@@ -161,9 +157,7 @@ async def test_every_action_finds_its_element_in_a_frame(world: BrowserWorld, fo
     assert seen.outcome == ""
 
 
-async def test_what_is_far_down_in_a_frame_is_scrolled_to_and_clicked(
-    world: BrowserWorld, folder: Path
-) -> None:
+async def test_what_is_far_down_in_a_frame_is_scrolled_to_and_clicked(world, folder):
     tall = TOP.format(host="").replace("<button>", "<div style='height: 2000px'></div><button>", 1)
     (folder / "top.html").write_text(tall)
     seen = await world.reset(page((folder / "top.html").as_uri()))
@@ -171,9 +165,7 @@ async def test_what_is_far_down_in_a_frame_is_scrolled_to_and_clicked(
     assert mark_of(seen, "Reached") and seen.scroll[0] > 1000
 
 
-async def test_what_lies_over_a_frame_is_named_or_gone_around(
-    world: BrowserWorld, folder: Path
-) -> None:
+async def test_what_lies_over_a_frame_is_named_or_gone_around(world, folder):
     cover = "<div id=cover style='position: fixed; inset: 0 0 0 {}px'></div>"
     (folder / "half.html").write_text(TOP.format(host="") + cover.format(70))
     (folder / "whole.html").write_text(TOP.format(host="") + cover.format(0))
@@ -185,9 +177,7 @@ async def test_what_lies_over_a_frame_is_named_or_gone_around(
     assert outcome == f"element {mark} is in a frame that is covered by div#cover"
 
 
-async def test_a_frame_that_is_taken_out_takes_its_elements_with_it(
-    world: BrowserWorld, folder: Path
-) -> None:
+async def test_a_frame_that_is_taken_out_takes_its_elements_with_it(world, folder):
     remove = "<script>onkeydown = () => document.querySelector('iframe').remove()</script>"
     (folder / "top.html").write_text(TOP.format(host="") + remove)
     seen = await world.reset(page((folder / "top.html").as_uri()))
@@ -197,18 +187,14 @@ async def test_a_frame_that_is_taken_out_takes_its_elements_with_it(
     assert (await world.step(act.Click(deep))).outcome == f"no element {deep} on this page"
 
 
-async def test_marks_are_never_used_twice_over_frames_and_pages(
-    world: BrowserWorld, folder: Path
-) -> None:
+async def test_marks_are_never_used_twice_over_frames_and_pages(world, folder):
     first = await world.reset(page((folder / "top.html").as_uri()))
     second = await world.step(act.Goto((folder / "top.html").as_uri() + "?again"))
     old, new = ({node.mark for node in seen.nodes if node.mark} for seen in (first, second))
     assert len(old) == len(new) == 9 and not old & new
 
 
-async def test_ten_frames_take_few_commands_and_none_takes_not_one_more(
-    world: BrowserWorld, folder: Path, commands: list[str]
-) -> None:
+async def test_ten_frames_take_few_commands_and_none_takes_not_one_more(world, folder, commands):
     ten = "<button>Press</button>" + "<iframe src=leaf.html></iframe>" * 10
     (folder / "ten.html").write_text(ten)
     (folder / "leaf.html").write_text("<button>Leaf</button>")
@@ -225,9 +211,7 @@ async def test_ten_frames_take_few_commands_and_none_takes_not_one_more(
 
 
 @pytest.mark.parametrize("clock", ["real", "virtual"])
-async def test_frames_of_other_processes_are_read_and_acted_in(
-    isolating: BrowserWorld, folder: Path, port: int, clock: str
-) -> None:
+async def test_frames_of_other_processes_are_read_and_acted_in(isolating, folder, port, clock):
     (folder / "site.html").write_text(TOP.format(host=f"http://localhost:{port}/"))
     seen = await isolating.reset(page(f"http://127.0.0.1:{port}/site.html", clock=clock))
     assert render(seen) == SEEN
@@ -240,9 +224,7 @@ async def test_frames_of_other_processes_are_read_and_acted_in(
     assert mark_of(await isolating.step(act.Click(far)), "Reached") == far
 
 
-async def test_a_frame_that_hangs_costs_its_own_content_only(
-    isolating: BrowserWorld, folder: Path, port: int
-) -> None:
+async def test_a_frame_that_hangs_costs_its_own_content_only(isolating, folder, port):
     (folder / "middle.html").write_text(HANGING)
     (folder / "site.html").write_text(TOP.format(host=f"http://localhost:{port}/"))
     first = await isolating.reset(page(f"http://127.0.0.1:{port}/site.html", clock="real"))
@@ -266,9 +248,7 @@ async def test_frames_in_a_shadow_tree_are_told_apart(world: BrowserWorld, folde
 
 
 @pytest.mark.parametrize("frame", ["editor.html", "around.html"])
-async def test_only_one_element_of_a_page_and_its_frames_has_the_focus(
-    world: BrowserWorld, folder: Path, frame: str
-) -> None:
+async def test_only_one_element_of_a_page_and_its_frames_has_the_focus(world, folder, frame):
     editor = "<body contenteditable aria-label=Text>"
     (folder / "editor.html").write_text(f"{editor}<script>document.body.focus()</script>")
     (folder / "around.html").write_text("<input aria-label=Inner><iframe src=editor.html></iframe>")

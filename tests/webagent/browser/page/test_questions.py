@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.local_pages import LocalWorld, MakeTask, mark_of
+from tests.local_pages import LocalWorld, mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions.profile import Profile
@@ -31,9 +31,7 @@ def asked(asking: BrowserWorld, tmp_path: Path) -> LocalWorld:
 
 @pytest.mark.parametrize(("reply", "title"), [("accept", "deleted"), ("dismiss", "kept")])
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_question_is_shown_alone_and_answered(
-    asked: LocalWorld, reply: act.Reply, title: str, clock: str
-) -> None:
+async def test_a_question_is_shown_alone_and_answered(asked, reply, title, clock):
     page = await asked.open("questions", clock=clock)
     question = await asked.step(act.Click(mark_of(page, "Delete")))
     assert render(question) == "the page opened a dialog (confirm): Delete all?"
@@ -79,9 +77,7 @@ async def test_a_dialog_in_the_middle_of_typing_is_shown(asked: LocalWorld) -> N
 
 @pytest.mark.parametrize(("reply", "title"), [("accept", "Second"), ("dismiss", "Questions")])
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_leaving_a_page_with_unsaved_work_is_asked(
-    asked: LocalWorld, reply: act.Reply, title: str, clock: str
-) -> None:
+async def test_leaving_a_page_with_unsaved_work_is_asked(asked, reply, title, clock):
     page = await asked.open("questions", clock=clock)
     await asked.step(act.Click(mark_of(page, "Edit")))
     question = await asked.step(act.Click(mark_of(page, "Leave")))
@@ -98,9 +94,7 @@ async def test_an_address_asked_for_is_not_waited_for_once_one_stays(asked: Loca
     assert (stayed.title, stayed.outcome) == ("Questions", "")
 
 
-async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer(
-    asked: LocalWorld,
-) -> None:
+async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer(asked):
     page = await asked.open("questions")
     await asked.step(act.Click(mark_of(page, "Edit")))
     question = await asked.step(act.Goto(page.url.replace("questions", "second")))
@@ -108,9 +102,7 @@ async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer
     assert (await asked.step(act.AnswerDialog("accept"))).title == "Second"
 
 
-async def test_an_open_dialog_does_not_stop_the_evidence(
-    asking: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_an_open_dialog_does_not_stop_the_evidence(asking, page_task):
     task = page_task("questions", evidence={"title": "document.title"})
     page = await asking.reset(task)
     await asking.step(act.Click(mark_of(page, "Delete")))
@@ -118,9 +110,7 @@ async def test_an_open_dialog_does_not_stop_the_evidence(
         assert await asking.evidence(task) == {"title": "kept"}
 
 
-async def test_without_being_asked_for_dialogs_are_dismissed_and_there_is_none_to_answer(
-    local: LocalWorld,
-) -> None:
+async def test_without_being_asked_for_dialogs_are_dismissed_and_there_is_none_to_answer(local):
     page = await local.open("questions")
     assert (await local.step(act.Click(mark_of(page, "Delete")))).title == "kept"
     assert (await local.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"

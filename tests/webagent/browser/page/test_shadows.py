@@ -1,13 +1,10 @@
 """Shadow trees are part of the page, open or closed, however deep, and are acted in."""
 
-from pathlib import Path
-
 import pytest
 
 from tasks.task import Task
 from tests.local_pages import LocalWorld, mark_of
 from webagent.action import actions as act
-from webagent.browser import BrowserWorld
 from webagent.observation import render
 
 pytestmark = pytest.mark.browser
@@ -60,18 +57,14 @@ async def test_what_is_in_a_closed_shadow_tree_is_seen_and_clicked(local: LocalW
     [(DECLARED, "Inside", "pressed"), (DEEP, "Bottom", "bottom"), (SLOTTED, "Press me", "pressed")],
     ids=["declared in the source", "fifty in each other", "around a slot"],
 )
-async def test_a_button_in_shadow_trees_of_any_form_is_clicked(
-    local: LocalWorld, source: str, button: str, title: str
-) -> None:
+async def test_a_button_in_shadow_trees_of_any_form_is_clicked(local, source, button, title):
     seen = await local.show(source)
     if source == DECLARED:
         assert [node.name for node in seen.nodes] == ["Before", "Inside", "Deeper", "Link"]
     assert (await local.step(act.Click(mark_of(seen, button)))).title == title
 
 
-async def test_handing_a_closed_tree_over_leaves_nothing_on_the_page(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_handing_a_closed_tree_over_leaves_nothing_on_the_page(world, tmp_path):
     left = {"left": "[CSS.highlights.size, host.shadowRoot, document.documentElement.outerHTML]"}
     (tmp_path / "page.html").write_text(CLOSED)
     task = Task("page/shadows@1", (tmp_path / "page.html").as_uri(), evidence=left)

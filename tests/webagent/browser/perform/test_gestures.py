@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.local_pages import LocalWorld, MakeTask, mark_of
+from tests.local_pages import LocalWorld, mark_of
 from webagent.action import actions as act
-from webagent.browser import BrowserWorld
 from webagent.observation import render
 from webagent.records import Observation
 
@@ -26,9 +25,7 @@ def middle_of(observation: Observation, name: str) -> tuple[int, int]:
     ],
     ids=["within a native list", "from one list to another", "in a list of pointer events"],
 )
-async def test_items_are_sorted_by_dragging(
-    local: LocalWorld, source: str, target: str, said: tuple[str, ...]
-) -> None:
+async def test_items_are_sorted_by_dragging(local, source, target, said):
     page = await local.open("sorting")
     after = render(await local.step(act.DragAndDrop(mark_of(page, source), mark_of(page, target))))
     assert all(part in after for part in said)
@@ -43,9 +40,7 @@ async def test_a_thing_is_dropped_on_a_canvas(local: LocalWorld) -> None:
     assert f"canvas got Alpha at {width // 2 - 1}," in render(after)
 
 
-async def test_a_native_drag_in_single_steps_is_dropped_when_the_button_comes_up(
-    local: LocalWorld,
-) -> None:
+async def test_a_native_drag_in_single_steps_is_dropped_when_the_button_comes_up(local):
     page = await local.open("sorting")
     x, y = middle_of(page, "Alpha")
     to = middle_of(page, "Gamma")
@@ -102,9 +97,7 @@ async def test_text_is_typed_and_put_in_at_the_focus(local: LocalWorld) -> None:
 
 
 @pytest.mark.parametrize("combination", ["Control+a", "ctrl+A", "CONTROL+KeyA"])
-async def test_a_combination_may_be_written_as_people_do(
-    local: LocalWorld, combination: str
-) -> None:
+async def test_a_combination_may_be_written_as_people_do(local, combination):
     page = await local.open("keys")
     first = mark_of(page, "First")
     selected = (await local.step(act.Press(first, combination))).node(first)
@@ -138,9 +131,7 @@ async def test_the_wheel_is_turned_over_a_point(local: LocalWorld) -> None:
     assert "outside" in (await local.step(act.ScrollAt(5000, 10, 0, 120))).outcome
 
 
-async def test_the_wheel_scrolls_what_lies_under_the_point(
-    world: BrowserWorld, page_task: MakeTask
-) -> None:
+async def test_the_wheel_scrolls_what_lies_under_the_point(world, page_task):
     task = page_task("keys", evidence={"top": "document.getElementById('pane').scrollTop"})
     page = await world.reset(task)
     await world.step(act.ScrollAt(*middle_of(page, "Pane"), 0, 200))
@@ -149,9 +140,7 @@ async def test_the_wheel_scrolls_what_lies_under_the_point(
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 @pytest.mark.parametrize("is_native", [True, False])
-async def test_a_drag_reaches_a_target_out_of_view(
-    local: LocalWorld, clock: str, is_native: bool
-) -> None:
+async def test_a_drag_reaches_a_target_out_of_view(local, clock, is_native):
     by_mouse = """onmousedown="held = true" """, """onmouseup="if (held) document.title = 'in'" """
     by_browser = (
         """draggable=true ondragstart="event.dataTransfer.setData('text', 'x')" """,

@@ -22,9 +22,7 @@ def states_of(observation: Observation, name: str) -> tuple[str, ...]:
     [("City", "Rome", "city Rome"), ("Fruit", "Apricot", "fruit Apricot")],
     ids=["a built list", "a list that filters"],
 )
-async def test_an_option_of_a_built_list_is_chosen_in_one_action(
-    local: LocalWorld, name: str, option: str, said: str
-) -> None:
+async def test_an_option_of_a_built_list_is_chosen_in_one_action(local, name, option, said):
     page = await local.open("lists")
     after = await local.step(act.SelectOption(mark_of(page, name), option))
     assert said in render(after) and after.outcome == ""

@@ -10,9 +10,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("name", ["No opener", "Script, no opener"])
-async def test_a_page_opened_without_an_opener_comes_to_the_front(
-    local: LocalWorld, name: str
-) -> None:
+async def test_a_page_opened_without_an_opener_comes_to_the_front(local, name):
     page = await local.open("openers")
     opened = await local.step(act.Click(mark_of(page, name)))
     assert (opened.tabs, opened.active_tab) == (("Openers", "Second"), 1)

@@ -20,9 +20,7 @@ def letters(tmp_path: Path) -> tuple[str, str]:
     return str(paths[0]), str(paths[1])
 
 
-async def test_a_click_that_asks_for_a_file_says_so_and_is_answered(
-    local: LocalWorld, letters: tuple[str, str]
-) -> None:
+async def test_a_click_that_asks_for_a_file_says_so_and_is_answered(local, letters):
     page = await local.open("uploads")
     asked = await local.step(act.Click(mark_of(page, "Choose a picture")))
     assert asked.outcome == "the page asks for a file; give a file with upload_file(0, path)"
@@ -36,18 +34,14 @@ async def test_a_click_that_asks_for_a_file_says_so_and_is_answered(
     ("name", "field"),
     [("Choose a picture", "hidden"), ("Attach", "styled"), ("From nowhere", "made")],
 )
-async def test_a_file_is_given_to_what_stands_for_a_hidden_field(
-    local: LocalWorld, letters: tuple[str, str], name: str, field: str
-) -> None:
+async def test_a_file_is_given_to_what_stands_for_a_hidden_field(local, letters, name, field):
     page = await local.open("uploads")
     given = await local.step(act.UploadFile(mark_of(page, name), letters[0]))
     assert f"{field}: a.txt 3" in render(given)
     assert given.outcome == ""
 
 
-async def test_several_files_go_where_several_are_taken(
-    local: LocalWorld, letters: tuple[str, str]
-) -> None:
+async def test_several_files_go_where_several_are_taken(local, letters):
     page = await local.open("uploads")
     given = await local.step(act.UploadFiles(mark_of(page, "Many"), letters))
     assert "many: a.txt 3, b.txt 5" in render(given)
@@ -71,9 +65,7 @@ async def test_what_asks_for_no_file_is_said(local: LocalWorld, letters: tuple[s
     assert refused.title == "Uploads"
 
 
-async def test_files_are_dropped_where_a_page_wants_them_dropped(
-    local: LocalWorld, letters: tuple[str, str]
-) -> None:
+async def test_files_are_dropped_where_a_page_wants_them_dropped(local, letters):
     page = await local.open("uploads")
     given = await local.step(act.UploadFiles(mark_of(page, "Drop files here"), letters))
     assert "zone: a.txt 3, b.txt 5" in render(given)
@@ -89,9 +81,7 @@ async def test_files_are_dropped_where_a_page_wants_them_dropped(
         "<div role=button tabindex=0 ondrop='document.title = 1'>Attach</div>",
     ],
 )
-async def test_a_file_that_nothing_takes_is_opened_nowhere(
-    local: LocalWorld, letters: tuple[str, str], zone: str, clock: str
-) -> None:
+async def test_a_file_that_nothing_takes_is_opened_nowhere(local, letters, zone, clock):
     page = await local.show(f"<title>claim</title>{zone}", clock=clock)
 
     after = await local.step(act.UploadFile(mark_of(page, "Attach"), letters[0]))

@@ -76,8 +76,8 @@ def files_in(folder: Path) -> dict[str, int]:
     ],
 )
 async def test_a_download_lands_in_the_episodes_folder_and_is_said(
-    keeping: BrowserWorld, site: Site, tmp_path: Path, clock: str, link: str, file: tuple[str, int]
-) -> None:
+    keeping, site, tmp_path, clock, link, file
+):
     page = await keeping.reset(files_task(site, clock=clock))
     after = await keeping.step(act.Click(mark_of(page, link)))
     name, size = file
@@ -86,9 +86,7 @@ async def test_a_download_lands_in_the_episodes_folder_and_is_said(
     assert files_in(tmp_path) == {f"files-0/{name}": size}
 
 
-async def test_each_episode_has_a_folder_and_no_file_replaces_another(
-    keeping: BrowserWorld, site: Site, tmp_path: Path
-) -> None:
+async def test_each_episode_has_a_folder_and_no_file_replaces_another(keeping, site, tmp_path):
     for _ in range(2):
         page = await keeping.reset(files_task(site))
         await keeping.step(act.Click(mark_of(page, "Small")))
@@ -99,9 +97,7 @@ async def test_each_episode_has_a_folder_and_no_file_replaces_another(
     assert files_in(tmp_path) == {f"{folder}/{name}": 2 for folder in folders for name in names}
 
 
-async def test_a_download_without_end_is_stopped_at_the_limit(
-    keeping: BrowserWorld, site: Site, tmp_path: Path
-) -> None:
+async def test_a_download_without_end_is_stopped_at_the_limit(keeping, site, tmp_path):
     page = await keeping.reset(files_task(site))
     after = await keeping.step(act.Click(mark_of(page, "Endless")))
     assert after.outcome == "the download of endless was stopped: it is larger than 1 MB"
@@ -109,8 +105,8 @@ async def test_a_download_without_end_is_stopped_at_the_limit(
 
 
 async def test_a_download_that_is_announced_as_too_large_is_stopped_before_it_comes(
-    keeping: BrowserWorld, site: Site, tmp_path: Path
-) -> None:
+    keeping, site, tmp_path
+):
     announced = STREAM | {"Content-Length": "100000000"}
     site.pages["/endless"] = lambda _: Reply("x", headers=announced, endless=True)
     page = await keeping.reset(files_task(site))
@@ -120,8 +116,8 @@ async def test_a_download_that_is_announced_as_too_large_is_stopped_before_it_co
 
 
 async def test_a_slow_download_is_said_to_go_on_and_is_stopped_in_the_end(
-    keeping: BrowserWorld, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    keeping, site, monkeypatch
+):
     site.pages["/endless"] = lambda _: Reply("x", headers=STREAM, endless=True)
     monkeypatch.setattr(files, "WAIT_SECONDS", 0.3)
     monkeypatch.setattr(files, "LONGEST_SECONDS", 1.0)
@@ -135,9 +131,7 @@ async def test_a_slow_download_is_said_to_go_on_and_is_stopped_in_the_end(
 @pytest.mark.parametrize(
     ("link", "name"), [("Report", "_r.csv"), ("In a tab", "_r.csv"), ("Made", "made.txt")]
 )
-async def test_without_a_folder_a_download_is_refused_and_said(
-    world: BrowserWorld, site: Site, link: str, name: str
-) -> None:
+async def test_without_a_folder_a_download_is_refused_and_said(world, site, link, name):
     page = await world.reset(files_task(site))
     after = await world.step(act.Click(mark_of(page, link)))
     later = await world.step(act.Wait(100))
@@ -165,9 +159,7 @@ def test_a_suggested_name_never_leaves_its_folder(suggested: str, safe: str) -> 
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_downloaded_file_is_read_in_parts(
-    keeping: BrowserWorld, site: Site, clock: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_downloaded_file_is_read_in_parts(keeping, site, clock, monkeypatch):
     monkeypatch.setattr(perform, "LONGEST_RESULT", 3)
     page = await keeping.reset(files_task(site, clock=clock))
     early = await keeping.step(act.ReadFile("_r.csv"))
@@ -180,9 +172,7 @@ async def test_a_downloaded_file_is_read_in_parts(
     assert "none from 5 on" in (await keeping.step(act.ReadFile("_r.csv", 5))).outcome
 
 
-async def test_only_the_files_of_the_episode_are_read(
-    keeping: BrowserWorld, site: Site, tmp_path: Path
-) -> None:
+async def test_only_the_files_of_the_episode_are_read(keeping, site, tmp_path):
     (tmp_path / "mine.txt").write_text("of another")
     page = await keeping.reset(files_task(site))
     await keeping.step(act.Click(mark_of(page, "Small")))
@@ -193,9 +183,7 @@ async def test_only_the_files_of_the_episode_are_read(
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_page_is_printed_into_the_folder_of_the_episode(
-    keeping: BrowserWorld, site: Site, tmp_path: Path, clock: str
-) -> None:
+async def test_a_page_is_printed_into_the_folder_of_the_episode(keeping, site, tmp_path, clock):
     await keeping.reset(files_task(site, clock=clock))
     seen = await keeping.step(act.PrintPage())
     [(name, size)] = files_in(tmp_path).items()
@@ -262,9 +250,7 @@ def lines_of(page: Observation) -> list[str]:
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_task_begins_at_a_pdf_as_at_any_page(
-    world: BrowserWorld, bills: Site, clock: str
-) -> None:
+async def test_a_task_begins_at_a_pdf_as_at_any_page(world, bills, clock):
     task = Task(id="t/bill@1", start_url=f"{bills.address}/bill", clock=clock)
     page = await world.reset(task)
     assert (page.url, page.title, page.outcome) == (task.start_url, "bill.pdf", "")
@@ -276,8 +262,8 @@ async def test_a_task_begins_at_a_pdf_as_at_any_page(
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("link", ["Bill", "In a tab", "Posted", "Made"])
 async def test_a_pdf_that_a_link_leads_to_is_read_where_it_opens(
-    browser: Browser, bills: Site, tmp_path: Path, link: str, keeps: bool, clock: str
-) -> None:
+    browser, bills, tmp_path, link, keeps, clock
+):
     world = await browser.world(profile=Profile(downloads=tmp_path if keeps else None))
     page = await world.reset(files_task(bills, clock=clock))
     shown = await world.step(act.Click(mark_of(page, link)))
@@ -297,9 +283,7 @@ async def test_a_pdf_to_be_saved_is_not_opened(world: BrowserWorld, bills: Site)
     assert mark_of(after, "Kept")
 
 
-async def test_a_pdf_that_cannot_be_read_is_said_on_its_page(
-    world: BrowserWorld, bills: Site
-) -> None:
+async def test_a_pdf_that_cannot_be_read_is_said_on_its_page(world, bills):
     bills.pages["/bill"] = lambda _: Reply("junk", headers={"Content-Type": "application/pdf"})
     page = await world.reset(Task(id="t/bill@1", start_url=f"{bills.address}/bill"))
     assert lines_of(page)[0].startswith("bill.pdf is a PDF that cannot be read: ")
@@ -314,9 +298,7 @@ async def test_a_pdf_that_cannot_be_read_is_said_on_its_page(
         pdf_packed_by(b"/Fl         "),
     ],
 )
-def test_a_broken_pdf_is_told(
-    content: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_broken_pdf_is_told(content, tmp_path, caplog):
     kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
     kept.begin("episode")
     assert kept.keep("a.pdf", content) == ""
@@ -325,9 +307,7 @@ def test_a_broken_pdf_is_told(
     assert not caplog.records, "the library's own words would reach the terminal"
 
 
-def test_a_pdf_of_many_slow_pages_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pdf_of_many_slow_pages_is_given_up(tmp_path, monkeypatch):
     kept = files.Downloads(cast(CDPSession, None), "", tmp_path, 1)
     kept.begin("episode")
     assert kept.keep("a.pdf", pdf_packed_by(b"/FlateDecode")) == ""

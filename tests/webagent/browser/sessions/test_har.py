@@ -92,9 +92,7 @@ async def play(browser: Browser, profile: Profile, url: str, *more: str) -> list
 
 
 @pytest.mark.browser
-async def test_a_recorded_site_is_seen_again_the_same_when_it_is_gone(
-    browser: Browser, shop: Site, tmp_path: Path
-) -> None:
+async def test_a_recorded_site_is_seen_again_the_same_when_it_is_gone(browser, shop, tmp_path):
     url = f"{shop.address}/"
     live = await play(browser, Profile(har_record=tmp_path), url)
     await shop.close()
@@ -109,9 +107,7 @@ async def test_a_recorded_site_is_seen_again_the_same_when_it_is_gone(
 
 
 @pytest.mark.browser
-async def test_what_was_never_recorded_fails_and_is_named(
-    browser: Browser, shop: Site, tmp_path: Path
-) -> None:
+async def test_what_was_never_recorded_fails_and_is_named(browser, shop, tmp_path):
     url = f"{shop.address}/"
     await play(browser, Profile(har_record=tmp_path), url)
     profile = Profile(har_replay=tmp_path / "shop-0.har")
@@ -147,9 +143,7 @@ def write(folder: Path, *entries: dict[str, object]) -> Path:
 
 
 @pytest.mark.browser
-async def test_a_site_behind_https_is_replayed_without_its_certificate(
-    browser: Browser, tmp_path: Path
-) -> None:
+async def test_a_site_behind_https_is_replayed_without_its_certificate(browser, tmp_path):
     page = "<title>Safe</title><script>document.title += document.cookie</script>"
     file = write(tmp_path, entry("https://bank.test/", page))
     world = await browser.world(profile=Profile(har_replay=file))

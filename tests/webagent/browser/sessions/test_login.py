@@ -11,7 +11,6 @@ import pytest
 
 from tasks.task import Task
 from tests.fakes.site import Reply, Request, Site, serving
-from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, LoginStore, read_storage_state
 from webagent.browser.sessions.profile import Profile, open_for_person
 from webagent.errors import SetupError
@@ -65,9 +64,7 @@ async def site() -> AsyncIterator[Site]:
 
 
 @pytest.mark.browser
-async def test_a_login_made_by_a_person_is_there_in_every_fresh_episode(
-    browser: Browser, site: Site, tmp_path: Path
-) -> None:
+async def test_a_login_made_by_a_person_is_there_in_every_fresh_episode(browser, site, tmp_path):
     store = LoginStore(tmp_path, "a passphrase")
     async with open_for_person(site.address, Profile(), headless=True) as context:
         page = context.pages[0]
@@ -131,9 +128,7 @@ def test_a_damaged_login_is_said_to_be_one(tmp_path: Path, damage: bytes) -> Non
         store.load("shop")
 
 
-def test_a_login_that_has_run_out_is_said_with_how_to_renew_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_login_that_has_run_out_is_said_with_how_to_renew_it(tmp_path, caplog):
     cookies = [COOKIE, {**COOKIE, "expires": time.time() - 60}, {**COOKIE, "expires": 4e9}]
     store = LoginStore(tmp_path, "right")
     store.save(Login("shop", "http://x.test", {"cookies": cookies, "origins": []}, time.time()))

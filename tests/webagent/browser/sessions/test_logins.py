@@ -10,7 +10,6 @@ import pytest
 
 from tasks.task import Task
 from tests.fakes.site import Reply, Request, serving
-from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, Logins, LoginStore, StorageState
 from webagent.browser.sessions.profile import Profile, add_login
 from webagent.errors import SetupError, WorldError
@@ -28,9 +27,7 @@ def state(who: str, domain: str = "shop.test", name: str = "who") -> StorageStat
     return {"cookies": [cookie], "origins": origins}
 
 
-def test_a_login_is_a_file_of_playwrights_in_the_folder_or_one_that_was_saved(
-    tmp_path: Path,
-) -> None:
+def test_a_login_is_a_file_of_playwrights_in_the_folder_or_one_that_was_saved(tmp_path):
     store = LoginStore(tmp_path / "saved")
     (tmp_path / "anna.json").write_text(json.dumps(state("anna")))
     store.save(Login("bert", "http://shop.test/", state("bert"), 0.0))
@@ -101,9 +98,7 @@ async def task() -> AsyncIterator[Task]:
 
 
 @pytest.mark.browser
-async def test_every_episode_is_logged_in_as_its_own_task_says(
-    browser: Browser, task: Task
-) -> None:
+async def test_every_episode_is_logged_in_as_its_own_task_says(browser, task):
     world = await browser.world(logins=lambda task: state(task.login, "127.0.0.1"))
     for prepared in (False, True):
         for who in ("anna", "bert", ""):
@@ -116,9 +111,7 @@ async def test_every_episode_is_logged_in_as_its_own_task_says(
 
 
 @pytest.mark.browser
-async def test_a_page_kept_ready_is_not_used_once_the_login_is_another(
-    browser: Browser, task: Task
-) -> None:
+async def test_a_page_kept_ready_is_not_used_once_the_login_is_another(browser, task):
     now = "first"
     world = await browser.world(logins=lambda task: state(now, "127.0.0.1"))
     await world.prepare(task)
@@ -129,9 +122,7 @@ async def test_a_page_kept_ready_is_not_used_once_the_login_is_another(
 
 
 @pytest.mark.browser
-async def test_a_world_without_logins_fails_where_a_task_wants_one(
-    browser: Browser, task: Task
-) -> None:
+async def test_a_world_without_logins_fails_where_a_task_wants_one(browser, task):
     world = await browser.world()
     await world.prepare(task)
     with pytest.raises(WorldError, match="--site anna"):

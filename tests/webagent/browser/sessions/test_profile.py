@@ -101,9 +101,7 @@ async def test_requests_go_through_the_proxy_with_its_name_and_password(browser:
 
 
 @pytest.mark.browser
-async def test_a_trace_is_kept_of_each_episode_and_of_nothing_else(
-    browser: Browser, site: Site, tmp_path: Path
-) -> None:
+async def test_a_trace_is_kept_of_each_episode_and_of_nothing_else(browser, site, tmp_path):
     world = await browser.world(profile=Profile(trace=tmp_path))
     for _ in range(2):
         await world.reset(task_at(site))
@@ -114,9 +112,7 @@ async def test_a_trace_is_kept_of_each_episode_and_of_nothing_else(
 
 
 @pytest.mark.browser
-async def test_what_a_browser_cannot_do_is_refused_in_a_sentence(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_browser_cannot_do_is_refused_in_a_sentence(browser, tmp_path, monkeypatch):
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     with pytest.raises(SetupError, match="playwright install ffmpeg"):
         await browser.world(profile=Profile(video=tmp_path))

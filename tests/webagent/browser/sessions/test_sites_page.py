@@ -5,8 +5,6 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from recipes.login import LoginConfig
 from webagent.browser.sessions.login import Login, LoginStore
 from webagent.browser.sessions.profile import Profile, read_profile
@@ -29,9 +27,7 @@ def test_the_example_imports_what_there_is() -> None:
     assert len(imports) > 5
 
 
-def test_the_table_of_the_example_is_a_profile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_table_of_the_example_is_a_profile(tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_LOGINS", str(tmp_path / "logins"))
     state = {"cookies": [], "origins": []}
     LoginStore.default().save(Login("shop", "https://shop.example", state, 0.0))

@@ -50,9 +50,7 @@ async def play(world: BrowserWorld, task: Task) -> str:
     return (await world.step(act.Wait(10))).title
 
 
-async def test_a_browser_is_replaced_after_so_many_pages_and_none_of_them_is_cut(
-    page_task: MakeTask,
-) -> None:
+async def test_a_browser_is_replaced_after_so_many_pages_and_none_of_them_is_cut(page_task):
     async with Browser(limits=BrowserLimits(episodes=3)) as browser:
         long = await browser.world()
         await long.reset(page_task("tabs"))
@@ -159,9 +157,7 @@ async def test_a_driver_killed_as_it_starts_is_started_again(page_task: MakeTask
         assert await play(await browser.world(), page_task("tabs")) == "First"
 
 
-async def test_a_browser_that_stands_still_is_left_and_ended(
-    page_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_browser_that_stands_still_is_left_and_ended(page_task, monkeypatch):
     monkeypatch.setattr(supply_module, "_OPEN_SECONDS", 4.0)  # three times what one takes
     monkeypatch.setattr(supply_module, "_CLOSE_SECONDS", 0.5)
     monkeypatch.setattr("webagent.browser.engine._CLOSE_SECONDS", 0.5)
@@ -187,8 +183,8 @@ async def test_a_page_that_asks_for_too_much_memory_crashes_alone(page_task: Mak
 
 
 async def test_a_profile_goes_also_when_the_driver_is_killed_while_the_browser_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     scratch, browser = tmp_path / "scratch", tmp_path / "chromium"
     scratch.mkdir()
     browser.write_text("#!/bin/sh\nsleep 30\n")
@@ -228,9 +224,7 @@ time.sleep(60)
 """
 
 
-def test_folders_are_swept_once_their_owner_is_gone_and_not_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_are_swept_once_their_owner_is_gone_and_not_before(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # else another process may sweep first
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     profile = Path(tempfile.mkdtemp(prefix="playwright_chromiumdev_profile-"))
@@ -251,9 +245,7 @@ def test_folders_are_swept_once_their_owner_is_gone_and_not_before(
     mine.remove()
 
 
-def test_a_folder_that_names_something_else_as_its_profile_cannot_have_it_deleted(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_that_names_something_else_as_its_profile_cannot_have_it_deleted(tmp_path):
     folder = OwnedFolder()
     folder.add_profile(tmp_path)
     folder.remove()

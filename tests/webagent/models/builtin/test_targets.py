@@ -114,9 +114,7 @@ def test_words_from_two_places_side_by_side_keep_the_space_between_them() -> Non
         (TabFocus(2), TabFocus(2)),
     ],
 )
-def test_in_a_wide_viewport_the_nearest_is_said_and_a_tab_keeps_its_index(
-    action: Action, nearest: Action
-) -> None:
+def test_in_a_wide_viewport_the_nearest_is_said_and_a_tab_keeps_its_index(action, nearest):
     prefix, wide = prefix_of(), (1280, 720)
     ids = CODEC.encode(action, prefix, wide)
     assert ids is not None and CODEC.decode(ids, prefix, wide) == nearest

@@ -132,8 +132,8 @@ def assert_stored_and_replayed(reply: Sample, each: Asked, words) -> None:  # ty
 
 
 async def test_a_thousand_constrained_replies_are_a_thousand_valid_actions(
-    observations: list[Observation], model_and_words
-) -> None:
+    observations, model_and_words
+):
     model, words = model_and_words
     kinds, valid, free_valid, otherwise = set(), 0, 0, 0
     for seed, batch in enumerate(asked(observations)):

@@ -60,9 +60,7 @@ async def test_adapters_are_swapped_and_the_base_stays_what_it_was(make: Make, s
     assert len(set(found.values())) == 3 and found[None] == await ids(bare)
 
 
-async def test_a_reply_through_an_adapter_is_that_of_peft(
-    make: Make, adapters: dict[str, Path], shared: LocalModel
-):
+async def test_a_reply_through_an_adapter_is_that_of_peft(make, adapters, shared):
     from peft import PeftModel
 
     asked = await shared.on_adapter("judge").complete(said("hello"), max_tokens=20)
@@ -73,18 +71,14 @@ async def test_a_reply_through_an_adapter_is_that_of_peft(
     assert written[0, len(asked.prompt_ids) :].tolist() == list(asked.replies[0].token_ids)
 
 
-async def test_views_with_different_adapters_are_asked_at_once_and_never_mixed(
-    shared: LocalModel,
-):
+async def test_views_with_different_adapters_are_asked_at_once_and_never_mixed(shared):
     views = [shared.on_adapter(name) for name in ("policy", "judge", None)]
     alone = [await ids(view) for view in views]
     together = await asyncio.gather(*(ids(view) for view in views * 4))
     assert together == alone * 4
 
 
-async def test_each_adapter_has_a_version_and_the_bases_does_not_change(
-    make: Make, shared: LocalModel
-):
+async def test_each_adapter_has_a_version_and_the_bases_does_not_change(make, shared):
     assert shared.version() == make().version()
     policy, judge = shared.on_adapter("policy"), shared.on_adapter("judge")
     before = [shared.version(), policy.version(), judge.version()]
@@ -134,9 +128,7 @@ def test_an_unknown_adapter_is_named(shared: LocalModel):
         shared.add_adapter("layers", "anywhere")
 
 
-def test_an_adapter_of_a_base_of_another_shape_is_refused(
-    make: Make, adapters: dict[str, Path], tmp_path: Path
-):
+def test_an_adapter_of_a_base_of_another_shape_is_refused(make, adapters, tmp_path):
     model = make(tiny_models.causal(tmp_path / "wide", hidden=32))
     with pytest.raises(SetupError, match=r"of another base: it has 128 values for .*down_proj"):
         model.add_adapter("policy", adapters["policy"], any_base=True)
@@ -145,9 +137,7 @@ def test_an_adapter_of_a_base_of_another_shape_is_refused(
         deep.add_adapter("policy", adapters["policy"], any_base=True)
 
 
-def test_an_adapter_of_a_base_of_another_name_is_refused_unless_told(
-    make: Make, adapters: dict[str, Path], tmp_path: Path
-):
+def test_an_adapter_of_a_base_of_another_name_is_refused_unless_told(make, adapters, tmp_path):
     model = make(tiny_models.causal(tmp_path / "other"))
     with pytest.raises(SetupError, match=r"was trained on .*, not on .*any_base"):
         model.add_adapter("policy", adapters["policy"])

@@ -108,9 +108,7 @@ async def test_log_probs_come_out_of_a_plain_pass(make: Make, qwen_folder: Path)
         assert found.tolist() == pytest.approx(list(reply.log_probs), abs=1e-4)
 
 
-async def test_a_template_that_writes_no_place_for_an_image_is_named(
-    make: Make, qwen_folder: Path, tmp_path: Path
-):
+async def test_a_template_that_writes_no_place_for_an_image_is_named(make, qwen_folder, tmp_path):
     template = tmp_path / "template.jinja"
     template.write_text(TEMPLATE.replace("<image>", ""))
     model = make(qwen_folder, chat_template=str(template))

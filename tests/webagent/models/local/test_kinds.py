@@ -49,9 +49,7 @@ def saved(folder: Path, kind: str, **settings: Any) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_requests_together_get_what_transformers_writes(
-    make: Make, tmp_path: Path, kind: str
-):
+async def test_requests_together_get_what_transformers_writes(make, tmp_path, kind):
     attention = "eager" if kind == "bloom" else "sdpa"
     model = make(saved(tmp_path, kind, **KINDS[kind]), attention=attention)
     prompts = [said(f"press the button {number} " * (3 + 3 * number)) for number in range(4)]

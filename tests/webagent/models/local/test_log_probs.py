@@ -43,11 +43,7 @@ def redrawn(
 @pytest.mark.parametrize("temperature", [0.0, 1.0, 0.6])
 @pytest.mark.parametrize("kind", ["causal", "llava"])
 async def test_log_probs_of_sampling_come_out_of_a_plain_pass(
-    make: Make,
-    llava_folder: Path,
-    kind: str,
-    temperature: float,
-    constraint: Constraint | None,
+    make, llava_folder, kind, temperature, constraint
 ):
     model = make(llava_folder if kind == "llava" else None, dtype="float32")
     images = (picture("red"), picture("blue")) if kind == "llava" else ()
@@ -67,9 +63,7 @@ async def test_log_probs_of_sampling_come_out_of_a_plain_pass(
         assert found.tolist() == pytest.approx(list(reply.log_probs), abs=1e-4)
 
 
-async def test_a_stored_reply_is_trained_on_and_becomes_more_probable(
-    make: Make, llava_folder: Path
-):
+async def test_a_stored_reply_is_trained_on_and_becomes_more_probable(make, llava_folder):
     model = make(llava_folder, dtype="float32")
     shown = (picture("red"),)
     asked = await model.complete(said("go", *shown), temperature=1.0, seed=1, max_tokens=12)

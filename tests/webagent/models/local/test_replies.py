@@ -134,9 +134,7 @@ async def test_lone_surrogates_of_a_page_are_shown_as_question_marks(make: Make)
     assert completion.replies[0].token_ids
 
 
-async def test_a_template_that_writes_the_first_token_itself_does_not_get_two(
-    make: Make, tmp_path: Path
-):
+async def test_a_template_that_writes_the_first_token_itself_does_not_get_two(make, tmp_path):
     words = tiny_models.tokenizer(chat="<|system|>" + tiny_models.CHAT_TEMPLATE)
     words.bos_token, words.add_bos_token = "<|system|>", True
     tiny_models.causal(tmp_path)
@@ -147,9 +145,7 @@ async def test_a_template_that_writes_the_first_token_itself_does_not_get_two(
     assert asked.prompt_ids[0] == words.bos_token_id
 
 
-async def test_a_template_without_a_system_role_gets_its_words_with_the_first_turn(
-    make: Make, tmp_path: Path
-):
+async def test_a_template_without_a_system_role_gets_its_words_with_the_first_turn(make, tmp_path):
     template = tmp_path / "template.jinja"
     refuse = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
     template.write_text(refuse + tiny_models.CHAT_TEMPLATE)

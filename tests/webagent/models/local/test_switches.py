@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -59,7 +58,7 @@ async def test_each_switch_leaves_every_reply_as_it_is(make: Make, settings: Gen
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=NAMES)
 async def test_each_switch_leaves_replies_about_images_as_they_are(
-    make: Make, llava_folder: Path, settings: Generation, known
+    make, llava_folder, settings, known
 ):
     found = ids(await play(make(llava_folder, settings), picture("red"), picture("blue")))
     assert known.setdefault("llava", found) == found
@@ -88,9 +87,7 @@ async def test_what_two_prompts_share_is_read_once(make: Make):
     assert second.usage["cached_input_tokens"] == common > 100
 
 
-async def test_a_prompt_with_another_image_is_read_from_that_image_on(
-    make: Make, llava_folder: Path
-):
+async def test_a_prompt_with_another_image_is_read_from_that_image_on(make, llava_folder):
     model = make(llava_folder)
     place = model.weights.tokenizer.convert_tokens_to_ids("<image>")
     first = await model.complete(said("x", picture("red"), picture("blue")), max_tokens=4)
@@ -98,9 +95,7 @@ async def test_a_prompt_with_another_image_is_read_from_that_image_on(
     assert second.usage["cached_input_tokens"] == first.prompt_ids.index(place) + 16
 
 
-async def test_a_prompt_that_ends_in_an_image_is_read_again_from_that_image_on(
-    make: Make, llava_folder: Path
-):
+async def test_a_prompt_that_ends_in_an_image_is_read_again_from_that_image_on(make, llava_folder):
     model = make(llava_folder)
     place = model.weights.tokenizer.convert_tokens_to_ids("<image>")
     first = await model.complete(said("x", picture("red")), max_tokens=1)

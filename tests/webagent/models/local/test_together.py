@@ -131,9 +131,7 @@ async def test_one_model_serves_several_event_loops(make: Make):
     assert here == there
 
 
-async def test_the_thread_ends_when_nothing_is_asked_and_comes_back(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_thread_ends_when_nothing_is_asked_and_comes_back(make, monkeypatch):
     monkeypatch.setattr("webagent.models.local.engine._IDLE", 0.05)
     model = make()
     await model.complete(said("one"), max_tokens=2)

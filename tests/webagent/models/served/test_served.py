@@ -67,9 +67,7 @@ async def ask(model: Any, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["vllm", "sglang"])
-async def test_greedy_replies_are_those_of_the_same_weights_in_this_process(
-    base: Path, adapter: Path, kind: str
-) -> None:
+async def test_greedy_replies_are_those_of_the_same_weights_in_this_process(base, adapter, kind):
     local = LocalModel.load(str(base))
     local.add_adapter("trained", adapter)
     with serving_weights(base, kind) as server:
@@ -90,9 +88,7 @@ async def test_greedy_replies_are_those_of_the_same_weights_in_this_process(
     await local.close()
 
 
-async def test_a_greedy_episode_is_the_one_that_is_played_in_this_process(
-    base: Path, adapter: Path
-) -> None:
+async def test_a_greedy_episode_is_the_one_that_is_played_in_this_process(base, adapter):
     local = LocalModel.load(str(base))
     local.add_adapter("trained", adapter)
     local.use_adapter("trained")
@@ -117,9 +113,7 @@ async def test_a_greedy_episode_is_the_one_that_is_played_in_this_process(
     await local.close()
 
 
-async def test_log_probabilities_of_a_sample_are_those_that_training_computes(
-    base: Path, adapter: Path
-) -> None:
+async def test_log_probabilities_of_a_sample_are_those_that_training_computes(base, adapter):
     local = LocalModel.load(str(base))
     local.add_adapter("trained", adapter)
     local.weights.adapters.use("trained")
@@ -138,9 +132,7 @@ async def test_log_probabilities_of_a_sample_are_those_that_training_computes(
     await local.close()
 
 
-async def test_each_version_has_a_name_of_its_own(
-    base: Path, adapter: Path, tmp_path: Path
-) -> None:
+async def test_each_version_has_a_name_of_its_own(base, adapter, tmp_path):
     other = make_adapter(base, tmp_path / "run/weights/self-0/2/policy", 6)
     with serving_weights(base) as server:
         found = []
@@ -167,9 +159,7 @@ async def test_what_a_restarted_server_has_lost_is_pushed_again(base: Path, adap
         await served.close()
 
 
-async def test_whole_weights_are_loaded_by_sglang_and_told_from_those_of_a_restart(
-    base: Path, tmp_path: Path
-) -> None:
+async def test_whole_weights_are_loaded_by_sglang_and_told_from_those_of_a_restart(base, tmp_path):
     trained = tiny_models.causal(tmp_path / "trained", seed=4)
     local = LocalModel.load(str(trained))
     with serving_weights(base, "sglang") as server:
@@ -205,9 +195,7 @@ async def test_a_failure_that_passes_is_asked_again(base: Path) -> None:
         ({"adapts": False, "kind": "sglang"}, "python -m sglang.launch_server"),
     ],
 )
-async def test_a_server_that_cannot_do_it_is_refused(
-    base: Path, adapter: Path, flags: dict[str, Any], complaint: str
-) -> None:
+async def test_a_server_that_cannot_do_it_is_refused(base, adapter, flags, complaint):
     with serving_weights(base, **flags) as server:
         served = ServedModel(str(adapter), server.url, QUICK)
         with pytest.raises(SetupError, match=complaint):

@@ -64,9 +64,7 @@ MOVED = page(Node(1, "link", "News"), *(replace(n, mark=n.mark + 1) for n in FOR
     ],
     ids=["unmoved", "moved", "slightly reworded", "became a link"],
 )
-def test_what_has_changed_a_little_is_found_and_said_to_be_less_sure(
-    now: Observation, mark: int, rule: str, is_sure: bool
-) -> None:
+def test_what_has_changed_a_little_is_found_and_said_to_be_less_sure(now, mark, rule, is_sure):
     found = search(FORM, now, 2)
     assert isinstance(found, FoundElement) and (found.node.mark, found.rule) == (mark, rule)
     assert (found.confidence == 1) is is_sure

@@ -24,9 +24,7 @@ def between(old: str, new: str, **given: str) -> ValueMapping:
         ("Press Submit for Joye now.", "Press Submit for Mary now.", "Submit", "Submit"),
     ],
 )  # fmt: skip
-def test_what_stood_in_the_goal_is_what_stands_there_now(
-    old: str, new: str, text: str, carried: str
-) -> None:
+def test_what_stood_in_the_goal_is_what_stands_there_now(old, new, text, carried):
     found = between(old, new).carry(text)
     assert (found.text, found.is_known) == (carried, True)
 

@@ -68,8 +68,8 @@ async def replayed(
     ],
 )
 async def test_a_changed_page_is_healed_and_the_steps_say_so(
-    recording: Trajectory, world: BrowserWorld, tmp_path: Path, old: str, new: str, healed: int
-) -> None:
+    recording, world, tmp_path, old, new, healed
+):
     task = task_on(tmp_path, PAGE.replace(old, new))
     done, policy = await replayed(recording, world, task)
     assert done.evidence["said"] == DONE, done.error
@@ -87,13 +87,8 @@ async def test_a_changed_page_is_healed_and_the_steps_say_so(
     ],
 )
 async def test_what_is_gone_is_refused_and_nothing_else_is_clicked(
-    recording: Trajectory,
-    world: BrowserWorld,
-    tmp_path: Path,
-    gone: str,
-    done_until_then: list[str],
-    reason: str,
-) -> None:
+    recording, world, tmp_path, gone, done_until_then, reason
+):
     place = PAGE.index(gone)
     end = PAGE.index("</tr>", place) if gone.startswith("<tr") else place + len(gone)
     task = task_on(tmp_path, PAGE[:place] + PAGE[end:])
@@ -104,8 +99,8 @@ async def test_what_is_gone_is_refused_and_nothing_else_is_clicked(
 
 
 async def test_another_goal_changes_what_is_typed_and_which_row_is_taken(
-    recording: Trajectory, world: BrowserWorld, tmp_path: Path
-) -> None:
+    recording, world, tmp_path
+):
     html = PAGE.replace("Grace", "Edsger").replace("Ada", "Barbara")
     task = task_on(tmp_path, html, goal='Add "Mary Ann" as a guest and drop "Barbara".')
     done, policy = await replayed(recording, world, task)
@@ -114,34 +109,28 @@ async def test_another_goal_changes_what_is_typed_and_which_row_is_taken(
 
 
 async def test_a_goal_that_asks_for_something_else_is_refused_before_anything_is_done(
-    recording: Trajectory, world: BrowserWorld, tmp_path: Path
-) -> None:
+    recording, world, tmp_path
+):
     task = task_on(tmp_path, PAGE, goal='Remove "Joye" as a guest and drop "Grace".')
     done, _ = await replayed(recording, world, task)
     assert "'Add' is 'Remove' now" in done.error
     assert len(done.steps) == 0 and done.evidence["said"] == []
 
 
-async def test_strict_takes_nothing_that_is_only_alike(
-    recording: Trajectory, world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_strict_takes_nothing_that_is_only_alike(recording, world, tmp_path):
     task = task_on(tmp_path, PAGE.replace(">Save<", ">Save it<"))
     done, _ = await replayed(recording, world, task, strict=True)
     assert "0.9 is needed" in done.error and done.evidence["said"] == []
 
 
-async def test_a_mark_that_the_recorded_page_lacks_is_said(
-    recording: Trajectory, world: BrowserWorld
-) -> None:
+async def test_a_mark_that_the_recorded_page_lacks_is_said(recording, world):
     first = recording.steps[0]
     broken = replace(first, decision=replace(first.decision, action=act.Click(99)))
     done, _ = await replayed(replace(recording, steps=(broken,)), world, recording.task)
     assert "the recorded page has no element 99" in done.error
 
 
-async def test_a_slow_page_is_given_time(
-    recording: Trajectory, world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_a_slow_page_is_given_time(recording, world, tmp_path):
     late = PAGE.replace(
         "<form", "<script>setTimeout(() => { f.hidden = false }, 1500)</script><form id='f' hidden"
     )
@@ -152,9 +141,7 @@ async def test_a_slow_page_is_given_time(
     assert [account.step for account in policy.accounts] == [1, 2, 3, 4, 5]
 
 
-async def test_a_text_of_several_lines_is_not_changed_in_its_middle(
-    world: BrowserWorld, tmp_path: Path
-) -> None:
+async def test_a_text_of_several_lines_is_not_changed_in_its_middle(world, tmp_path):
     html = "<!DOCTYPE html><title>Wiki</title><textarea aria-label='Page'></textarea>"
     task = task_on(tmp_path, html, goal='Set "depth" to 3.')
     actions = (act.Fill(1, "depth = 3\nwidth = 9"), Answer(""))

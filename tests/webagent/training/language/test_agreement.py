@@ -1,9 +1,8 @@
 """Training sees the log-probabilities that sampling stored: mask, temperature and images."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,12 +51,8 @@ def reading(weights: LoadedWeights) -> ForwardOptions:
     ("make", "shown"), [(tiny_models.causal, ()), (tiny_models.llava, ("red", "blue"))]
 )
 async def test_what_was_sampled_is_as_likely_in_training(
-    tmp_path: Path,
-    make: Callable[[Path], Path],
-    shown: tuple[str, ...],
-    temperature: float,
-    constraint: Constraint | None,
-) -> None:
+    tmp_path, make, shown, temperature, constraint
+):
     model = LocalModel.load(str(make(tmp_path)))
     messages = [Message("user", "press it", tuple(PICTURES[each] for each in shown))]
     completion = await model.complete(

@@ -19,9 +19,7 @@ def test_only_lines_that_differ_are_written() -> None:
 
 
 @given(LINES, LINES)
-def test_the_new_page_can_be_made_from_the_old_and_the_changes(
-    old: list[str], new: list[str]
-) -> None:
+def test_the_new_page_can_be_made_from_the_old_and_the_changes(old, new):
     before, after = "\n".join(old), "\n".join(new)
     assert apply_changes(before, line_changes(before, after)) == after
 

@@ -68,9 +68,7 @@ def test_adapters_checkpointing_and_half_precision_take_less(shape: str) -> None
     assert half.weights < 0.6 * adapted.weights and half.activations < adapted.activations
 
 
-def test_what_does_not_fit_is_explained_with_what_would(
-    shape: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_is_explained_with_what_would(shape, monkeypatch):
     found = planned(shape, CONFIG)
     assert plan.find_misfit(shape, CONFIG, LENGTHS, found, device=CPU) == ""
     small = replace(found, available=int(0.8 * found.training))
@@ -104,8 +102,8 @@ def test_linear_layers_outside_the_decoder_get_no_adapter() -> None:
     ("message", "is_hidden"), [("Tensor.item() on meta tensors", True), ("sizes differ", False)]
 )
 def test_a_forward_that_needs_values_is_estimated_and_one_that_fails_is_not(
-    message: str, is_hidden: bool, shape: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    message, is_hidden, shape, monkeypatch
+):
     def fail(self: nn.Module, inputs_embeds: torch.Tensor, use_cache: bool) -> None:
         raise RuntimeError(message)
 

@@ -41,9 +41,7 @@ def test_a_greedy_reply_counts_at_temperature_one_as_it_was_stored() -> None:
 @pytest.mark.parametrize(
     ("allowed", "found"), [(CHOICE, ((2, 4, CHOICE),)), ("click fill; marks 1-4", ())]
 )
-def test_a_constraint_goes_with_its_ids_and_a_description_of_actions_is_none(
-    allowed: str, found: tuple[object, ...]
-) -> None:
+def test_a_constraint_goes_with_its_ids_and_a_description_of_actions_is_none(allowed, found):
     [row] = make_step_rows(played(sampled((1, 2), (3, 4), allowed=allowed)))
     assert row.allowed == found
 

@@ -4,15 +4,13 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Literal
 
 import psutil
 import pytest
 
 from tasks.task import PageHooks, Task
 from tests.fakes.policy import ScriptedPolicy
-from tests.webagent.browser.enforcement.injection.attacks import ATTACKS, Attack
+from tests.webagent.browser.enforcement.injection.attacks import ATTACKS
 from tests.webagent.browser.enforcement.injection.obedient import Obedient
 from tests.webagent.browser.enforcement.injection.sites import EVIL, OTHER, PASSWORD, SHOP, Sites
 from tests.webagent.browser.enforcement.injection.test_injection import breaches, names
@@ -86,9 +84,7 @@ FORM = (
 )
 
 
-async def test_a_secret_reaches_its_own_site_and_is_never_seen(
-    guarded: Browser, sites: Sites
-) -> None:
+async def test_a_secret_reaches_its_own_site_and_is_never_seen(guarded, sites):
     on = task(sites, FORM, evidence={"echo": "document.getElementById('e')?.textContent"})
     page = await seen_after(guarded, on, act.Fill(1, "<secret:shop_password>"))
     field = page.node(1)
@@ -112,8 +108,8 @@ SOCKET = (
     "code", ["p.value", "btoa('me:' + p.value)", "new TextEncoder().encode(p.value)"]
 )
 async def test_a_web_socket_to_another_site_passes_messages_but_no_secret(
-    under: UnderPolicy, policy: GuardPolicy, sites: Sites, code: str
-) -> None:
+    under, policy, sites, code
+):
     talking = tuple(replace(rule, web_sockets=True) for rule in policy.sites)
     on = task(sites, SOCKET.replace("CODE", code))
     world = await under(replace(policy, sites=talking)).world()
@@ -132,8 +128,8 @@ async def test_a_web_socket_to_another_site_passes_messages_but_no_secret(
 
 @pytest.mark.parametrize("unsearchable", ["deny", "allow"])
 async def test_what_cannot_be_searched_goes_to_other_sites_only_where_it_is_allowed(
-    under: UnderPolicy, policy: GuardPolicy, sites: Sites, unsearchable: Literal["deny", "allow"]
-) -> None:
+    under, policy, sites, unsearchable
+):
     sends = "(to) => fetch(to, {method:'POST', mode:'no-cors', body:'x'.repeat(1500000)})"
     page = (
         "<label>Password <input id=p></label><script>const send = SENDS; send('@OTHER@/before');"
@@ -159,9 +155,7 @@ class Person:
         return True
 
 
-async def test_a_persons_yes_is_asked_for_and_holds(
-    guarded: Browser, guard: Guard, sites: Sites, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_persons_yes_is_asked_for_and_holds(guarded, guard, sites, monkeypatch):
     person = Person()
     monkeypatch.setattr(guarded, "guard", replace(guard, approver=person))
     on = task(sites, "<button onclick=\"fetch('/buy', {method:'POST'})\">Buy now</button>")
@@ -194,8 +188,8 @@ async def test_many_refused_parts_are_told_as_one(guarded: Browser, sites: Sites
     ],
 )
 async def test_a_refusal_ends_the_episode_where_the_policy_wants_it(
-    under: UnderPolicy, policy: GuardPolicy, sites: Sites, page: str, action: Action, ending: Ending
-) -> None:
+    under, policy, sites, page, action, ending
+):
     browser = under(replace(policy, on_refusal="end"))
     if isinstance(action, act.Goto):
         action = act.Goto(sites.spelt(action.url))
@@ -205,9 +199,7 @@ async def test_a_refusal_ends_the_episode_where_the_policy_wants_it(
     assert (ending is Ending.GUARD_REFUSED) == ("refused" in trajectory.error)
 
 
-async def test_a_policy_that_closes_the_tasks_own_page_ends_it_as_refused(
-    under: UnderPolicy, sites: Sites
-) -> None:
+async def test_a_policy_that_closes_the_tasks_own_page_ends_it_as_refused(under, sites):
     closed = SiteRule(parse_site(f"http://{SHOP}:{sites.port}/other"))
     trajectory = await episode(under(GuardPolicy(sites=(closed,))), task(sites))
     assert trajectory.ending is Ending.GUARD_REFUSED
@@ -215,9 +207,7 @@ async def test_a_policy_that_closes_the_tasks_own_page_ends_it_as_refused(
     assert not [each for each in sites.arrivals if each.site == SHOP]
 
 
-async def test_episodes_at_the_same_time_are_held_to_their_own_task(
-    under: UnderPolicy, sites: Sites
-) -> None:
+async def test_episodes_at_the_same_time_are_held_to_their_own_task(under, sites):
     browser = under(GuardPolicy())
     at_other = replace(task(sites), start_url=f"http://{OTHER}:{sites.port}/a")
     both = await asyncio.gather(
@@ -240,9 +230,7 @@ async def test_a_prepared_page_is_held_to_its_own_task(under: UnderPolicy, sites
     await world.close()
 
 
-async def test_an_open_file_is_uploaded(
-    under: UnderPolicy, policy: GuardPolicy, sites: Sites, tmp_path: Path
-) -> None:
+async def test_an_open_file_is_uploaded(under, policy, sites, tmp_path):
     (tmp_path / "letter.txt").write_text("Dear shop")
     browser = under(replace(policy, uploads=UploadLimits((tmp_path.resolve(),))))
     upload = "<input type=file onchange=\"fetch('/up', {method:'POST', body:this.files[0]})\">"
@@ -253,9 +241,7 @@ async def test_an_open_file_is_uploaded(
 
 
 @pytest.mark.parametrize("clock", ["virtual", "real"])
-async def test_a_page_on_disk_reaches_its_own_folder_and_no_other(
-    under: UnderPolicy, sites: Sites, tmp_path: Path, clock: str
-) -> None:
+async def test_a_page_on_disk_reaches_its_own_folder_and_no_other(under, sites, tmp_path, clock):
     folder = tmp_path / "open"
     folder.mkdir()
     (tmp_path / "key.html").write_text("<p>PRIVATE KEY")
@@ -287,9 +273,7 @@ _UNDER_VIRTUAL_TIME = [
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("attack", _UNDER_VIRTUAL_TIME, ids=names)
-async def test_the_guard_holds_while_time_is_virtual(
-    guarded: Browser, sites: Sites, attack: Attack
-) -> None:
+async def test_the_guard_holds_while_time_is_virtual(guarded, sites, attack):
     world = await guarded.world()
     on = replace(task(sites, attack.page), clock="virtual")
     trajectory = await run_episode(on, Obedient(attack.wait_ms, {}), world)
@@ -314,9 +298,7 @@ async def test_no_proxy_outlives_its_episode(guarded: Browser, sites: Sites) -> 
     assert listening() <= before
 
 
-async def test_a_failure_of_the_page_is_told_without_its_secrets(
-    guarded: Browser, sites: Sites
-) -> None:
+async def test_a_failure_of_the_page_is_told_without_its_secrets(guarded, sites):
     throws = PageHooks(goal=f"(() => {{ throw Error({PASSWORD!r}) }})()")
     with pytest.raises(WorldError) as raised:
         await seen_after(guarded, task(sites, "<p>Shop", hooks=throws))
@@ -335,9 +317,7 @@ async def test_a_failure_of_the_page_is_told_without_its_secrets(
         ("a%2fb", True),
     ],
 )
-def test_only_plain_files_of_our_own_folders_go_unjudged(
-    tmp_path: Path, tail: str, is_judged: bool
-) -> None:
+def test_only_plain_files_of_our_own_folders_go_unjudged(tmp_path, tail, is_judged):
     judged = match_all_but([tmp_path])
     assert bool(judged.search(f"{tmp_path.as_uri()}/{tail}")) == is_judged
     assert judged.search(f"{tmp_path.as_uri()}-other/page.html")
@@ -356,13 +336,8 @@ def test_only_plain_files_of_our_own_folders_go_unjudged(
     ],
 )
 async def test_a_download_is_kept_only_where_it_is_open(
-    under: UnderPolicy,
-    policy: GuardPolicy,
-    sites: Sites,
-    tmp_path: Path,
-    terms: DownloadLimits,
-    kept: bool,
-) -> None:
+    under, policy, sites, tmp_path, terms, kept
+):
     browser = under(replace(policy, downloads=terms))
     world = await browser.world(profile=Profile(downloads=tmp_path / "kept"))
     await world.reset(task(sites, "<a href='/bill.html' download>Go</a>"))
@@ -372,9 +347,7 @@ async def test_a_download_is_kept_only_where_it_is_open(
     assert ("refused" in page.outcome) != kept
 
 
-async def test_what_is_open_works_as_without_a_guard(
-    under: UnderPolicy, policy: GuardPolicy, sites: Sites
-) -> None:
+async def test_what_is_open_works_as_without_a_guard(under, policy, sites):
     named = SiteRule(parse_site(f"http://evil.test:{sites.port}"), web_sockets=True)
     browser = under(replace(policy, sites=(named,), actions=()))
     page = (
@@ -396,9 +369,7 @@ async def test_what_is_open_works_as_without_a_guard(
     }
 
 
-async def test_a_site_is_asked_before_another_sends_it_what_no_form_could(
-    under: UnderPolicy, policy: GuardPolicy, sites: Sites
-) -> None:
+async def test_a_site_is_asked_before_another_sends_it_what_no_form_could(under, policy, sites):
     sends = (
         "{method:'DELETE'}",
         "{method:'POST', headers:{'X-Csrf':'1'}, body:'x'}",

@@ -60,9 +60,7 @@ def breaches(sites: Sites, trajectory: Trajectory) -> list[str]:
 
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("attack", ATTACKS, ids=names)
-async def test_nothing_leaves_a_guarded_episode(
-    guarded: Browser, sites: Sites, outbox: Path, attack: Attack
-) -> None:
+async def test_nothing_leaves_a_guarded_episode(guarded, sites, outbox, attack):
     trajectory = await play(guarded, attack, sites, outbox, {})
     assert breaches(sites, trajectory) == []
     assert PASSWORD not in repr(trajectory)
@@ -72,8 +70,6 @@ async def test_nothing_leaves_a_guarded_episode(
 
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("attack", _SHOWN, ids=names)
-async def test_each_attack_succeeds_without_a_guard(
-    unguarded: Browser, sites: Sites, outbox: Path, attack: Attack
-) -> None:
+async def test_each_attack_succeeds_without_a_guard(unguarded, sites, outbox, attack):
     trajectory = await play(unguarded, attack, sites, outbox, {"<secret:shop_password>": PASSWORD})
     assert breaches(sites, trajectory) != []

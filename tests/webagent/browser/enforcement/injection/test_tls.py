@@ -159,18 +159,14 @@ def check(sites: Sites, trajectory: Trajectory, came: list[str]) -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("road", ROADS)
-async def test_everything_inside_tls_is_judged_where_it_is_inspected(
-    inspected: Browser, secure: Sites, road: str
-) -> None:
+async def test_everything_inside_tls_is_judged_where_it_is_inspected(inspected, secure, road):
     trajectory, came = await play(inspected, secure, ROADS[road])
     check(secure, trajectory, came)
 
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("road", [*SEALED, "secret in a body"])
-async def test_methods_paths_and_bodies_are_judged_without_inspection(
-    sealed: Browser, secure: Sites, road: str
-) -> None:
+async def test_methods_paths_and_bodies_are_judged_without_inspection(sealed, secure, road):
     trajectory, came = await play(sealed, secure, ROADS[road])
     check(secure, trajectory, came)
 
@@ -187,9 +183,7 @@ async def test_an_inspected_page_works_as_before(inspected: Browser, secure: Sit
     assert trajectory.evidence["guard"] == {"refused": 0, "refusals": []}
 
 
-async def test_only_a_site_with_a_good_certificate_is_spoken_to(
-    tls_policy: GuardPolicy, secure: Sites
-) -> None:
+async def test_only_a_site_with_a_good_certificate_is_spoken_to(tls_policy, secure):
     for authorities, is_good in ((None, False), (tls_policy.authorities, True)):
         server = await asyncio.open_connection(SHOP, secure.port)
         try:
