@@ -61,6 +61,7 @@ PRESETS = {
         proposals_solved_by="policy",
         objective="grpo",
         samples=4,
+        replay=True,
         learning_rate=1e-6,
     ),
     "dreamgym": compose(
@@ -102,7 +103,7 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         " regression on a critic's",
         "no critic tells which new tasks are worth trying: the policy has to solve them in one of"
         " three tries",
-        "steps of earlier rounds are not replayed by their perplexity",
+        "demonstrations are not replayed, only own successes by their perplexity",
         "no outcome reward model is part of it: name one with --judge reward:FOLDER, else checks"
         " decide",
     ),

@@ -160,6 +160,9 @@ class ImproveConfig:
     Default: as above; one pass for objectives that compare what one policy did."""
     weights: OmitArgPrefixes[WeightSettings] = field(default_factory=WeightSettings)
     """Weights of a local language model and the objective that trains them."""
+    replay: bool = False
+    """With --objective grpo: also follow the successful steps of earlier rounds of which the policy
+    is neither certain nor surprised, by its perplexity (as WebRL does)."""
     fit: OmitArgPrefixes[FitSettings] = field(default_factory=FitSettings)
     """Learning rate, batches and precision; --base-tokens and --round-tokens set the length."""
     async_rounds: int = 0

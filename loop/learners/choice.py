@@ -49,6 +49,11 @@ def check_learner(config: ImproveConfig) -> None:
         )
     config.student.check(config.model.policy)
     check_async_rounds(config)
+    if config.replay and config.weights.objective != "grpo":
+        raise UsageError(
+            f"--replay goes with --objective grpo; {config.weights.objective} learns from all"
+            " rounds or compares episodes of one"
+        )
     if kind == "builtin":
         if config.prompting.site_memory is not None:
             raise UsageError(

@@ -12,6 +12,7 @@ from loop.measurement.settings import contestant
 from loop.session import Session
 from webagent.models.model import Model
 from webagent.models.served import ServedModel
+from webagent.models.spending import MeteredModel
 from webagent.models.weight_notes import resolve_unchanged
 from webagent.policy.policy import Policy
 
@@ -65,8 +66,9 @@ class LanguageLearner:
             await served.start()
 
     def policy(self, purpose: Purpose) -> Policy:
-        """Return the model, prompted as in training; it samples except when it is measured."""
-        model = self.language_model()
+        """Return the model, prompted as in training; it samples except when it is measured. What it
+        replies is stored beside the steps, unreadable replies included."""
+        model = MeteredModel(self.language_model(), self._session.ledger)
         temperature = {"measure": 0.0, "vote": 1.0}.get(
             purpose, self._session.config.exploring_temperature
         )

@@ -12,7 +12,7 @@ from loop.planning import PASSES, find_base
 from loop.policies import NamedPolicy
 from loop.session import Session, TrainingProgress
 from loop.training.encoding import PromptEncoder, RunImages, build_reading
-from loop.training.lessons import build_units, make_objective
+from loop.training.lessons import build_units, make_objective, replay_units
 from loop.training.settings import TrainSettings, WeightSettings
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
@@ -73,24 +73,35 @@ class RoundTraining:
         scores = {
             one.id: value for one in episodes if (value := state.success.get(one.id)) is not None
         }
-        saved: _Trained | _Unchanged
-        report, reason = None, ""
+        saved: _Trained | _Unchanged = _Unchanged(self.start, asking)
+        report, reason, units = None, "", list[TrainingUnit]()
         try:
             units = build_units(settings, episodes, scores, encoder.write, encoder.encode)
             if settings.objective == "sft":
                 units = balance_units(units, {one.id: one.task.name for one in episodes})
         except SetupError as error:
             reason = f"round {round} changes nothing: {error}"
-            saved = _Unchanged(self.start, asking)
-        else:
-            versions = list_versions(session, state.experience, round) if is_own else ()
+        earlier = self._list_earlier(state) if is_own and session.config.replay else []
+        if units or earlier:
             with MAKING_MODULES:
                 trainer = self._make_trainer(weights, settings)
-            report = self._fit(trainer, units, versions)
+            passed = {one.id: state.success[one.id] or 0.0 for one in earlier}
+            units += replay_units(earlier, passed, trainer.log_probs)
+        if units:
+            versions = list_versions(session, state.experience, round) if is_own else ()
+            report, reason = self._fit(trainer, units, versions), ""
             saved = _Trained(trainer, weights, asking)
         session.folder.save(saved, self.arm, session.repeat, round, "policy")
         shutil.rmtree(self._course_folder, ignore_errors=True)
         return report, reason
+
+    def _list_earlier(self, state: ArmState) -> list[Trajectory]:
+        """Return the successes of the rounds before this one."""
+        return [
+            one
+            for one in state.experience
+            if one.provenance.round < self.round and state.succeeded(one)
+        ]
 
     def _plan_course(self, settings: TrainSettings) -> TrainConfig:
         """Return the configuration of this training: tokens where they are given, else passes. The

@@ -1,6 +1,7 @@
 """What the stored episodes of runs teach, as units of rows for the trainer."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,10 +29,14 @@ from webagent.training.language.texts import Write, make_world_rows
 from webagent.training.language.units import TrainingUnit, pair_rows
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from webagent.training.language.objectives import Objective
 
 Scores = Mapping[str, float]
 """By episode id; an episode that no evaluator could score is not among them."""
+_CERTAIN, _SURPRISED = 1 / 0.95, 1 / 0.5
+"""Least and greatest perplexity of a step that is replayed, as WebRL's."""
 
 
 def build_units(
@@ -105,13 +110,40 @@ def _policy_units(
             # Groups without any difference are dropped.
             rewards = {one.id: scores[one.id] for one in episodes}
             advantages = compute_group_advantages(rewards, groups)
-    rows: list[TokenRow] = []
-    for one in episodes:
-        if one.id in advantages:
-            # Demonstrated steps have no behaviour to compare with.
-            given = [float(bool(step.decision.sampled_ids)) for step in one.steps]
-            rows += [row for row in make_step_rows(one, weights=given) if row.has_behaviour]
+    rows = sampled_rows(one for one in episodes if one.id in advantages)
     return [TrainingUnit((row,)) for row in merge_rows(add_advantages(rows, advantages))]
+
+
+def sampled_rows(episodes: Iterable[Trajectory]) -> list[TokenRow]:
+    """Return a row for each step that a model sampled and that has its log-probabilities; what was
+    demonstrated has no behaviour to compare with."""
+    return [
+        row
+        for one in episodes
+        for row in make_step_rows(
+            one, weights=[float(bool(step.decision.sampled_ids)) for step in one.steps]
+        )
+        if row.has_behaviour
+    ]
+
+
+def replay_units(
+    episodes: Sequence[Trajectory],
+    scores: Scores,
+    log_probs: Callable[[Sequence[TokenRow]], Sequence["Tensor"]],
+) -> list[TrainingUnit]:
+    """Return the steps of these episodes' successes of which the policy is neither certain nor
+    surprised, each with an advantage of 1: WebRL's replay (arXiv 2411.02337).
+
+    `log_probs` are those of a row's taught ids under the policy that is trained.
+    """
+    rows = sampled_rows(select_successes(episodes, scores))
+    kept = [
+        row.with_advantage(1.0)
+        for row, values in zip(rows, log_probs(rows), strict=True)
+        if _CERTAIN <= math.exp(-float(values.mean())) <= _SURPRISED
+    ]
+    return [TrainingUnit((row,)) for row in merge_rows(kept)]
 
 
 def make_objective(how: WeightSettings) -> "Objective":

@@ -16,6 +16,7 @@ from tests.fakes.roles import play_roles
 from tests.recipes.test_improve import finished, kill_at_random, played
 from webagent.agent.asking import Asking
 from webagent.models.fresh import ModelShape, create_model
+from webagent.records import Ending
 from webagent.store import Store
 
 pytestmark = pytest.mark.browser
@@ -73,6 +74,22 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
     place = ["--policy", f"local:{trained[-1]}", "--runs", str(base.parent)]
     assert cli.main(["benchmark", *again, *place]) == 0
     assert not (run / "training" / "self-0" / "1").exists(), "checkpoints are gone"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_what_a_model_replied_is_stored_even_where_no_action_can_be_read(base: Path) -> None:
+    free = ["--prompt", "brief", "--max-tokens", "24", "--steps", "6", "--tasks", "click-test"]
+    assert cli.main(improve(base, "run", *free, "--arms", "none", "self")) == 0
+    with Store.open(base.parent / "run") as store:
+        unread = [
+            one for one in store.trajectories("finished") if one.ending is Ending.POLICY_UNREADABLE
+        ]
+        assert unread
+        for one in unread:
+            exchanges = store.exchanges(one.id)[len(one.steps)]
+            assert len(exchanges) == 2, "the reply, and that to the repair"
+            assert all(each.role == "policy" and each.replies for each in exchanges)
 
 
 @pytest.mark.slow

@@ -1,10 +1,12 @@
 """What episodes teach beside what succeeded in them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+import torch
 
-from loop.training.lessons import build_units
+from loop.training.lessons import build_units, replay_units
 from loop.training.settings import TrainSettings, WeightSettings
 from tasks.suite import seed_of
 from tests.fakes.run import episode
@@ -73,3 +75,26 @@ def test_what_was_explored_at_a_high_temperature_is_imitated_at_1() -> None:
     worse = replace(explored, id="worse")
     compared = build(WeightSettings("dpo"), (explored, 1.0), (worse, 0.0))
     assert {row.temperature for row in compared} == {10.0}
+
+
+def test_of_earlier_successes_the_steps_are_replayed_that_the_policy_may_still_learn_from() -> None:
+    def sampled(index: int, success: bool) -> Trajectory:
+        one = played(index, success)
+        steps = [
+            replace(s, decision=replace(s.decision, prompt_ids=(index,), sampled_ids=(7, 8)))
+            for s in one.steps[:1]
+        ]
+        known = [replace(s, decision=replace(s.decision, log_probs=(-0.5, -0.5))) for s in steps]
+        return replace(one, steps=tuple(known))
+
+    certain, learning, surprised, failed = (sampled(i, i < 3) for i in range(4))
+    shown = played(4, True)  # no model sampled it
+    episodes = [certain, learning, surprised, failed, shown]
+    scores = {one.id: float(one is not failed) for one in episodes}
+
+    def log_probs(rows: Sequence[TokenRow]) -> list[torch.Tensor]:
+        return [torch.tensor([(-0.01, -0.4, -2.0)[row.ids[0]]] * 2) for row in rows]
+
+    (unit,) = replay_units(episodes, scores, log_probs)
+    (row,) = unit.rows
+    assert row.episode == learning.id and row.advantages == (0.0, 1.0, 1.0)

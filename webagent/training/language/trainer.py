@@ -22,6 +22,7 @@ from webagent.training.language.likelihood import (
     ForwardOptions,
     attention_span,
     compute_likelihood,
+    compute_log_probs,
     find_image_tree_obstacle,
     find_tree_obstacle,
     image_ids,
@@ -37,6 +38,7 @@ from webagent.training.language.preparation import (
     prepare_model,
     save_adapter,
 )
+from webagent.training.language.rows import TokenRow
 from webagent.training.language.sharding import (
     gather,
     is_sharding_asked,
@@ -277,6 +279,13 @@ class Trainer:
     def micro_batch_tokens(self, tokens: int) -> None:
         packing = replace(self._learner.packing, tokens=tokens)
         self._learner = replace(self._learner, packing=packing)
+
+    def log_probs(self, rows: Sequence[TokenRow]) -> list[Tensor]:
+        """Return the log-probabilities in nats of each row's taught ids, by the weights as they
+        are."""
+        self.model.eval()
+        with torch.no_grad():
+            return compute_log_probs(self.model, rows, self._learner.packing, self._learner.reading)
 
     def update(self, units: Sequence[TrainingUnit], rate: float | None = None) -> Updated:
         """Take one step of the optimiser on the loss of these units, at this learning rate.
