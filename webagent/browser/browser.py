@@ -60,6 +60,8 @@ async def open_context(
         clock = clock_named(task.clock)
         tabs = await Tabs.open(context, clock, task.hooks.init, engine.devtools)
         tabs.recording, tabs.replay, tabs.guard = recording, replay, enforcer
+        if profile.insecure:
+            await tabs.accept_certificates(profile.insecure)
         if profile.downloads:
             tabs.downloads = await Downloads.open(
                 engine.chrome,

@@ -30,7 +30,7 @@ _MOST_TURNS = 300
 _FRAME_MS = 20
 _CHOOSER_MS = 1000
 """Virtual milliseconds within which a click must have made the page ask for a file."""
-_ASKS_FOR_NONE = "asks for no file"
+_ASKS_FOR_NONE = "was clicked, but asks for no file"
 _READ_SECONDS = 20.0
 _NO_FILES = "no files are kept here; a folder for them is the setting downloads"
 

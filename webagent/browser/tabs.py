@@ -2,8 +2,17 @@
 
 import asyncio
 import json
+import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +40,8 @@ from webagent.errors import CaptchaError, ServerError, WorldError
 from webagent.guard.secret import Secrets
 from webagent.records import Observation
 from webagent.timing import uncounted
+
+logger = logging.getLogger(__name__)
 
 
 class Handover(Protocol):
@@ -164,6 +175,7 @@ class Tabs:
         self._arrivals: list[Page] = []
         self._expects_own = False
         self._holds_dialogs = False
+        self._insecure: Collection[str] = ()
         self._offers: list[Download] = []
         """Files that pages have offered and nothing has been said of yet."""
         self._cancelling: asyncio.Future[None] | None = None
@@ -190,8 +202,10 @@ class Tabs:
                 tabs._arrived.set()
 
         def note_failure(request: Request) -> None:
-            if request.is_navigation_request():
-                tabs._failures[request.url.partition("#")[0]] = request.failure or ""
+            failure = request.failure or ""
+            is_reopened = urlsplit(request.url).hostname in tabs._insecure and "_CERT_" in failure
+            if request.is_navigation_request() and not is_reopened:
+                tabs._failures[request.url.partition("#")[0]] = failure
 
         context.on("page", note_arrival)
         context.on("requestfailed", note_failure)
@@ -463,6 +477,13 @@ class Tabs:
         for tab in self._tabs:
             await tab.hold_dialogs()
 
+    async def accept_certificates(self, hosts: Collection[str]) -> None:
+        """Open pages of these hosts whatever their certificates are, in all tabs from here on."""
+        self._insecure = hosts
+        logger.warning("THE CERTIFICATES OF %s ARE NOT CHECKED", ", ".join(hosts))
+        for tab in self._tabs:
+            await tab.accept_certificates(hosts)
+
     async def close_dialogs(self) -> None:
         """Dismiss what is open, so that the pages answer."""
         for tab in self._tabs:
@@ -490,6 +511,8 @@ class Tabs:
         script = self.clock.script + self._init
         tab = await Tab.open(page, script, is_blank=is_first, devtools=self.devtools)
         await self.clock.follow(tab)
+        if self._insecure:
+            await tab.accept_certificates(self._insecure)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1
 

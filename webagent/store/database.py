@@ -147,7 +147,8 @@ def convert_failures(folder: Path) -> Iterator[None]:
         text = str(error)
         if "is full" in text or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
             sentence = (
-                f"the disk under {folder} is full; finished steps are safe: make room, then resume"
+                f"the disk under {folder} is full; finished steps are safe: make room, then go on"
+                " with --resume where the command has it, or begin again"
             )
         elif "locked" in text:
             sentence = (

@@ -118,6 +118,7 @@ function fileFieldOf(mark) {
   if (!present(mark)) return { error: `element ${mark} is gone from the page` };
   const field = fileField(mark);
   if (field && field[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
+  if (field && field.webkitdirectory) return { error: `element ${mark} takes a whole folder, which cannot be given` };
   return { takes: field ? (field.multiple ? "several" : "one") : "" };
 }
 

@@ -34,6 +34,8 @@ class Profile:
 
     storage: StorageState | None = field(default=None, repr=False)
     """What the browser knows from earlier, such as being logged in; never shown."""
+    insecure: tuple[str, ...] = ()
+    """Hosts that are opened whatever their certificates are, as `wiki.intranet`."""
     proxy: str = ""
     """Address of a proxy, as `http://user:password@host:3128`."""
     locale: str = ""

@@ -60,9 +60,12 @@ async def test_what_asks_for_no_file_is_said(local: LocalWorld, letters: tuple[s
     page = await local.open("uploads")
     nothing = mark_of(page, "Nothing")
     refused = await local.step(act.UploadFile(nothing, letters[0]))
-    said = "asks for no file, and takes none that is dropped on it"
+    said = "was clicked, but asks for no file, and takes none that is dropped on it"
     assert refused.outcome == f"element {nothing} {said}"
     assert refused.title == "Uploads"
+    folder = mark_of(page, "Folder")
+    refused = await local.step(act.UploadFile(folder, letters[0]))
+    assert refused.outcome == f"element {folder} takes a whole folder, which cannot be given"
 
 
 async def test_files_are_dropped_where_a_page_wants_them_dropped(local, letters):
