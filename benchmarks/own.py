@@ -58,7 +58,9 @@ def read(path: Path) -> dict[str, Task]:
     tasks = {}
     for name, table in tables.items():
         entry = FileEntry.of(table, f"{path}: [tasks.{name}]")
-        entry.allow(("url", "goal", "answer", "compare", "login", "site", "max_steps", "skills"))
+        entry.allow(
+            ("url", "goal", "answer", "compare", "login", "site", "dialogs", "max_steps", "skills")
+        )
         url, answer = entry.words("url"), entry.text("answer", "")
         if urlsplit(url).scheme not in ("http", "https", "file"):
             raise entry.wrong("url", "an http address")
@@ -72,6 +74,9 @@ def read(path: Path) -> dict[str, Task]:
                 raise TypeError("it does not match itself")
         except TypeError as error:
             raise UnreadableTasks(f"{entry.place}: compare is {compare!r}, but {error}") from error
+        dialogs = entry.text("dialogs", "dismiss")
+        if dialogs not in ("ask", "dismiss"):
+            raise entry.wrong("dialogs", "ask or dismiss")
         steps = entry.integer("max_steps") if "max_steps" in entry.values else 30
         if steps < 1:
             raise entry.wrong("max_steps", "a number above 0")
@@ -81,6 +86,7 @@ def read(path: Path) -> dict[str, Task]:
             entry.words("goal"),
             max_steps=steps,
             clock="real",
+            dialogs=dialogs,
             checks=(TaskCheck("episode.answer", rule, answer),) if answer else (),
             site=entry.text("site", ""),
             login=entry.text("login", ""),

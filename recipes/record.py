@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -85,7 +85,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         return import_episodes(config.imports, config.into, config, command)
     if not config.url.startswith(("http://", "https://", "file://")):
         raise UsageError(f"expected a URL: webagent record http://…; found {config.url!r}")
-    profile = replace(named_profile(config.profiles, config.site), dialogs="ask")
+    profile = named_profile(config.profiles, config.site)
     find_chromium(headless=config.headless)
     if config.into is not None:
         folder = RunFolder.open(config.into)
@@ -146,7 +146,13 @@ async def _record(config: RecordConfig, profile: Profile, run: str, store: Store
 
 def _task(config: RecordConfig, index: int) -> Task:
     name = config.task or f"demonstration-{index}"
-    return Task(f"recorded/{name}@1", start_url=config.url, goal=config.goal, clock="real")
+    return Task(
+        f"recorded/{name}@1",
+        start_url=config.url,
+        goal=config.goal,
+        clock="real",
+        dialogs="ask",
+    )
 
 
 @contextmanager

@@ -80,6 +80,8 @@ class Task:
     """CSS pixels, width by height."""
     clock: str = "virtual"
     """`virtual`: the page stands still while the policy thinks; `real`: it does not."""
+    dialogs: str = "dismiss"
+    """`dismiss`: the browser's dialogs are closed at once and noted; `ask`: the agent answers."""
     settle_ms: int = 5000
     """Milliseconds of the virtual clock that the page gets after each action."""
     parent: str = ""

@@ -169,6 +169,14 @@ def log_in(base: str, account: Account, form: LoginForm) -> list[dict[str, objec
         values = {**found.values, **form.more}
         values |= {form.name: account.name, form.password: account.password}
         target = urljoin(str(page.url), found.action)
+        if (
+            base.startswith("http://127.0.0.1:")
+            and urlsplit(target).netloc != page.url.netloc.decode()
+        ):
+            raise SiteError(
+                f"the form of {address} is sent to {target}: serve the application with the address"
+                " http://127.0.0.1:{port} for its links (docs/sites.md)"
+            )
         after = open_page("POST", target, data=values, headers={"Referer": str(page.url)})
         if _find_form(after.text, form) is not None:
             raise SiteError(

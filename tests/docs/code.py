@@ -144,6 +144,7 @@ RUNNING: dict[tuple[str, str], Snippet] = {
     ),
     ("docs/guard.md", 'evidence["guard"]'): Snippet(refused),
     ("docs/howto/own-benchmark.md", "def suite("): Snippet(says="Buy "),
+    ("docs/howto/own-benchmark.md", '@planned("add")'): Snippet(swap={'"add"': '"own-add"'}),
     ("docs/howto/own-model.md", "class FirstButton"): Snippet(says="task over 1"),
     ("docs/howto/own-judge.md", "was_short"): Snippet(
         lay=(scenes.run("runs/NAME"),), says="click-test 1.0 1 steps"

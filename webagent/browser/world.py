@@ -238,7 +238,7 @@ class BrowserWorld:
             await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
         tabs.begin(task)
         await tabs.open_behind(task.further_urls)
-        if self._profile.dialogs == "ask":
+        if "ask" in (self._profile.dialogs, task.dialogs):
             await tabs.hold_dialogs()
         return tabs, await tabs.settle(task.settle_ms)
 

@@ -189,6 +189,17 @@ def test_a_hosted_site_is_reset_by_post_and_logged_in_anew_after_it(described, e
         running.login("seller")
 
 
+def test_a_site_whose_form_leads_to_another_address_is_told_where_it_is_served(
+    described, elsewhere, host
+):
+    fields = "<input name=name><input name=password>"
+    form = f"<form method=post action=http://notes.test/in>{fields}</form>"
+    elsewhere.page("/login", form)
+    site = described(LOCAL)["notes@1"]
+    with pytest.raises(SiteError, match="is sent to http://notes"):
+        site.log_in(host, site.accounts["writer"])
+
+
 def test_a_hosted_site_is_reset_by_a_command_and_told_when_that_fails(described, host, tmp_path):
     mark = tmp_path / "mark"
     described(hosted(host, reset=f"touch {mark}"))["shop@1"].start().reset()

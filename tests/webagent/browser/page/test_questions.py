@@ -41,6 +41,14 @@ async def test_a_question_is_shown_alone_and_answered(asked, reply, title, clock
     assert mark_of(answered, "Delete") == mark_of(page, "Delete")
 
 
+async def test_a_task_can_say_that_its_dialogs_are_the_agents(local: LocalWorld) -> None:
+    page = await local.open("questions", dialogs="ask")
+    assert "the page opened a dialog" in render(
+        await local.step(act.Click(mark_of(page, "Delete")))
+    )
+    assert (await local.step(act.AnswerDialog("accept"))).title == "deleted"
+
+
 async def test_a_prompt_takes_a_text_or_what_it_offers(asked: LocalWorld) -> None:
     page = await asked.open("questions")
     question = await asked.step(act.Click(mark_of(page, "Name")))
