@@ -139,6 +139,27 @@ function labelsFor(control) {
   return LABELS.get(root).get(control) || [];
 }
 
+const FIELDS = "input:not([type=hidden]), select, textarea, [contenteditable=true]";
+const MOST_AROUND_FIELD = 4;
+
+// The words of a label that its author tied to no field and that stands alone before this one. A field with a
+// placeholder is called by it only where it is the first behind the label.
+function looseLabel(field, name) {
+  if (name && name !== clean(field[own.getAttribute]("placeholder"))) return "";
+  for (let [holder, level] = [field[own.parentElement], 0]; holder && level < MOST_AROUND_FIELD; holder = holder[own.parentElement], level++) {
+    const labels = holder[own.querySelectorAll]("label");
+    if (!labels.length) continue;
+    const [label] = labels;
+    if (labels.length > 1 || label.control || label[own.parentElement] !== holder || !precedes(label, field)) return "";
+    const first = [...holder[own.querySelectorAll](FIELDS)].find((each) => precedes(label, each));
+    const words = visibleText(label);
+    return (!name || first === field) && words.length <= 60 ? words : "";
+  }
+  return "";
+}
+
+const precedes = (one, other) => Boolean(one[own.compareDocumentPosition](other) & Node.DOCUMENT_POSITION_FOLLOWING);
+
 function inputName(input) {
   switch (input.type) {
     case "submit":

@@ -389,6 +389,7 @@ class Walk {
     if (tick && !clean(element[own.textContent])) name = nameOf(tick, style);
     if (list) name = nameForList(element, list, name);
     if (!name && (list || tagOf(source) === "select" || drawn || !element[own.textContent])) name = this.nearbyName(list || element, role);
+    if (LABELLABLE.test(tagOf(source)) && FIELD_ROLES.test(role)) name = looseLabel(source, name) || name;
     const isGuess = Boolean(name) && !clean(element[own.textContent]) && name === iconWords(element, style);
     const isVague = isGuess || (!name && /^(button|link)$/.test(role));
     if (isVague && onlyInCell(element)) name = columnHeader(element) || name;

@@ -107,5 +107,6 @@ function rowWords(element) {
   const isPlain = (cell) => !cell[own.querySelector]("button, input, select, textarea, table, [role=button]");
   const cell = row && [...row[own.children]].find((each) => hasWords(each) && isPlain(each));
   const words = cell ? visibleText(cell) : "";
-  return words.length <= LONGEST_CELL ? words : "";
+  if (!words || words.length > LONGEST_CELL) return "";
+  return row[own.querySelectorAll](TICKS).length > 1 ? clean(`${words} ${columnHeader(element)}`) : words;
 }

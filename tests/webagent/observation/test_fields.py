@@ -122,6 +122,30 @@ async def test_what_a_browser_offers_is_listed(local: LocalWorld, source: str, l
     assert render(await local.show(source)) == line
 
 
+LOOSE = """<div><div><label>Studio <a href=#>Help</a></label><div><div><input placeholder=None>
+  <input type=hidden></div></div></div><div><label>Price</label><div><select><option>above</select>
+  </div><div><input></div></div><div><label>Town</label><input placeholder=Anything>
+  <input placeholder=Postcode></div></div>"""
+SIGN_IN = (
+    "<form><h1>Sign in</h1><input placeholder=Name><label>Stay <input type=checkbox></label></form>"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        (LOOSE, ["Studio Help", "Price", "Price", "Town", "Postcode"]),
+        (SIGN_IN, ["Name"]),
+        ("<label>Above</label><p><input placeholder=Own></p><label>Below</label>", ["Own"]),
+    ],
+)
+async def test_a_label_that_is_tied_to_no_field_names_the_one_behind_it(
+    local: LocalWorld, source: str, names: list[str]
+) -> None:
+    page = await local.show(source)
+    assert [node.name for node in page.nodes if node.role in ("textbox", "combobox")] == names
+
+
 async def test_the_second_of_two_options_of_one_label_is_chosen(local: LocalWorld) -> None:
     page = await local.show("""<select aria-label=Size onchange="document.title = value">
         <option value=none>Pick<option value=a>Large<option value=b>Large</select>""")

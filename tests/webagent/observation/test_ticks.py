@@ -62,6 +62,18 @@ async def test_boxes_that_an_author_calls_alike_are_told_apart_by_their_rows(loc
     assert boxes == [("all rows", ""), ("Select row", "Kayak"), ("Select row", "Rope")]
 
 
+async def test_boxes_of_one_row_are_told_apart_by_their_columns(local: LocalWorld) -> None:
+    row = "<tr><td>{}<td><input type=checkbox><td><input type=checkbox>"
+    head = "<tr><th>Who<th>Reads<th>Writes"
+    page = await local.show(f"<table>{head}{row.format('Ada')}{row.format('Bob')}</table>")
+    assert [name for _, name, _ in ticks(page)] == [
+        "Ada Reads",
+        "Ada Writes",
+        "Bob Reads",
+        "Bob Writes",
+    ]
+
+
 async def test_the_words_after_a_box_stay_a_control_of_their_own(local: LocalWorld) -> None:
     page = await local.show(
         "<div><input type=checkbox><!-- v-if --><span onclick=1 tabindex=0>Docs</span></div>"
