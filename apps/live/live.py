@@ -32,6 +32,7 @@ from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld
 from webagent.errors import StoreError
 from webagent.guard.decide import elements_of
+from webagent.guard.writes import explain_unverified
 from webagent.models.endpoint.model import ASKED
 from webagent.policy.policy import Policy
 from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Trajectory
@@ -199,6 +200,8 @@ class RunResult:
     """The answer as data, where a schema was given."""
     reason: str
     """Why there is no answer; empty where there is one."""
+    verified: bool | None
+    """Whether pages opened anew show all that was sent; null where it was not asked."""
     steps: int
     """Actions taken, a person's included."""
     steps_of_person: int
@@ -246,6 +249,7 @@ def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
         answer=result.answer,
         value=result.value,
         reason=result.reason,
+        verified=result.verified,
         steps=len(steps),
         steps_of_person=sum(step.decision.weights == PERSON for step in steps),
         steps_of_student=sum(step.decision.source == "student" for step in steps),
@@ -268,6 +272,10 @@ def last_lines(result: Result, config: RunConfig, folder: Path) -> list[str]:
     text = result.answer or result.reason or "done"
     lines = [plain(line) for line in text.splitlines() or [""]]
     lines[0] = f"{result.ending}: {lines[0]}"
+    if result.verified:
+        lines.append("verified: pages opened anew show all that was sent")
+    elif reason := explain_unverified(result.trajectory):
+        lines.append(plain(f"not verified: {reason}"))
     lines += [f"kept {each}" for name in ("downloads", "trace") for each in _files(folder / name)]
     advice = _ADVICE.get(result.ending, "")
     if result.ending is Ending.MODEL_FAILED and config.model.policy == "endpoint":

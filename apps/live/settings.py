@@ -24,7 +24,7 @@ from webagent.agent.actor import ModelOptions, check_actor, name_of
 from webagent.agent.agent import check_address
 from webagent.agent.answer_form import check_schema
 from webagent.errors import SetupError, UsageError, check_package
-from webagent.guard import Approve, Guard, read_policy
+from webagent.guard import Approve, Confirm, Guard, read_policy
 from webagent.models import Endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.policy import Policy
@@ -57,6 +57,9 @@ class RunConfig:
     guard: Important[Path | None] = None
     """File with the limits enforced on the agent (docs/guard.md); rules with `ask` request your
     approval in the terminal."""
+    confirm: Important[Confirm] = "off"
+    """Request your approval of what pages send to change something: `risky` where the task does not
+    ask for it, `all` always (docs/guard.md)."""
     login: Important[str] = ""
     """Name of a login saved by `webagent login` to start with."""
     logins: Path | None = None
@@ -127,8 +130,7 @@ def check(config: RunConfig) -> None:
     _check_together(config)
     own_actions(config)
     knowledge_of(config)
-    if config.guard is not None:
-        Guard.read(config.guard)
+    Guard.chosen(config.guard, config.confirm)
     if config.login:
         from webagent.browser.sessions.login import Logins
 
@@ -147,8 +149,8 @@ def _check_together(config: RunConfig) -> None:
             config.profile and config.login
         ),
         "--cdp names a browser that runs already: it has its own window, and a guard needs a"
-        " browser of its own; leave --guard and --headed out": (
-            config.cdp and (config.guard or config.headed)
+        " browser of its own; leave --guard, --confirm and --headed out": (
+            config.cdp and (config.guard or config.confirm != "off" or config.headed)
         ),
         "--gif is made of screenshots; leave --no-screenshots out": (
             config.gif and not config.screenshots
@@ -197,8 +199,8 @@ def schema_in(config: RunConfig) -> dict[str, Any] | None:
 
 def may_ask(config: RunConfig) -> bool:
     """Return whether the guard may request a person's approval."""
-    if config.guard is None:
-        return False
+    if config.confirm != "off" or config.guard is None:
+        return config.confirm != "off"
     return any(rule.verdict == "ask" for rule in read_policy(config.guard).actions)
 
 
@@ -217,8 +219,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         actor_of(config),
         student=student,
         restater=config.restating.acting,
-        guard=config.guard,
-        approver=approver,
+        guard=Guard.chosen(config.guard, config.confirm, approver),
         login=config.profile or config.login,
         keep_login=bool(config.profile),
         cdp=config.cdp,

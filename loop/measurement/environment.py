@@ -145,11 +145,12 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
 
 def load_guard(config: BenchmarkConfig, chosen: TaskSelection) -> Guard | None:
     """The settings' guard, with the benchmark's own pages open. Raises `SetupError`."""
-    if config.selection.guard is None:
+    guard = Guard.chosen(config.selection.guard, config.selection.confirm)
+    if guard is None:
         return None
     if config.har is not None:
-        raise UsageError("--har replaces the network; leave out --guard")
-    return Guard.read(config.selection.guard).opening(*list_page_folders(chosen.tasks(1)))
+        raise UsageError("--har replaces the network; leave out --guard and --confirm")
+    return guard.opening(*list_page_folders(chosen.tasks(1)))
 
 
 def find_missing_sites(config: BenchmarkConfig, chosen: TaskSelection) -> str:

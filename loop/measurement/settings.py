@@ -19,7 +19,7 @@ from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.action.custom import names_of
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
-from webagent.guard import Guard
+from webagent.guard import Confirm, Guard
 from webagent.models import load_endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
 from webagent.policy.prompting import Switch
@@ -49,6 +49,9 @@ class TaskSettings:
     Playwright. Logins saved by `webagent login` are found without it."""
     guard: Path | None = None
     """File with the limits enforced in every episode (docs/guard.md). Default: no limits."""
+    confirm: Confirm = "off"
+    """Hold back what pages send to change something: `risky` where the goal does not ask for it,
+    `all` always (docs/guard.md)."""
 
 
 @dataclass(frozen=True)
@@ -211,8 +214,7 @@ def check(config: BenchmarkConfig) -> None:
         check_cost_cap(config.run.caps, paid, load_prices())
     if judge_of(config).asks_a_model:
         judging(config).check()
-    if config.selection.guard is not None:
-        Guard.read(config.selection.guard)
+    Guard.chosen(config.selection.guard, config.selection.confirm)
 
 
 def judge_of(config: BenchmarkConfig) -> EvaluatorSpec:

@@ -17,6 +17,7 @@ from webagent.errors import (
     WebAgentError,
     WorldError,
 )
+from webagent.guard.writes import read_verified
 from webagent.models.spending import Ledger
 from webagent.records import Ending, Step, Trajectory
 from webagent.store.database import ImageStore
@@ -119,6 +120,7 @@ class Result:
             "answer": self.answer,
             "value": self.value,
             "reason": self.reason,
+            "verified": self.verified,
             "url": self.url,
             "seconds": self.trajectory.seconds,
             "episode": self.trajectory.id,
@@ -160,6 +162,12 @@ class Result:
         """Return why the task was over."""
         assert self.trajectory.ending is not None
         return self.trajectory.ending
+
+    @property
+    def verified(self) -> bool | None:
+        """Return whether all that was sent to change something was found again on pages opened
+        anew; None where changes are not confirmed, or nothing could be compared."""
+        return read_verified(self.trajectory)
 
     @property
     def is_answered(self) -> bool:

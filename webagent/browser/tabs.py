@@ -38,6 +38,7 @@ from webagent.browser.sessions.files import (
 from webagent.browser.sessions.traffic import TrafficReplay
 from webagent.errors import CaptchaError, ServerError, WorldError
 from webagent.guard.secret import Secrets
+from webagent.guard.writes import SentWrite
 from webagent.records import Observation
 from webagent.timing import uncounted
 
@@ -120,6 +121,9 @@ class SessionGuard(Protocol):
 
     def probing(self, page: Page, addresses: Iterable[str]) -> AbstractContextManager[list[str]]:
         """Let a probe's page reach these addresses' servers; yield what it was refused."""
+
+    def sent_writes(self) -> list[SentWrite]:
+        """Return what pages sent that may have changed something, where that is confirmed."""
 
     def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return the evidence without secrets, and under `guard` what was refused."""

@@ -11,6 +11,7 @@ from typing import Any
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.evidence.probes import ActedElements, capture_evidence
+from webagent.browser.evidence.read_back import read_back
 from webagent.browser.local_files import refuse_file
 from webagent.browser.page.connection import DialogOpen
 from webagent.browser.page.source import PageElements, PageSource
@@ -167,6 +168,8 @@ class BrowserWorld:
         if self._tabs is None:
             raise WorldError("no episode is being played; call reset first")
         values: dict[str, Json] = {}
+        if self._tabs.guard and (sent := self._tabs.guard.sent_writes()):
+            await read_back(self._tabs, sent, task.hooks.init)
         if task.evidence:
             await self._tabs.close_dialogs()
             items = ", ".join(

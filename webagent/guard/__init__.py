@@ -4,6 +4,7 @@ from webagent.guard.address import SitePattern, parse_site
 from webagent.guard.decide import Approve, Guard, GuardRefusal, GuardVerdict
 from webagent.guard.policy import (
     ActionRule,
+    Confirm,
     Contract,
     DownloadLimits,
     GuardPolicy,
@@ -16,6 +17,7 @@ from webagent.guard.policy import (
 __all__ = [
     "ActionRule",
     "Approve",
+    "Confirm",
     "Contract",
     "DownloadLimits",
     "Guard",

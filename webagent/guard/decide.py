@@ -24,7 +24,15 @@ from webagent.guard.address import (
     parse_ip,
     parse_url,
 )
-from webagent.guard.policy import ActionRule, Contract, GuardPolicy, SiteRule, read_policy
+from webagent.guard.policy import (
+    UNLIMITED,
+    ActionRule,
+    Confirm,
+    Contract,
+    GuardPolicy,
+    SiteRule,
+    read_policy,
+)
 from webagent.guard.secret import Secrets, find_placeholders, read_secret
 from webagent.records import Node, Observation
 from webagent.timing import uncounted
@@ -453,6 +461,19 @@ class Guard:
     def read(cls, path: Path, approver: Approve | None = None) -> "Guard":
         """Return the guard of a policy file. Raises `SetupError`."""
         return cls.of(read_policy(path), approver)
+
+    @classmethod
+    def chosen(
+        cls, path: Path | None, confirm: Confirm = "off", approver: Approve | None = None
+    ) -> "Guard | None":
+        """Return the guard of a file with the changes confirmed that `confirm` or the file names;
+        without a file it limits nothing else. None where there is nothing to do. Raises
+        `SetupError`."""
+        if path is None and confirm == "off":
+            return None
+        policy = read_policy(path) if path else UNLIMITED
+        strictest = max(policy.confirm, confirm, key=("off", "risky", "all").index)
+        return cls.of(replace(policy, confirm=strictest), approver)
 
     def opening(self, *folders: Path) -> "Guard":
         """Return the same guard with folders of ours opened, such as a benchmark's own pages."""

@@ -1,5 +1,6 @@
 """What an episode may do: the limits that code enforces, as plain values."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from webagent.action import ACTIONS
 from webagent.errors import SetupError, unknown_name
 from webagent.files import read_toml
 from webagent.guard.address import (
+    ANY_PORT,
+    KINDS,
     WEB_PORTS,
     ParsedUrl,
     SitePattern,
@@ -21,6 +24,7 @@ from webagent.guard.address import (
 )
 
 Outcome = Literal["allow", "deny", "ask"]
+Confirm = Literal["off", "risky", "all"]
 _STRICT: dict[str, str] = {"extra": "forbid"}
 
 
@@ -167,6 +171,9 @@ class GuardPolicy:
     """Whether the proxy reads what is inside TLS, as well; sites then meet another client."""
     authorities: Path | None = None
     """PEM file of certificate authorities to trust besides the machine's, with `inspect_tls`."""
+    confirm: Confirm = "off"
+    """Which requests that may change something need a person's yes: `risky` for those that carry
+    what the goal does not ask for, `all` for each. Nobody to ask means no."""
     ask_seconds: float = 30.0
     """How long a person may take to answer before the answer is no."""
 
@@ -180,6 +187,18 @@ class GuardPolicy:
                 raise ValueError(f"hosts: write {host!r} as {parse_host(host)!r}")
             if parse_ip(ip) is None:
                 raise ValueError(f"hosts: {ip!r} is not an IP address")
+
+
+UNLIMITED = GuardPolicy(
+    other_sites="allow",
+    sites=(SiteRule(SitePattern("*", port=ANY_PORT), web_sockets=True),),
+    open_networks=KINDS,
+    open_folders=(Path("/"),),
+    downloads=DownloadLimits(allowed=True, max_bytes=sys.maxsize),
+    uploads=UploadLimits(folders=(Path("/"),), max_bytes=sys.maxsize),
+    unsearchable="allow",
+)
+"""Limits nothing; for those who want changes confirmed and nothing else."""
 
 
 def open_for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardPolicy:

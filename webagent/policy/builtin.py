@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from webagent.action import Action, format_action
-from webagent.action.actions import Answer
+from webagent.action.actions import Answer, GiveUp
+from webagent.guard.writes import NOT_SENT
 from webagent.memory import Memory
 from webagent.memory.constants import CONFIDENT, GUESSED, OVERCONFIDENCE, SAMPLED_FROM, SHARPENED
 from webagent.models.builtin.model import BuiltinModel
@@ -69,10 +70,13 @@ class BuiltinPolicy:
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """One action in the current state. In practice, which is there to find out, all is tried;
-        elsewhere nothing is sent, saved or deleted with little confidence: the episode is given
-        up."""
+        elsewhere nothing is sent, saved or deleted with little confidence, nor what was held back
+        sent another way: the episode is given up."""
+        is_exploring = self.exploration is not None
+        if not is_exploring and f"refused: {NOT_SENT}" in observation.outcome:
+            return Decision(GiveUp(observation.outcome), source=MEMORY, weights=self.weights)
         decision = await self._choose(trajectory, observation)
-        if self.memory is None or self.exploration is not None:
+        if self.memory is None or is_exploring:
             return decision
         return refuse(self.memory, decision, trajectory, observation)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from playwright.async_api import BrowserContext, Page, Request, Route
+from playwright.async_api import BrowserContext, Page, Request, Response, Route
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json
@@ -53,6 +53,15 @@ from webagent.guard.decide import (
 )
 from webagent.guard.policy import GuardPolicy, open_for_task
 from webagent.guard.secret import find_placeholders
+from webagent.guard.writes import (
+    NOT_SENT,
+    PendingWrite,
+    SentWrite,
+    WriteCheck,
+    describe_writes,
+    read_fields,
+    write_question_about,
+)
 from webagent.records import Node, Observation
 
 _KEPT = 200
@@ -248,6 +257,8 @@ class Enforcer:
         self._transfers = TransferTracker()
         self._probe: Page | None = None
         self._violations = 0
+        self._check = WriteCheck()
+        self._sent: dict[Request, SentWrite] = {}
         self.context_options: dict[str, Any] = {}
         """For `new_context`: every request of the context goes through our proxy."""
 
@@ -268,6 +279,12 @@ class Enforcer:
         async with world_failures():
             await context.add_init_script(_CLOSED)
             await context.route(match_all_but(self._guard.own_folders), self._judge)
+
+        def note_answer(response: Response) -> None:
+            if response.request in self._sent:
+                self._sent[response.request].status = response.status
+
+        context.on("response", note_answer)
 
     def begin(self, start_url: str, site: str = "") -> bool:
         """Apply the task's limits; return whether its first page may be opened at all."""
@@ -290,6 +307,9 @@ class Enforcer:
     ) -> str:
         """Do the action, or return the reason why it may not be done. Raises `GuardError`."""
         self._gate.step += 1
+        self._check.note(action, seen)
+        for each in self._sent.values():
+            each.landed = each.landed or seen.url
         action, verdict = await self._decide(action, tabs, seen, look)
         if not verdict.is_allowed:
             return self._refuse(action, verdict)
@@ -331,10 +351,18 @@ class Enforcer:
         finally:
             self._probe = None
 
+    def sent_writes(self) -> list[SentWrite]:
+        """Return what pages sent that may have changed something, where that is confirmed."""
+        return list(self._sent.values())
+
     def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """Return the episode's evidence without secrets, and under `guard` what was refused."""
-        masked = {name: self.secrets.masked_json(value) for name, value in values.items()}
-        return {**masked, "guard": dict(self._gate.evidence())}
+        """Return the episode's evidence without secrets, and under `guard` what was refused, and
+        where changes are confirmed what was sent."""
+        found: dict[str, Json] = {**self._gate.evidence()}
+        if self._gate.policy.confirm != "off":
+            found |= describe_writes(self.sent_writes(), self._check.list_unused())
+        masked = self.secrets.masked_json({**values, "guard": found})
+        return cast(dict[str, Json], masked)
 
     async def _decide(
         self, action: Action, tabs: Tabs, seen: Observation, look: Look | None
@@ -444,6 +472,28 @@ class Enforcer:
             return ALLOWED
         return refuse(f"{question.address.origin} does not take it from {question.origin}", "CORS")
 
+    async def _confirm(self, request: Request, body: bytes | None) -> GuardVerdict:
+        """Return whether a request that may change something is sent: it fits the goal, or a person
+        says so."""
+        policy = self._gate.policy
+        if policy.confirm == "off" or not self._gate.step:
+            return ALLOWED
+        fields = read_fields(body, request.headers.get("content-type", ""))
+        write = PendingWrite(request.method, request.url, fields)
+        entries = tuple(self._check.sent_entries(write))
+        reason = self._check.object_to(write)
+        sent = SentWrite(self._gate.step, write, entries, self._check.page)
+        if (entries or request.is_navigation_request()) and any(
+            (each.step, each.write) == (sent.step, write) for each in self._sent.values()
+        ):
+            reason = "one action has sent it already"
+        if reason or policy.confirm == "all":
+            question = write_question_about(write, reason)
+            if not await is_approved(self._guard.approver, question, policy.ask_seconds):
+                return refuse(f"{NOT_SENT}: {reason or 'nobody approved of it'}", "confirm")
+        self._sent[request] = sent
+        return ALLOWED
+
     async def _judge(self, route: Route) -> None:
         request, frame = route.request, None
         with suppress(PlaywrightError):  # of a page that is only just being opened, or gone
@@ -461,6 +511,8 @@ class Enforcer:
         fields = "\n".join(request.headers.values())
         verdict = self._gate.request(request.url, request.method, fields, body, policy)
         is_navigation = request.is_navigation_request()
+        if verdict.is_allowed and request.method not in _WITHOUT_BODY and not is_probe:
+            verdict = await self._confirm(request, body)
         if verdict.is_allowed and not is_navigation:
             verdict = await self._decide_crossing(request)
         with suppress(PlaywrightError):  # the page may be gone by now, and its request with it

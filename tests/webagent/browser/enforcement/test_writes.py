@@ -1,0 +1,177 @@
+"""What pages send is compared with the goal before it leaves, and read back afterwards, against an
+office's form that loses, doubles and misreports what it is sent."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import parse_action
+from webagent.browser import Browser
+from webagent.guard import Guard
+from webagent.records import Observation
+
+pytestmark = pytest.mark.browser
+GOAL = 'Set the phone of "Ann Low" in Bath to 555-0102.'
+
+
+class Office:
+    """People with phone numbers, and what goes wrong when one is saved."""
+
+    def __init__(self, fault: str = "") -> None:
+        self.fault = fault
+        self.people = {1: ("Ann Low", "Bath", "555-0000"), 2: ("Ann Low", "York", "555-0001")}
+        self.posts = list[str]()
+        office = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.answer(200, office.page(self.path))
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                office.posts.append(body)
+                if office.fault != "drop" and office.fault != "session":
+                    number = int(self.path.rsplit("/", 1)[-1])
+                    name, town, _ = office.people[number]
+                    office.people[number] = name, town, parse_qs(body)["phone"][0]
+                if office.fault == "error":
+                    return self.answer(500, "It broke")
+                self.send_response(303)
+                self.send_header("Location", "/login" if office.fault == "session" else "/")
+                self.end_headers()
+
+            def answer(self, status: int, text: str) -> None:
+                data = f"<!doctype html><title>Office</title>{text}".encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+    def page(self, path: str) -> str:
+        """Return the list of people with a form in each row."""
+        if path == "/login":
+            return "<label>Password <input type=password></label>"
+        twice = (
+            'onsubmit="event.preventDefault(); const send = () => fetch(this.action, {method:'
+            " 'POST', body: new URLSearchParams(new FormData(this))}); send(); send()\""
+        )
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{town}</td><td><form method=post action=/people/{number}"
+            f" {twice if self.fault == 'double' else ''}><input name=phone value='{phone}'"
+            f" aria-label=Phone><button>Save</button></form></td></tr>"
+            for number, (name, town, phone) in self.people.items()
+        )
+        return f"<table>{rows}</table>"
+
+
+@pytest.fixture
+def offices() -> Iterator[list[Office]]:
+    """Offices that are closed at the end."""
+    opened = list[Office]()
+    yield opened
+    for each in opened:
+        each.server.shutdown()
+        each.server.server_close()
+
+
+async def play(
+    office: Office, row: int, text: str, approver: Any = None, confirm: Any = "risky"
+) -> tuple[Observation, dict[str, Any]]:
+    """Fill in a row's phone and save it; return the page afterwards and the guard's evidence."""
+    async with Browser(guard=Guard.chosen(None, confirm, approver)) as browser:
+        world = await browser.world()
+        task = Task("office/phone@1", office.url, GOAL, clock="real", settle_ms=300)
+        page = await world.reset(task)
+        fields = [node.mark for node in page.nodes if node.role == "textbox"]
+        buttons = [node.mark for node in page.nodes if node.role == "button"]
+        await world.step(parse_action(f'fill({fields[row]}, "{text}")'))
+        page = await world.step(parse_action(f"click({buttons[row]})"))
+        evidence: Any = await world.evidence(task)
+        return page, evidence["guard"]
+
+
+async def test_what_the_goal_asks_for_is_sent_and_read_back(offices: list[Office]) -> None:
+    offices.append(office := Office())
+    page, found = await play(office, 0, "555-0102")
+
+    assert office.people[1][2] == "555-0102"
+    assert not page.outcome
+    assert found["verified"] is True
+    assert [each["fields"] for each in found["writes"]] == [[["Phone", "555-0102"]]]
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "reason"),
+    [
+        (0, "555-0199", "'555-0199' for 'Phone' is not what the goal asks for"),
+        (1, "555-0102", "another row also has 'bath', as the goal does"),
+    ],
+)
+async def test_another_value_or_a_look_alike_row_is_not_sent(
+    offices: list[Office], row: int, text: str, reason: str
+) -> None:
+    offices.append(office := Office())
+    page, found = await play(office, row, text)
+
+    assert not office.posts
+    assert page.outcome == f"refused: not sent: {reason}"
+    assert page.url == office.url
+    assert (found["writes"], found["verified"]) == ([], None)
+
+
+async def test_a_person_is_asked_and_may_say_yes(offices: list[Office]) -> None:
+    class Person:
+        question = ""
+
+        async def approve(self, question: str) -> bool:
+            self.question = question
+            return True
+
+    offices.append(office := Office())
+    person = Person()
+    await play(office, 0, "555-0199", person)
+
+    assert office.people[1][2] == "555-0199"
+    assert "phone" in person.question and "not what the goal asks for" in person.question
+
+
+async def test_all_changes_need_a_yes_where_that_is_chosen(offices: list[Office]) -> None:
+    offices.append(office := Office())
+    page, _ = await play(office, 0, "555-0102", confirm="all")
+
+    assert not office.posts
+    assert "nobody approved of it" in page.outcome
+
+
+@pytest.mark.parametrize(
+    ("fault", "verified", "status", "posts"),
+    [
+        ("drop", False, 303, 1),
+        ("session", False, 303, 1),
+        ("error", True, 500, 1),
+        ("double", True, 303, 1),
+    ],
+)
+async def test_a_form_that_fails_is_no_silent_success(
+    offices: list[Office], fault: str, verified: bool, status: int, posts: int
+) -> None:
+    offices.append(office := Office(fault))
+    page, found = await play(office, 0, "555-0102")
+
+    assert len(office.posts) == posts
+    assert found["verified"] is verified
+    assert [each["status"] for each in found["writes"]] == [status]
+    assert ("one action has sent it already" in page.outcome) is (fault == "double")
