@@ -294,6 +294,7 @@ function likelyName(element, style) {
   if (tag === "select" || tag === "input" || isHandle(element)) return clean(element[own.getAttribute]("title"));
   if (element instanceof SVGElement) return describeDrawing(element, style);
   if (tag === "canvas") return (PAINTED.get(element) || []).join(", ");
+  if (TICKED_ROLES.test(roleOf(element))) return rowWords(element) || switchLabel(element); // its classes say no more than that it is one
   const text = tag === "img" ? "" : visibleText(element);
   const said = text || clean(element[own.getAttribute]("alt")) || clean(element[own.getAttribute]("title"));
   return said || scriptedTooltip(element) || imageAlt(element) || innerIcon(element) || ownIcon(element, style) || paint(element, style) || iconWords(element, style);

@@ -235,6 +235,7 @@ function childText(child, way) {
 function pseudoText(element, part) {
   const style = getComputedStyle(element, part);
   if (style.content === "none" || style.content === "normal" || style.display === "none") return "";
+  if (style.width === "0px" && style.display !== "inline") return ""; // holds a line open
   const content = style.content.includes("counter") ? numbered(element, part) : style.content;
   const text = generated(content.includes("quote") ? withQuotes(content, element, style.quotes) : content);
   const isApart = style.display !== "inline" || (text && SAID_INSTEAD.test(style.content));

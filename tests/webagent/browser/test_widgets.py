@@ -159,6 +159,12 @@ async def test_a_built_slider_is_set_by_its_value(browser, keys, value, shown, s
     assert said in page.outcome
 
 
+async def test_a_slider_whose_track_takes_the_keys_is_set(browser):
+    body = SLIDER.format(KEYS).replace("tabindex=0", "").replace(">o<", "><b tabindex=0>o</b><")
+    page = await look(browser, body, act.Fill(1, "35"))
+    assert page.nodes[0].value == "35"
+
+
 async def test_hidden_radio_buttons_on_top_of_each_other_are_chosen_by_their_labels(browser):
     one = (
         "<input type=radio name=s id=s{0} style='position:absolute;left:9px;width:1px'>"

@@ -186,6 +186,11 @@ DRAWING = "<svg width=16 height=16><path d='M0 0h9v9'/></svg>"
         (f"<button class='v-btn v-btn--round theme--light v-size--small'>{DRAWING}</button>", ""),
         (f"<button class='css-1yxmbwk' data-bs-original-title=Print>{DRAWING}</button>", "Print"),
         (f"<button class='v-icon theme--light' data-tooltip=Archive>{DRAWING}</button>", "Archive"),
+        (
+            "<style>b::before { content: '_'; display: inline-block; width: 0 }</style>"
+            "<button><b></b>Print</button>",
+            "Print",
+        ),
         (f"<button class='delete-row theme--light'>{DRAWING}</button>", "delete row"),
         (f"<table><tr><th>Name<th>Remove<tr><td>Rope<td><button>{DRAWING}</button>", "Remove"),
         (f"<table><tr><td>Rope<td><button class=btn-sm>{DRAWING}</button>", "Rope"),

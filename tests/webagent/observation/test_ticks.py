@@ -129,3 +129,15 @@ async def test_a_row_to_click_with_buttons_and_a_long_text_can_be_clicked(local)
       <button>Star</button> <div>Ada Sand</div><div>{"a long text " * 20}</div></div>""")
     assert [node.name for node in page.nodes if node.mark][:2] == ["Ada Sand", "Star"]
     assert (await local.step(act.Click(mark_of(page, "Ada Sand")))).title == "read"
+
+
+@CLOCKS
+async def test_a_box_without_a_name_is_called_by_its_row_and_not_by_its_style(local, clock):
+    box = "<div class='q-checkbox no-outline' role=checkbox aria-checked=false tabindex=0></div>"
+    table = f"<table><tr><td>{box}<td>Kayak</table>"
+    tree = f"<div style='display: flex'>{box}<span>Europe</span></div>"
+    page = await local.show(
+        f"<style>[role] {{ width: 20px; height: 20px; background: #ccc }}</style>{table}{tree}",
+        clock=clock,
+    )
+    assert [name for _, name, _ in ticks(page)] == ["Kayak", "Europe"]

@@ -161,7 +161,7 @@ function readyToFill(mark, text) {
   if (!isTextField(element) && !["range", "color"].includes(element.type)) {
     const scale = sliderScale(element);
     if (scale && Number.isFinite(Number(text)) && clean(text)) {
-      element[own.focus]();
+      focusIn(element);
       return { scale: { ...scale, wanted: Number(text) } };
     }
     return { error: `element ${mark} is not a text field` };
@@ -257,8 +257,15 @@ function focusOn(mark) {
   if (!mark) return {};
   const element = byMark(mark);
   if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
-  element[own.focus]();
+  focusIn(element);
   return {};
+}
+
+// A widget that takes no focus itself has a part that takes it, such as a slider's track.
+function focusIn(element) {
+  element[own.focus]();
+  const part = element[own.matches](":focus, :focus-within") ? null : element[own.querySelector]("[tabindex]");
+  if (part) part[own.focus]();
 }
 
 function scrollOn(mark, dx, dy) {
