@@ -604,16 +604,23 @@ const IN_EDITORS = "button, input, select, [role=button], [role=checkbox], [cont
 const WITH_CONTROLS = /^(button|link|menuitem\w*|option|tab)$/;
 
 // Links, buttons and widgets swallow what only decorates them; real controls inside stay, unless one that is
-// called as the widget is all there is.
+// called as the widget is all there is, and not the only entry of a menu that opens beside it.
 function isWhole(row, inner) {
   const native = /^(button|select|textarea|input)/;
   if (inner.some((other) => other.mark && native.test(other.kind))) return false;
   const holds = WITH_CONTROLS.test(row.role) || tagOf(row.element) === "label";
   const controls = holds ? inner.filter(isControlInside) : [];
-  if (controls.length > 1 || (controls.length && lettersOf(controls[0].name) !== lettersOf(row.name))) return false;
+  if (controls.length > 1) return false;
+  if (controls.length && (lettersOf(controls[0].name) !== lettersOf(row.name) || isBeside(controls[0].box, row.box))) return false;
   if (row.role === "treeitem" || row.role === "listbox") return false;
   if (row.role === "combobox" && inner.some((other) => other.role === "option")) return false;
   return isNative(row.element) || ACTIVE_ROLES.has(row.role);
+}
+
+// Whether the middle of one box lies outside another.
+function isBeside([left, top, width, height], [x, y, w, h]) {
+  const [across, down] = [left + width / 2 - x, top + height / 2 - y];
+  return across < 0 || down < 0 || across > w || down > h;
 }
 
 function isControlInside({ hole, mark, name, element }) {

@@ -397,3 +397,17 @@ async def test_what_is_right_below_a_shadow_root_is_numbered_and_styled_by_itsel
     seen = await local.show("""<b>Outside</b><div><template shadowrootmode=open>
         <style>b::before { content: "in " }</style><li>bare</li><b>side</b></template></div>""")
     assert [node.name for node in seen.nodes] == ["Outside", "bare", "in side"]
+
+
+async def test_the_only_entry_of_a_menu_inside_its_link_is_a_control_of_its_own(
+    local: LocalWorld,
+) -> None:
+    page = await local.show("""<style>ul { position: absolute; top: 40px; left: 300px }</style>
+        <a id=more href=#><svg width=9 height=9></svg></a><script>
+        const entry = document.createElement("ul");
+        entry.innerHTML = "<li><a href=#gone>Delete</a>";
+        more.onclick = (event) => event.target.closest("ul") || more.append(entry)</script>""")
+    [opener] = [node.mark for node in page.nodes if node.role == "link"]
+    page = await local.step(act.Click(opener))
+    page = await local.step(act.Click(mark_of(page, "Delete")))
+    assert page.url.endswith("#gone")
