@@ -78,6 +78,14 @@ def describe_replay(source: str, known: Collection[str], names: Sequence[str]) -
     )
 
 
+def describe_changes(played: Iterable[Trajectory]) -> list[str]:
+    """Return which tables changed where nothing was done, in a sentence; empty if none did."""
+    idle = [each.evidence.get("changes") for each in played if each.provenance.arm == NOTHING]
+    tables = sorted({name for found in idle if isinstance(found, dict) for name in found})
+    advice = "name what is volatile under `passing` of the site, or right answers fail"
+    return [f"{NOTHING}: {', '.join(tables)} changed all the same; {advice}"] if tables else []
+
+
 def plan_solutions(chosen: TaskSelection, names: Iterable[str], trial: int) -> list[PlannedEpisode]:
     """Episodes in which oracles show their tasks, on seeds that are not measured."""
     from benchmarks.oracles import ORACLES
@@ -233,7 +241,10 @@ class Measurement:
                     note = describe_replay(recordings.source, known, self.chosen.names)
                     self.store.put_state(NOTES, [note])
                     plan = plan_baselines(self.chosen, known, self.config.baseline_seeds)
-                    await self._collect(plan, build_policy(recordings), plain, verdicts, clock)
+                    played = await self._collect(
+                        plan, build_policy(recordings), plain, verdicts, clock
+                    )
+                    self.store.put_state(NOTES, [note, *describe_changes(played)])
 
     @asynccontextmanager
     async def _judge(self) -> AsyncIterator[EpisodeScorer]:

@@ -146,7 +146,14 @@ function isColouredBox(element, style) {
   const box = element[own.getBoundingClientRect]();
   if (box.width < 4 || box.height < 4 || style.maskImage !== "none") return false;
   if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
-  return channels(style.backgroundColor) !== null && style.backgroundColor !== colourBehind(element, style);
+  if (channels(style.backgroundColor) === null || style.backgroundColor === colourBehind(element, style)) return false;
+  return style.display !== "table-cell" || !hasColourOfWords(element, style);
+}
+
+// Whether an empty cell is as coloured as one with words in its row: that is the colour of the row.
+function hasColourOfWords(cell, style) {
+  const others = [...cell[own.parentElement][own.children]].filter((other) => clean(other[own.textContent]));
+  return others.some((other) => getComputedStyle(other).backgroundColor === style.backgroundColor);
 }
 
 // Cells have a colour each, often that of the page; of others only that of their parent is asked for.

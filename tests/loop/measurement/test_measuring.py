@@ -15,11 +15,14 @@ import pytest
 from benchmarks.catalogue import BENCHMARKS, Benchmark
 from benchmarks.oracles import ORACLES, View
 from loop.console.output import Status
+from loop.measurement.measurement import describe_changes
 from loop.summary import read_summary
 from recipes import cli
+from tasks.task import Task
 from tests.loop.measurement import toy
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, GiveUp
+from webagent.records import Provenance, Trajectory
 from webagent.store import Store
 
 ASKED = ("toy", "--files", "toy.html", "--concurrency", "2")
@@ -219,3 +222,14 @@ def test_addresses_that_make_no_sense_are_named(folder, capsys, text, answer):
     (folder / "addresses.toml").write_text(text)
     assert cli.main(["benchmark", *ASKED, "--addresses", "addresses.toml", "--preview"]) == 3
     assert answer in capsys.readouterr().err
+
+
+def test_tables_that_change_while_nothing_is_done_are_named():
+    def played(arm, **changes):
+        task, origin = Task("a/b@1", "http://a/"), Provenance(arm=arm)
+        return Trajectory(arm, task, "", provenance=origin, evidence={"changes": changes})
+
+    acted, idle = played("policy", ticket={}), played("do nothing", visit={"changed": [{}]})
+    assert describe_changes([acted, played("do nothing")]) == []
+    [sentence] = describe_changes([acted, idle])
+    assert "visit changed all the same" in sentence and "ticket" not in sentence

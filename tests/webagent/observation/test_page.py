@@ -247,6 +247,12 @@ async def test_a_coloured_box_is_seen_whatever_its_size_but_for_a_background(loc
     assert sizes == [boxes["chip"], boxes["tile"], boxes["bar"]]
 
 
+async def test_an_empty_cell_in_the_colour_of_its_row_is_no_box(local: LocalWorld) -> None:
+    row = "<tr>" + "<td style='background: teal; width: 40px; height: 20px'>{}" * 2
+    page = await local.show(f"<table>{row.format('Ada', '')}{row.format('', '')}</table>")
+    assert render(page).count("teal box") == 2
+
+
 async def test_what_listens_for_the_whole_page_does_not_swallow_it(local: LocalWorld) -> None:
     """As the root of a React page does; a card that listens for itself is one element."""
     seen = await local.show("""<div id=root><h1>Shop</h1><p>Welcome.<ul><li>One<li>Two</ul>
