@@ -132,6 +132,8 @@ class Secret:
     """Environment variable that holds it."""
     file: Path | None = None
     """File that holds it; a line break at its end is dropped."""
+    strict: bool = False
+    """Whether the episode reaches no other site any more once it was typed."""
 
     def __post_init__(self) -> None:
         if bool(self.env) == (self.file is not None):

