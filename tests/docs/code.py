@@ -96,7 +96,8 @@ def words(folder: Path) -> dict[str, Any]:
 
 def refused(folder: Path) -> dict[str, Any]:
     """An episode that was played under a guard."""
-    return {"trajectory": SimpleNamespace(evidence={"guard": {"refused": 0, "refusals": []}})}
+    kept = {"refused": 0, "refusals": [], "writes": [], "unused": [], "verified": None}
+    return {"trajectory": SimpleNamespace(evidence={"guard": kept})}
 
 
 def outlined(folder: Path) -> dict[str, Any]:

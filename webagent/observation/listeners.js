@@ -8,7 +8,8 @@
     "auxclick", "click", "contextmenu", "dblclick", "drop", "mousedown", "mouseenter", "mouseup",
     "pointerdown", "pointerenter", "pointerup", "touchend", "touchstart", "wheel",
   ]);
-  // Told apart by the event's detail: 2 for what only begins a drag, 4 for keys, 8 for the wheel, 1 for the others.
+  // Told apart by the event's detail: 2 for what only begins a drag, 4 for keys, 8 for the wheel, 16 for what an
+  // element says of itself, 1 for the others.
   const PRESSES = new Set(["mousedown", "pointerdown", "touchstart"]);
   const KEYS = new Set(["keydown", "keypress", "keyup"]);
   const dispatch = EventTarget.prototype.dispatchEvent;
@@ -38,6 +39,26 @@
     if (root.mode === "closed") reportHidden(root);
     return root;
   };
+
+  // What a custom element says of itself out of sight: the element in one event, what it says in the next.
+  const internals = new WeakMap();
+  const attachInternals = HTMLElement.prototype.attachInternals;
+  HTMLElement.prototype.attachInternals = function () {
+    const made = attachInternals.call(this);
+    internals.set(made, this);
+    return made;
+  };
+  for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(ElementInternals.prototype))) {
+    if (!/^(role|aria\w+(?<!Elements?))$/.test(name) || !property.set) continue;
+    Object.defineProperty(ElementInternals.prototype, name, {
+      ...property,
+      set(value) {
+        property.set.call(this, value);
+        if (internals.has(this)) reportHidden(internals.get(this), 16);
+        dispatch.call(document, new CustomEvent(signal, { detail: `${name}=${value ?? ""}` }));
+      },
+    });
+  }
 
   const listen = EventTarget.prototype.addEventListener;
   EventTarget.prototype.addEventListener = function addEventListener(type, listener, options) {

@@ -109,7 +109,7 @@ function embeddedValue(element) {
 // Null where the markup language says nothing of it.
 function nativeName(element, way) {
   const tag = tagOf(element);
-  if (LABELLABLE.test(tag)) {
+  if (LABELLABLE.test(tag) || tag.includes("-")) { // a custom element may be part of a form
     const text = labelsFor(element).map((label) => nameStep(label, { seen: new Set(way.seen), isDirect: true })).join(" ");
     if (clean(text)) return text;
   }

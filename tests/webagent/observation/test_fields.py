@@ -170,3 +170,36 @@ async def test_a_drawing_as_the_whole_document_is_read(browser: Browser, tmp_pat
     page = await world.reset(Task("page/drawing@1", (tmp_path / "go.svg").as_uri()))
     await world.close()
     assert [node.name for node in page.nodes if node.mark] == ["Go"]
+
+
+INTERNALS = """<script>
+const define = (name, set, shadow) => customElements.define(name, class extends HTMLElement {
+  static formAssociated = true;
+  constructor() {
+    super();
+    this.own = this.attachInternals();
+    this.attachShadow({ mode: "closed" }).innerHTML = shadow;
+    set(this.own);
+    this.onclick = () => { this.own.ariaChecked = "true" };
+  }
+  connectedCallback() { this.tabIndex = 0 }
+});
+define("x-step", (own) => { own.role = "spinbutton"; own.ariaValueNow = "3" }, "<b>3</b>");
+define("x-switch", (own) => Object.assign(own, { role: "switch", ariaChecked: "false" }), "<slot>");
+define("x-rate", (own) => Object.assign(own, { role: "button", ariaLabel: "Rate it" }), "<b>*</b>");
+</script><label for=many>Quantity</label> <x-step id=many></x-step><x-switch>Dark</x-switch><p
+id=late></p><script>late.append(document.createElement("x-rate"))</script>"""
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_custom_element_is_what_it_says_of_itself(local: LocalWorld, clock: str) -> None:
+    page = await local.show(INTERNALS, clock=clock)
+    seen = [(node.role, node.name, node.value, node.states) for node in page.nodes if node.mark]
+    step, switch, rate = (
+        ("spinbutton", "Quantity", "3"),
+        ("switch", "Dark", ""),
+        ("button", "Rate it"),
+    )
+    assert seen == [(*step, ()), (*switch, ("unchecked",)), (*rate, "", ())]
+    page = await local.step(act.Check(mark_of(page, "Dark")))
+    assert "checked" in next(node.states for node in page.nodes if node.name == "Dark")
