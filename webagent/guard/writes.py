@@ -83,7 +83,8 @@ class SentWrite:
     status: int | None = None
     """What the site answered; None for no answer."""
     verified: bool | None = None
-    """Whether a page, read anew, shows what was sent; None where none could be compared."""
+    """Whether pages, read anew, show all that was sent, or nothing of it; None for a part, as of
+    a date that is written in another way, and where nothing could be compared."""
 
     def to_json(self) -> dict[str, Json]:
         """Return it for the episode's evidence."""
@@ -100,8 +101,10 @@ class SentWrite:
 def describe_writes(sent: Sequence[SentWrite], unused: Sequence[str]) -> dict[str, Json]:
     """Return, for the evidence, what was sent, and whether all of it was read back and the goal has
     nothing else: null where nothing could be compared."""
-    compared = [each.verified for each in sent if each.verified is not None]
-    verified = all(compared) and not unused if compared else None
+    compared = [each.verified for each in sent if each.entries]
+    verified = None
+    if compared and (unused or False in compared or None not in compared):
+        verified = not unused and False not in compared
     writes: list[Json] = [each.to_json() for each in sent]
     return {"writes": writes, "unused": list(unused), "verified": verified}
 
@@ -221,10 +224,15 @@ class WriteCheck:
         """Return the quoted values, addresses, numbers and codes of the goal that were entered
         nowhere and stood on no page."""
         goal = self._seen.goal if self._seen else ""
-        known = " | ".join([*self._texts, *(_joined(each.value) for each in self._entries)])
+        entered = [text for each in self._entries for text in (each.value, *_difference(each))]
+        known = " | ".join([*self._texts, *map(_joined, entered)])
         kinds = (_QUOTED, _ADDRESS, _NUMBER, _CODE)
         values = [_joined(each) for kind in kinds for each in kind.findall(goal)]
-        return [each for each in dict.fromkeys(values) if f" {each} " not in f" {known} "]
+        return [
+            each
+            for each in dict.fromkeys(values)
+            if f" {each} " not in f" {known} " and len(each) > 1  # a digit, as in "3 out of 5"
+        ]
 
     def sent_entries(self, write: PendingWrite) -> list[Entry]:
         """Return what the agent entered and the request carries: by the values of its body, or by
@@ -343,10 +351,15 @@ class WriteCheck:
         return ""
 
 
-def shows(text: str, entries: Sequence[Entry]) -> bool:
-    """Return whether a page's text has all that was entered."""
-    page = _joined(text)
-    return all(f" {_joined(each.value)} " in f" {page} " for each in entries)
+def compare_shown(texts: Sequence[str], entries: Sequence[Entry]) -> bool | None:
+    """Return whether the texts of pages have all that was entered; None where they have a part, or
+    there is nothing to compare."""
+    shown = " | ".join(map(_joined, texts))
+    found = [
+        all(f" {_joined(part)} " in f" {shown} " for part in each.value.split(","))
+        for each in entries
+    ]
+    return found[0] if texts and len(set(found)) == 1 else None
 
 
 def _needs_focus(action: Action) -> bool:

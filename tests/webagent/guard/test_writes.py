@@ -5,7 +5,15 @@ import json
 import pytest
 
 from webagent.action import parse_action
-from webagent.guard.writes import PendingWrite, WriteCheck, read_fields
+from webagent.guard.writes import (
+    Entry,
+    PendingWrite,
+    SentWrite,
+    WriteCheck,
+    compare_shown,
+    describe_writes,
+    read_fields,
+)
 from webagent.records import Node, Observation
 
 LONG = "One line of notes.\nA second line with more of them.\nThe colour is red."
@@ -88,7 +96,7 @@ def test_a_number_that_no_field_has_is_missed_and_a_value_used_nowhere_is_listed
     check.note(parse_action("click(4)"), seen)
 
     assert "'Quantity' stays at '1'" in check.object_to(PendingWrite("POST", seen.url))
-    assert check.list_unused() == ["2", "autumn15"]
+    assert check.list_unused() == ["autumn15"]
 
 
 def test_only_what_a_body_carries_is_compared() -> None:
@@ -124,3 +132,45 @@ def test_bodies_are_read_as_fields(
     body: bytes, kind: str, fields: tuple[tuple[str, str], ...]
 ) -> None:
     assert read_fields(body, kind) == fields
+
+
+@pytest.mark.parametrize(
+    ("texts", "verified"),
+    [
+        (["Ann Low", "since 3 May, 555-0102"], True),
+        (["Ann Low"], None),
+        (["nobody"], False),
+        ([], None),
+    ],
+)
+def test_pages_show_all_or_nothing_of_what_was_sent_or_it_is_not_known(
+    texts: list[str], verified: bool | None
+) -> None:
+    entries = [
+        Entry("Name", "Ann Low", "", True, "", 1, "textbox"),
+        Entry("Phone", "555-0102", "", True, "", 2, "textbox"),
+    ]
+
+    assert compare_shown(texts, entries) is verified
+
+
+@pytest.mark.parametrize(
+    ("found", "unused", "verified"),
+    [
+        ([True, True], [], True),
+        ([True, None], [], None),
+        ([True, False], [], False),
+        ([True], ["autumn15"], False),
+        ([], ["autumn15"], None),
+    ],
+)
+def test_an_episode_is_verified_where_all_that_was_sent_is(
+    found: list[bool | None], unused: list[str], verified: bool | None
+) -> None:
+    entry = Entry("Name", "Ann Low", "", True, "", 1, "textbox")
+    sent = [
+        SentWrite(1, PendingWrite("POST", "http://a.test/"), (entry,), "", verified=each)
+        for each in found
+    ]
+
+    assert describe_writes(sent, unused)["verified"] is verified

@@ -177,3 +177,11 @@ async def test_what_is_doubtful_is_tried_in_practice_and_given_up_elsewhere(
     policy = BuiltinPolicy(untrained(), exploration=exploration, memory=memory)
     decision = await policy.act(replace(new, steps=()), new.steps[0].observation)
     assert (decision.action == give_up) == (exploration is None)
+
+
+@pytest.mark.parametrize("exploration", [None, WANDERING])
+async def test_what_was_held_back_is_given_up_with_the_reason_outside_of_practice(exploration):
+    policy = BuiltinPolicy(untrained(), exploration=exploration)
+    seen = replace(lesson(random.Random(5))[0], outcome="refused: not sent: 'x' is not asked for")
+    decision = await policy.act(START, seen)
+    assert (decision.action == GiveUp(seen.outcome)) == (exploration is None)

@@ -7,13 +7,13 @@ from webagent.browser.evidence.probe_page import Uncaptured
 from webagent.browser.evidence.probes import open_probe_page
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
-from webagent.guard.writes import SentWrite, shows
+from webagent.guard.writes import SentWrite, compare_shown
 
 SECONDS = 15.0
 """For all pages of an episode together."""
 _TEXT = """(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const found = [];
+  const found = [document.title];
   while (walker.nextNode()) {
     const holder = walker.currentNode.parentElement;
     if (holder && !holder.closest("option, script, style, noscript, textarea")) {
@@ -32,18 +32,20 @@ _TEXT = """(() => {
 
 
 async def read_back(tabs: Tabs, sent: list[SentWrite], init: str) -> None:
-    """Set whether each write's values are on the page that it was sent from, or on the one that
-    followed, as these are when they are opened anew. Raises `WorldError` when the browser is gone.
-    """
+    """Set whether each write's values are on the page that it was sent from and on the one that
+    followed, as these are when they are opened anew. What was sent twice, as for a preview first,
+    counts where it was sent last."""
     end, texts = time.monotonic() + SECONDS, dict[str, str]()
     front = tabs.active.page.url
-    for each in sent:
+    for place, each in enumerate(sent):
+        later = {entry for other in sent[place + 1 :] for entry in other.entries}
+        each.entries = tuple(entry for entry in each.entries if entry not in later)
         if not each.entries:
             continue
-        for url in dict.fromkeys((each.landed or front, each.page)):
+        places = dict.fromkeys((each.landed or front, each.page))
+        for url in places:
             if url not in texts and url.startswith("http") and time.monotonic() < end:
                 with suppress(Uncaptured, WorldError):
                     async with open_probe_page(tabs, url, (), init) as page:
                         texts[url] = str(await page.value(_TEXT))
-            if url in texts:
-                each.verified = bool(each.verified) or shows(texts[url], each.entries)
+        each.verified = compare_shown([texts[url] for url in places if url in texts], each.entries)
