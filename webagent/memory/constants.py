@@ -34,10 +34,17 @@ SAME_NAME = 20.0
 """How much more a case counts for what is written where its field has the same name."""
 LIKE_GOAL = 0.5
 """Likeness of goals from which the steps of the one say something of those of the other."""
-NEAREST_GOAL = 0.3
-"""Likeness of the nearest goal from which it is taken for the same thing, however it is put."""
+FAR_GOAL = 0.3
+"""How much less close than the nearest goal is one of which nothing is taken."""
+VALUES_APART = 0.1
+"""Closeness that each value takes which only one of two goals has. With half and one and a half of
+it the right task is first for 475 and 462 in place of 471 of 732 goals in other words, with 0 for
+409."""
+PLACES_ALIKE = 0.4
+"""Closeness that values add which stand at places of the same kinds. With half and twice of it the
+right task is first for 255 and 267 in place of 264 of 366 such goals, with 0 for 244."""
 SAME_TASK = 1.5
-"""Times as like as the nearest goal is one of the very task that is done, however it is put."""
+"""What a goal of the very task that is done counts, however it is put; the nearest one counts 1."""
 SINGLE_WORD = 0.3
 """What words count that one remembered goal alone has, where they are missing in another."""
 ACTED_ON_WORD = 0.5

@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,22 @@ from webagent.memory.cases import LEFT, Case, translate
 from webagent.memory.constants import (
     ACTED_ON_WORD,
     CAN_BE_DONE,
+    FAR_GOAL,
     LIKE_GOAL,
     LIKENESS,
     MOST_ALIKE,
     MOST_COMPARED,
-    NEAREST_GOAL,
+    PLACES_ALIKE,
     SAME_TASK,
     SINGLE_WORD,
+    VALUES_APART,
 )
 from webagent.memory.goals import Goal, weigh_keys, weigh_words
 from webagent.memory.pages import stable_hash
 
 Array = NDArray[np.float64]
+PlacesOf: TypeAlias = Callable[[str], Collection[int]]
+"""Gives the kinds of places at which a text stands on pages."""
 
 FEATURES = (
     *("goal", "same template", "history", "last action", "same step", "steps apart"),
@@ -79,6 +83,8 @@ class Index:
     _held: set[tuple[str, int]] = field(default_factory=set)
     """Which template has which word, in its goal or in such a name."""
     _template: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
+    _values: Column = field(default_factory=lambda: Column(np.zeros((1024, 3), np.int32)))
+    """How many values of each kind the goals of each template have."""
     _past: Column = field(default_factory=lambda: Column(np.zeros((1024, _SUFFIX), np.uint32)))
     _step: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
     _place: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
@@ -88,6 +94,11 @@ class Index:
     _said: dict[str, dict[tuple[str, ...], frozenset[str]]] = field(default_factory=dict)
     """What each goal of each task is compared by."""
     _constancy: dict[str, float] = field(default_factory=dict)
+    _slots: tuple[Array, NDArray[np.int64], NDArray[np.int64], Array] | None = None
+    """Kinds of places by value of the templates' goals, as 0 and 1, a row of zeros before those of
+    each; the kinds; where each template begins; and how many values each has."""
+    _alike: dict[tuple[frozenset[int], ...], Array] = field(default_factory=dict)
+    """How alike the places of the templates' values are to those of some values."""
     _steps: dict[tuple[str, int], Case] = field(default_factory=dict)
     """Cases by episode and step."""
 
@@ -108,8 +119,9 @@ class Index:
             if (key, number) not in self._held:
                 self._held.add((key, number))
                 self._scripts[key].append(number)
-        if number == len(self._members):
+        if is_new:
             self._members.append([])
+            self._values.append(_count_values(case.goal))
         self._members[number].append(len(self.cases))
         self._steps[case.episode, case.step] = case
         self.cases.append(case)
@@ -126,25 +138,25 @@ class Index:
         count: int,
         weights: Array = WEIGHTS,
         without: str = "",
-        likest: float = 0.0,
+        likest: float = -math.inf,
         task: str = "",
     ) -> list[tuple[float, Case, Array]]:
         """Return the cases most like a view, best first: with score and features.
 
-        `without` names an episode or a task that is left out; `likest` is how like the nearest goal
-        elsewhere is, where that is nearer than those here; goals of `task`, if it is given, are
-        nearer than all others, however they are put.
+        `without` names an episode or a task that is left out; `likest` is how close the nearest
+        goal elsewhere is, where that is nearer than those here; goals of `task`, if it is given,
+        are nearer than all others, however they are put.
         """
         if not self.cases:
             return []
-        goals = self.goal_likeness(view["goal"])
-        if task:
-            same = self._template.values[self._task.values == stable_hash(task)]
-            goals[same] = SAME_TASK * max(float(goals.max()), likest, NEAREST_GOAL)
+        goals = self.closeness(view["goal"], view["places of"])
         left_out = stable_hash(without) if without else -1
         of_task = self._task.values == left_out
         known = goals[self._template.values[~of_task]]
-        goals = goals / max(float(known.max(initial=0.0)), likest, NEAREST_GOAL)
+        nearest = max(float(known.max(initial=-np.inf)), likest)
+        goals = np.maximum(1 - (nearest - goals) / FAR_GOAL, 0.0)
+        if task:
+            goals[self._template.values[self._task.values == stable_hash(task)]] = SAME_TASK
         past = _suffix(view["past"])
         agree = np.cumprod(self._past.values == np.array(past, np.uint32), axis=1).sum(axis=1)
         count_of = dict(zip(FEATURES, weights, strict=True))
@@ -204,6 +216,40 @@ class Index:
                 found[text] = max(found.get(text, 0.0), float(likeness[template]))
         return found
 
+    def closeness(self, goal: Goal, places_of: PlacesOf) -> Array:
+        """Return for each template how close the goal is: by its words, by how many values it has,
+        and by the kinds of places at which these stand."""
+        apart = np.abs(self._values.values - _count_values(goal)).sum(axis=1)
+        by_values = PLACES_ALIKE * self._compare_places(goal, places_of) - VALUES_APART * apart
+        found: Array = self.goal_likeness(goal) + by_values
+        return found
+
+    def _compare_places(self, goal: Goal, places_of: PlacesOf) -> Array:
+        """The mean over the values of the larger number, of how alike the kinds of places are of
+        each and of the likest of the other goal's values."""
+        if self._slots is None or len(self._slots[-1]) != len(self._members):
+            goals = [self.cases[members[0]].goal for members in self._members]
+            held = [[set[int](), *(places_of(s.text) for s in each.slots)] for each in goals]
+            kinds = np.array(sorted(set().union(*(p for each in held for p in each))), np.int64)
+            starts = np.cumsum([0, *(len(each) for each in held[:-1])])
+            rows = np.array([np.isin(kinds, list(p)) for each in held for p in each], np.float64)
+            counts = np.array([len(each) - 1 for each in held], np.float64)
+            self._slots = rows, kinds, starts, counts
+            self._alike.clear()
+        rows, kinds, starts, counts = self._slots
+        mine = tuple(frozenset(places_of(slot.text)) for slot in goal.slots)
+        if not any(mine) or not len(kinds):
+            return np.zeros(len(counts))
+        if (known := self._alike.get(mine)) is not None:
+            return known
+        ours = np.array([np.isin(kinds, list(places)) for places in mine], np.float64)
+        both = ours @ rows.T
+        either = np.array([[len(places)] for places in mine]) + rows.sum(axis=1) - both
+        alike = both / np.maximum(either, 1)
+        best: Array = np.maximum.reduceat(alike, starts, axis=1).sum(axis=0)
+        self._alike[mine] = best / np.maximum(counts, len(mine))
+        return self._alike[mine]
+
     def goal_likeness(self, goal: Goal) -> Array:
         """Return for each template how like the goal it is, 1 for the same: the weight of what they
         share against what either has.
@@ -236,6 +282,11 @@ class Index:
         goal of a task that has it has it as well."""
         rarity = max(math.log((len(self._templates) + 1) / (having + 0.5)) + 0.05, 0.05)
         return rarity * self._constancy.get(key, 1.0)
+
+
+def _count_values(goal: Goal) -> list[int]:
+    kinds = Counter(slot.kind for slot in goal.slots)
+    return [kinds["quoted"] + kinds["name"], kinds["number"], kinds["address"]]
 
 
 def _constancies(tasks: Iterable[Mapping[Any, frozenset[str]]]) -> dict[str, float]:

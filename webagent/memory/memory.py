@@ -7,7 +7,9 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,17 +44,17 @@ from webagent.memory.constants import (
     SEVERAL_FAILURES,
 )
 from webagent.memory.failures import discount
-from webagent.memory.goals import Goal
+from webagent.memory.goals import FOUND, Goal, read_goal
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
-from webagent.memory.pages import read_page
+from webagent.memory.pages import Page, read_page
 from webagent.memory.scene import MARKS, Scene, arguments, mark_of, scene_of, signature
 from webagent.memory.scorer import Question, Scorer
 from webagent.memory.tries import FailedTries, key_of_action
 from webagent.memory.usage import Usage
-from webagent.memory.values import Reader
+from webagent.memory.values import Reader, readings_without_one
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 11
+VERSION = 12
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 _PRIOR = "prior"
 
@@ -80,6 +82,8 @@ class Memory:
     failed: Counter[str] = field(default_factory=Counter)
     """Own failures by task since its latest own success."""
     _usage: Usage = field(default_factory=Usage)
+    _fitted: dict[str, tuple[int, Goal]] = field(default_factory=dict)
+    """Goals by their text as they were read, with how many cases were known."""
 
     def __len__(self) -> int:
         return len(self.index.cases) + len(self.avoided.cases)
@@ -147,7 +151,36 @@ class Memory:
         """Return what a step is chosen from: the page, what was done, and the goal with the values
         that are known from all that was seen."""
         pages = [read_page(each) for each in (*(step.observation for step in steps), observation)]
-        return scene_of(observation, steps, self.reader.read(observation.goal, pages))
+        goal = self.reader.read(observation.goal, pages)
+        if observation.goal not in self.reader.goals and FOUND[0] not in observation.goal:
+            goal = self._fit(goal, pages)
+        return scene_of(observation, steps, goal)
+
+    def _fit(self, goal: Goal, pages: Sequence[Page]) -> Goal:
+        """Return a new goal without those of the values found in it that keep it from being as
+        close to a remembered one as it can be."""
+        size = len(self.index.cases)
+        if (known := self._fitted.get(goal.text)) is not None and known[0] == size:
+            return known[1]
+
+        def nearest(goal: Goal) -> float:
+            places_of = partial(self.reader.places_of, pages=pages)
+            return max(self.index.closeness(goal, places_of), default=0.0)
+
+        best, closest = goal, nearest(goal)
+        while others := [read_goal(each) for each in readings_without_one(best.text)]:
+            close = [nearest(each) for each in others]
+            if max(close) <= closest:
+                break
+            closest = max(close)
+            best = others[close.index(closest)]
+        self._fitted[goal.text] = size, best
+        return best
+
+    def _view(self, scene: Scene) -> dict[str, Any]:
+        """What of a scene cases are compared by, with the places of its values."""
+        pages = [scene.page, *(read_page(done.observation) for done in scene.past)]
+        return {**view_of(scene), "places of": partial(self.reader.places_of, pages=pages)}
 
     @property
     def has_prior(self) -> bool:
@@ -176,7 +209,7 @@ class Memory:
     ) -> list[Recalled]:
         """Return the cases most like a scene with their shares; `without` names an episode or a
         task that is left out, `task` the one whose goals are taken to be the same in any words."""
-        found = self.index.nearest(view_of(scene), count, self.relevance, without, task=task)
+        found = self.index.nearest(self._view(scene), count, self.relevance, without, task=task)
         recalled = shares([(score, case) for score, case, _ in found])
         return [*recalled, *self._next_of(recalled)]
 
@@ -201,11 +234,11 @@ class Memory:
         if not self.avoided.cases:
             recalled = self.recall(scene, without=without, task=task)
             return propose(scene, recalled, self.scorers, count, akin, task)
-        view = view_of(scene)
+        view = self._view(scene)
         found = self.index.nearest(view, MOST_RECALLED, self.relevance, without, task=task)
         recalled = shares([(score, case) for score, case, _ in found])
         recalled += self._next_of(recalled)
-        likest = max(self.index.goal_likeness(scene.goal), default=0.0)
+        likest = max(self.index.closeness(scene.goal, view["places of"]), default=-math.inf)
         failed = self.avoided.nearest(view, MOST_AVOIDED, self.relevance, without, likest, task)
         best = found[0][0] if found else 0.0
         near, avoided = (
@@ -297,7 +330,7 @@ class Memory:
             if own is None:
                 continue
             scene = self.scene(trajectory.steps[i].observation, trajectory.steps[:i])
-            found = self.index.nearest(view_of(scene), 40, WEIGHTS, trajectory.id)
+            found = self.index.nearest(self._view(scene), 40, WEIGHTS, trajectory.id)
             right = np.array([case.signature == own.signature for _, case, _ in found])
             if right.any() and not right.all():
                 groups.append((np.array([features for _, _, features in found]), right))
@@ -364,7 +397,7 @@ class Memory:
             "episodes": self.episodes,
             "tries": self.tries.tries,
             "goals": self.reader.goals,
-            "texts": sorted(self.reader.texts),
+            "texts": {text: sorted(places) for text, places in sorted(self.reader.texts.items())},
             "failed": self.failed,
             "relevance": dict(zip(FEATURES, self.relevance.tolist(), strict=True)),
             "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
@@ -391,7 +424,9 @@ class Memory:
             lines = zlib.decompress((folder / "cases.jsonl.z").read_bytes()).decode("ascii")
             memory = cls(episodes=dict(about["episodes"]))
             memory.failed.update(about.get("failed", {}))
-            memory.reader = Reader(set(about["texts"]), dict(about["goals"]))
+            memory.reader = Reader(
+                {text: set(places) for text, places in about["texts"].items()}, dict(about["goals"])
+            )
             as_written = {marked: text for text, marked in memory.reader.goals.items()}
             for marked in as_written:
                 memory.reader.learn(marked)

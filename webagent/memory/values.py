@@ -7,7 +7,7 @@ and any run of words that stood alone on a page.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
@@ -21,7 +21,7 @@ from webagent.memory.constants import (
     UNMATCHED,
 )
 from webagent.memory.goals import FOUND, FUNCTION_WORDS, Goal, read_goal, words_of
-from webagent.memory.pages import Page, read_page
+from webagent.memory.pages import Page, kind_of_page, read_page, stable_hash
 from webagent.memory.scene import mark_of
 from webagent.records import Trajectory
 
@@ -30,6 +30,9 @@ Span: TypeAlias = tuple[int, int]
 _TOKEN = re.compile(
     r"[\"“](?P<quoted>[^\"”]+)[\"”]|(?P<number>[\w.,:/-]*\d[\w.,:/-]*(?<![.,:]))|\w+|[^\w\s]"
 )
+
+_BEGINS, _ENDS = "([“‘'", ".,:;?!)]”’'…"
+"""Signs that stand right before and right after words of which they are no part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,9 @@ class _Example:
 class Reader:
     """Reads goals by what was seen and demonstrated."""
 
-    texts: set[str] = field(default_factory=set)
-    """Texts that stood alone on a page, as words in lower case."""
+    texts: dict[str, set[int]] = field(default_factory=dict)
+    """Texts that stood alone on a page, as words in lower case, each with the kinds of its
+    places."""
     goals: dict[str, str] = field(default_factory=dict)
     """Remembered goals with all of their values in marks."""
     _examples: dict[tuple[str | None, ...], _Example] = field(default_factory=dict)
@@ -79,7 +83,9 @@ class Reader:
         self.note(trajectory.task.name, text)
         if text not in self.goals:
             pages = [read_page(step.observation) for step in trajectory.steps]
-            self.texts.update(each for page in pages for each in texts_of(page))
+            for page in pages:
+                for run, places in texts_of(page).items():
+                    self.texts.setdefault(run, set()).update(places)
             tokens, constants = _tokens(text), self.constants
             entered, touched = _used(trajectory)
             keys = [key for key in map(_key, touched) if not constants.issuperset(key.split())]
@@ -129,9 +135,14 @@ class Reader:
         marked = self._read[text]
         here = {run for page in pages for run in texts_of(page)}
         tokens = _tokens(marked)
-        if new := self._known(tokens, here - self.texts):
+        if new := self._known(tokens, here - self.texts.keys()):
             marked = _marked(marked, tokens, new)
         return read_goal(marked)
+
+    def places_of(self, text: str, pages: Iterable[Page] = ()) -> set[int]:
+        """Return the kinds of places at which a text stood alone, before and on these pages."""
+        key = _key(text)
+        return self.texts.get(key, set()).union(*(texts_of(page).get(key, ()) for page in pages))
 
     def _found(self, tokens: Sequence[_Token], spans: Sequence[Span]) -> list[Span]:
         """The values among these words: those given, those of the example that fits best, and
@@ -153,8 +164,9 @@ class Reader:
                 if any(each.kind == "quoted" for each in run):
                     continue
                 words = {each.word for each in run if each.word[0].isalnum()}
-                is_value = not self.constants.issuperset(words) and not _is_verb(tokens, at, end)
-                if is_value and _run(run) in texts:
+                if self.constants.issuperset(words) or _is_verb(tokens, at, end):
+                    continue
+                if _run(run) in texts and not _is_part(tokens, at, end):
                     found.append((at, end))
                     at = end - 1
                     break
@@ -176,18 +188,34 @@ class Reader:
         return best[1]
 
 
-def texts_of(page: Page) -> frozenset[str]:
-    """Return what stands alone on a page: cells, names, options and values of fields, in lower
-    case."""
+def texts_of(page: Page) -> Mapping[str, set[int]]:
+    """Return what stands alone on a page, in lower case, with the kinds of its places: cells,
+    names, options and values of fields."""
     if "texts" not in page.known:
-        keys = {_key(each) for each in page.keys if 1 < len(each) < 120}
-        page.known["texts"] = frozenset(key for key in keys if any(c.isalpha() for c in key))
-    found: frozenset[str] = page.known["texts"]
-    return found
+        found: dict[str, set[int]] = {}
+        kind = kind_of_page(page.observation)
+        for unit, text in zip(page.units, page.keys, strict=True):
+            key = _key(text) if 1 < len(text) < 120 else ""
+            if any(c.isalpha() for c in key):
+                node = page.nodes[unit.line]
+                place = f"{node.role} {node.kind} {unit.cell}"
+                places = stable_hash(place), stable_hash(f"{kind} {place}")
+                found.setdefault(key, set()).update(places)
+        page.known["texts"] = found
+    texts: Mapping[str, set[int]] = page.known["texts"]
+    return texts
 
 
 def _key(text: str) -> str:
     return " ".join(words_of(text.strip(" :.*")))
+
+
+def readings_without_one(marked: str) -> list[str]:
+    """Return a goal with each of the values found in it taken for words of the goal in turn."""
+    return [
+        f"{marked[: each.start()]}{each[1]}{marked[each.end() :]}"
+        for each in re.finditer(f"{FOUND[0]}([^{FOUND[1]}]*){FOUND[1]}", marked)
+    ]
 
 
 def _run(tokens: Sequence[_Token]) -> str:
@@ -216,6 +244,17 @@ def _used(trajectory: Trajectory) -> tuple[list[str], list[str]]:
 def _is_verb(tokens: Sequence[_Token], start: int, end: int) -> bool:
     """Whether this is the one word that a sentence begins with: it says what to do."""
     return end - start == 1 and (not start or tokens[start - 1].word in ".?!:;")
+
+
+def _is_part(tokens: Sequence[_Token], start: int, end: int) -> bool:
+    """Whether letters or signs go on before or after these words without a space, as in a path."""
+    before, after = tokens[max(0, start - 1) : start], tokens[end : end + 2]
+    if before and before[0].end == tokens[start].start and before[0].word not in _BEGINS:
+        return True
+    if not after or after[0].start > tokens[end - 1].end:
+        return False
+    goes_on = len(after) == 2 and after[0].end == after[1].start and after[0].word in ".:"
+    return after[0].word not in _ENDS or (goes_on and after[1].word.isalnum())
 
 
 def _occurrences(tokens: Sequence[_Token], keys: Iterable[str]) -> list[Span]:

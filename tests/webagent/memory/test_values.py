@@ -68,6 +68,48 @@ def test_the_verb_that_names_what_was_pressed_is_no_value() -> None:
     assert [slot.text for slot in reader.remember(done).slots] == ["lamp"]
 
 
+def test_a_part_of_a_path_is_no_value(reader: Reader) -> None:
+    lamp = text("lamp")
+    assert values(reader, "is there a lamp?", lamp) == ["lamp"]
+    assert values(reader, "is there a garden/lamp.txt?", lamp) == []
+
+
+def recalled(memory: Memory, goal: str, *nodes: Node) -> tuple[str, list[str]]:
+    """The goal that is nearest, and the values of this one."""
+    page = episode("new", goal, (nodes, Answer(""))).steps[0].observation
+    scene = memory.scene(page, ())
+    return memory.recall(scene)[0][1].episode, [slot.text for slot in scene.goal.slots]
+
+
+def test_a_goal_with_as_many_values_is_closer() -> None:
+    memory = Memory()
+    page = (link(1, "Go"),)
+    shown = {"move": 'carry "Lamp" to "Attic"', "drop": 'never carry "Lamp"'}
+    memory.remember_all([episode(name, goal, (page, Click(1))) for name, goal in shown.items()])
+    for goal, name in (('put "Chair" by "Door"', "move-1"), ('put "Chair" down', "drop-1")):
+        found = memory.index.closeness(memory.read(goal), lambda text: ())
+        assert memory.index.cases[int(found.argmax())].episode == name
+
+
+def test_a_goal_whose_value_stands_at_such_a_place_is_nearer() -> None:
+    memory = Memory()
+    shelf, people = (link(1, "Lamp"), link(2, "Chair")), (text("Mara"), text("Piet"))
+    shown = [episode("thing", 'look for "Lamp" there', (shelf, Click(1)))]
+    shown.append(episode("person", 'talk with "Mara" soon', (people, Answer("yes"))))
+    memory.remember_all(shown)
+    assert recalled(memory, 'how is "Chair"', *shelf)[0] == "thing-1"
+    assert recalled(memory, 'how is "Piet"', *people)[0] == "person-1"
+
+
+def test_what_stands_on_a_page_is_no_value_where_no_remembered_goal_has_one_more() -> None:
+    memory = Memory()
+    page = (link(1, "Notes"), link(2, "Tasks"), link(3, "file"))
+    memory.remember_all([episode("a", 'open the page "Notes"', (page, Click(1)))])
+    goal = 'see the file of the page "Tasks"'
+    assert values(memory.reader, goal, *page) == ["file", "Tasks"]
+    assert recalled(memory, goal, *page)[1] == ["Tasks"]
+
+
 def test_a_loaded_memory_reads_goals_as_the_saved_one_did(tmp_path: Path) -> None:
     memory = Memory()
     memory.remember_all([find("a", "find the lamp for me", "lamp")])
