@@ -155,9 +155,7 @@ def test_nothing_can_be_said_of_an_arm_that_was_not_measured() -> None:
     assert difference({}, outcomes(0.5)) is None
 
 
-def trial(
-    rng: np.random.Generator, repeats: int, repeat_luck: float, task_luck: float
-) -> dict[tuple[int, str, int], float]:
+def trial(rng, repeats, repeat_luck, task_luck):
     """An arm that is as good as any other, but for the luck of its repeats, tasks and episodes."""
     of_repeat = rng.normal(0, repeat_luck, repeats)
     of_task = rng.normal(0.7, task_luck, len(TASKS))

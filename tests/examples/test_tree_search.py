@@ -1,6 +1,6 @@
 """The example of tree search: as a command on a benchmark's task, and on a site at hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -88,9 +88,7 @@ class Alphabetical:
         """The first."""
         return (await self.propose(trajectory, observation, 1))[0]
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
+    async def propose(self, trajectory, observation, n):
         """So many of them."""
         options: list[Action] = [Click(1), Click(2), Click(3), Answer("no")]
         return [

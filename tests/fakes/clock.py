@@ -1,15 +1,10 @@
 """A clock of one module's own."""
 
 import time
-from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
-
-import pytest
+from types import SimpleNamespace
 
 
-def replace_clock(
-    monkeypatch: pytest.MonkeyPatch, module: ModuleType, now: Callable[[], float]
-) -> None:
+def replace_clock(monkeypatch, module, now):
     """Let one module have this monotonic clock. Replacing `time.monotonic` itself would stop the
     event loops of servers that run in other threads, for hours of their time."""
     own = SimpleNamespace(**vars(time) | {"monotonic": now})

@@ -175,9 +175,7 @@ class Handler(BaseHTTPRequestHandler):
             row = database.execute(query, (cookie.value,)).fetchone()
         return row[0] if row else ""
 
-    def _reply(
-        self, body: str, status: int = 200, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def _reply(self, body, status=200, headers=None):
         self.send_response(status)
         for name, value in {"Content-Type": "text/html", **(headers or {})}.items():
             self.send_header(name, value)

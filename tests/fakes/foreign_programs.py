@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,7 @@ ROOT = Path(__file__).parents[2]
 _SECONDS = 280.0
 
 
-def run(
-    programs: Path,
-    line: Sequence[str],
-    folder: Path,
-    more: Mapping[str, str],
-    seconds: float = _SECONDS,
-) -> str:
+def run(programs, line, folder, more, seconds=_SECONDS):
     """What a program of the environment prints, in this folder; it has to end well, in time."""
     paths = f"{ROOT}{os.pathsep}{ROOT / 'apps' / 'trainers'}"
     variables = {

@@ -1,7 +1,6 @@
 """Policies that need no model: a fixed script, and one that knows how `fake_task` is solved."""
 
 import re
-from collections.abc import Callable, Sequence
 
 from tests.fakes.world import FIELD, SUBMIT
 from webagent.action import Action
@@ -24,10 +23,7 @@ class ScriptedPolicy:
     `PolicyError`.
     """
 
-    def __init__(
-        self,
-        script: Sequence[Action | Exception] | Callable[[Trajectory, Observation], Action] = oracle,
-    ) -> None:
+    def __init__(self, script=oracle):
         self._script = script
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
@@ -42,8 +38,6 @@ class ScriptedPolicy:
             raise entry
         return Decision(entry, source="script")
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
+    async def propose(self, trajectory, observation, n):
         """The one action there is."""
         return [await self.act(trajectory, observation)][:n]

@@ -1,12 +1,11 @@
 """Models with random weights, made in a moment: whatever a model of real size does, they do."""
 
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transformers import LlamaConfig, LlavaProcessor, PreTrainedTokenizerFast
+    from transformers import LlavaProcessor, PreTrainedTokenizerFast
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message.role }}|>"
@@ -42,9 +41,7 @@ def _tokenizer_file(vocabulary: int, lines: tuple[str, ...]) -> str:
     return tokenizer.to_str()
 
 
-def tokenizer(
-    vocabulary: int = 400, lines: Iterable[str] = _LINES, chat: str = CHAT_TEMPLATE
-) -> "PreTrainedTokenizerFast":
+def tokenizer(vocabulary=400, lines=_LINES, chat=CHAT_TEMPLATE):
     """A byte-level BPE that knows every text, with the chat template above."""
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast
@@ -101,9 +98,7 @@ def llava(folder: Path, *, seed: int = 0, image_size: int = 56) -> Path:
     return folder
 
 
-def _llama(
-    vocabulary: int, hidden: int, layers: int, words: "PreTrainedTokenizerFast"
-) -> "LlamaConfig":
+def _llama(vocabulary, hidden, layers, words):
     from transformers import LlamaConfig
 
     return LlamaConfig(

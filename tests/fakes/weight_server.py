@@ -126,9 +126,7 @@ class TransformersServer(ThreadingHTTPServer):
             answer["metadata"] = {"weight_version": self.weight_version}
         return 200, answer
 
-    def _sample(
-        self, prompt: list[int], body: dict[str, Any], held: dict[str, Any], reply: int
-    ) -> dict[str, Any]:
+    def _sample(self, prompt, body, held, reply):
         heat, matcher = body["temperature"], self._matcher(body, held)
         source = torch.Generator().manual_seed(body.get("seed", 0) + reply)
         ends = {self.tokenizer.eos_token_id, *body.get("stop_token_ids", ())}

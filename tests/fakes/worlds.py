@@ -9,9 +9,7 @@ from loop.executors.worker import KeepPicture, OpenWorlds
 from tasks.task import Task
 from tests.fakes.world import FakeWorld
 from webagent.errors import SetupError
-from webagent.observation.variants import ObservationVariant
 from webagent.records import Observation
-from webagent.rollout import OpenWorld
 
 PICTURE = b"\x89PNG of the first page"
 
@@ -40,9 +38,7 @@ class FakeSetup:
         if self.refusal:
             raise SetupError(self.refusal)
 
-        def open_worlds(
-            keep: KeepPicture, shown: KeepPicture | None, variant: ObservationVariant | None
-        ) -> OpenWorld:
+        def open_worlds(keep, shown, variant):
             async def open_world() -> FakeWorld:
                 if self.full_disk:
                     raise OSError(errno.ENOSPC, "No space left on device")

@@ -52,9 +52,7 @@ class Player:
             self._next = format_action(oracle(trajectory, observation))
             return await self._policy.act(trajectory, observation)
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> list[Decision]:
+    async def propose(self, trajectory, observation, n):
         return [await self.act(trajectory, observation)]
 
     async def complete(self, prompt: object, **how: object) -> Completion:

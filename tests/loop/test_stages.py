@@ -22,7 +22,6 @@ from loop.stages import demonstrate, practise, track_round
 from tasks.task import Task
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Score, Trajectory
-from webagent.rollout import PlannedEpisode, StepBudget
 from webagent.training.fit import FitReport
 from webagent.training.tracking import Trackers
 
@@ -64,9 +63,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(tmp
     }
     waves: list[tuple[str, list[tuple[str, int, int]]]] = []
 
-    async def play(
-        player: object, plan: Sequence[PlannedEpisode], policy: object, stage: str
-    ) -> list[Trajectory]:
+    async def play(player, plan, policy, stage):
         wave = [(one.task.name, one.task.seed, one.provenance.index) for one in plan]
         waves.append((stage, wave))
         return [
@@ -122,14 +119,7 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
     known: list[int] = []
     learner = cast(Any, CountingLearner())
 
-    async def play(
-        player: object,
-        plan: Sequence[PlannedEpisode],
-        policy: object,
-        stage: str,
-        budget: StepBudget,
-        earlier: int,
-    ) -> list[Trajectory]:
+    async def play(player, plan, policy, stage, budget, earlier):
         known.append(sum(map(len, learner.shown)))
         assert earlier == known[-1]
         return [Trajectory(f"{one.task.seed}", one.task, ending=Ending.ANSWERED) for one in plan]

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +17,6 @@ import pytest
 from loop.arms import ARMS
 from loop.flat import compose
 from loop.folder import RunFolder
-from loop.jobs import Job
 from loop.settings import ImproveConfig
 from loop.task_split import split_tasks
 from recipes import cli
@@ -165,9 +163,7 @@ def test_all_arms_run_and_are_summarised(tmp_path, capsys):
 
 @pytest.mark.very_slow
 def test_an_arm_that_looks_ahead_by_what_is_remembered_trains_no_network(tmp_path, monkeypatch):
-    def run_here(
-        jobs: Sequence[Job], work: Callable[..., None], workers: int, say: Callable[..., None]
-    ) -> None:
+    def run_here(jobs, work, workers, say):
         for job in jobs:
             work(lambda *progress: None, *job.arguments)
 

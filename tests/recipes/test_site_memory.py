@@ -1,6 +1,5 @@
 """A memory of sites is written from a run, through the real entry point."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,9 +24,7 @@ def a_run(folder: Path, split: str = "train") -> Path:
 
 
 @pytest.fixture
-def learn(
-    tmp_path: Path, chat_server, behave, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Path]:
+def learn(tmp_path, chat_server, behave, monkeypatch):
     """Learns of a run from a model with this reply; returns the folder of the memory."""
 
     def learn_from(reply: str, *more: str) -> Path:

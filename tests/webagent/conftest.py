@@ -1,7 +1,6 @@
 """A chat server, or the browser's commands as they are sent, for every test that asks for them."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -29,9 +28,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     sent: list[str] = []
     send = DevToolsSession.send
 
-    async def count(
-        session: DevToolsSession, method: str, params: dict[str, Any] | None = None
-    ) -> Any:
+    async def count(session, method, params=None):
         sent.append(method)
         return await send(session, method, params)
 

@@ -1,7 +1,6 @@
 """Look-ahead: asks where the policy is torn, and follows what it is told."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -30,9 +29,7 @@ class Torn:
         """The favourite; Submit from the second step on."""
         return Decision(Click(SUBMIT)) if trajectory.steps else self.options[0]
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
+    async def propose(self, trajectory, observation, n):
         """The first n."""
         return self.options[:n]
 
@@ -44,9 +41,7 @@ class Told:
         self.values = values
         self.calls = 0
 
-    async def __call__(
-        self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
-    ) -> list[Valued]:
+    async def __call__(self, trajectory, observation, decisions):
         """The values."""
         self.calls += 1
         return [Valued(self.values[d.action], f"told {d.action}", 2) for d in decisions]

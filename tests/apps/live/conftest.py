@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,7 @@ def shop(site: Server) -> Server:
 
 
 @pytest.fixture
-def run(
-    shop: Server, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., int]:
+def run(shop, chat_server, monkeypatch):
     """`webagent run` on the shop, with a model that is there."""
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
 

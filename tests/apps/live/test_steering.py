@@ -1,7 +1,7 @@
 """A person pauses the agent, does something themselves and hands back; all of it is kept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -40,9 +40,7 @@ class Thinking:
         self.asked.set()
         return await self.decide.get()
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
+    async def propose(self, trajectory, observation, n):
         """The same."""
         return [await self.act(trajectory, observation)]
 

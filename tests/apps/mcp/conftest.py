@@ -71,9 +71,7 @@ Says = Callable[[str], ElicitResult]
 
 
 @asynccontextmanager
-async def assistant(
-    server: Any, mode: str = "auto", says: Says | None = None
-) -> AsyncIterator[Assistant]:
+async def assistant(server, mode="auto", says=None):
     """A client at the server; `says` answers for its user, who else cannot be asked."""
 
     async def ask(context: Any, asked: ElicitRequestParams) -> ElicitResult:

@@ -145,9 +145,7 @@ def test_a_script_of_plain_playwright_does_the_same(tmp_path, capsys):
     assert _run(script, source) == 'joined\nAda "the first" hidden guest true | seen\n'
 
 
-async def _play(
-    store: Store, task: Task, actions: Sequence[Action], profile: Profile | None = None
-) -> None:
+async def _play(store, task, actions, profile=None):
     async with Browser() as browser:
         world = await browser.world(profile=profile)
         await run_episode(task, ScriptedPolicy(play_actions(actions)), world, recorder=store)

@@ -30,12 +30,7 @@ def answered(answer: str = "It costs 12 euros", **fields: Any) -> Trajectory:
     return Trajectory("e1", TASK, **{**given, **fields})
 
 
-def finding(
-    point: int = 1,
-    verdict: str = "met",
-    where: str = "page 3",
-    quote: str = "Order placed: 1 lamp",
-) -> dict[str, Any]:
+def finding(point=1, verdict="met", where="page 3", quote="Order placed: 1 lamp"):
     """The verdict on one point."""
     return {"point": point, "where": where, "quote": quote, "verdict": verdict}
 

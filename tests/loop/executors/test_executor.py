@@ -3,7 +3,6 @@
 import asyncio
 import multiprocessing
 import re
-from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from tests.fakes.world import fake_plan
 from tests.fakes.worlds import PICTURE, FakeSetup
 from webagent.errors import SetupError, UsageError, WorldError
 from webagent.records import Ending, Provenance, Trajectory
-from webagent.rollout import INTERRUPTED, OpenWorld, StepBudget, collect, plan_episodes
+from webagent.rollout import INTERRUPTED, StepBudget, collect, plan_episodes
 from webagent.store import Store
 from webagent.store.database import MemoryImages
 
@@ -26,9 +25,7 @@ PLAN = plan_episodes(fake_plan(12), Provenance(run="r", phase="collect"))
 
 
 @asynccontextmanager
-async def opened(
-    setup: FakeSetup, executor: ExecutorName, workers: int, images: MemoryImages | None = None
-) -> AsyncIterator[OpenWorld]:
+async def opened(setup, executor, workers, images=None):
     async with open_executor(setup, executor, workers) as open_worlds:
         keep = (images or MemoryImages()).add
         yield open_worlds(keep, keep, None)
@@ -72,9 +69,7 @@ async def test_a_worker_that_is_killed_loses_and_doubles_no_episode(tmp_path: Pa
     await assert_a_kill_costs_nothing("process", 2, kill, tmp_path)
 
 
-async def assert_a_kill_costs_nothing(
-    executor: ExecutorName, workers: int, kill: Callable[[], None], folder: Path
-) -> None:
+async def assert_a_kill_costs_nothing(executor, workers, kill, folder):
     """With a budget that holds just what is played undisturbed."""
     setup = FakeSetup(step_seconds=0.5)
     seen = list[Trajectory]()

@@ -14,7 +14,6 @@ from tests.fakes.policy import ScriptedPolicy, oracle
 from tests.fakes.world import FakeWorld, fake_task
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError, WorldError
-from webagent.policy.policy import Policy
 from webagent.records import Decision, Observation, Trajectory
 from webagent.store import Store
 
@@ -29,9 +28,7 @@ def proposal(task: Task | None = None) -> TaskProposal:
     return TaskProposal(task or fake_task(), "pages", "why")
 
 
-def solver(
-    policy: Policy, judge: FunctionEvaluator | None = None, player: EpisodePlayer | None = None
-) -> ProposalSolver:
+def solver(policy, judge=None, player=None):
     """Three tries in fake worlds."""
     return ProposalSolver(policy, "somebody", player or EpisodePlayer(a_world), 3, judge)
 

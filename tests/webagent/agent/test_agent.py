@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 from pydantic import BaseModel, field_validator
@@ -102,9 +102,7 @@ class Torn:
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         return (await self.propose(trajectory, observation, 1))[0]
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
+    async def propose(self, trajectory, observation, n):
         options = (GiveUp("nothing here"), -0.6), (Answer("420 euros"), -0.9)
         return [Decision(action, log_probs=(chance,)) for action, chance in options][:n]
 

@@ -14,9 +14,7 @@ def page(*names: str) -> Observation:
     )
 
 
-def guesses(
-    seen: Observation, known: dict[str, float], failed: tuple[str, ...] = ()
-) -> Counter[str | None]:
+def guesses(seen, known, failed=()):
     rng = np.random.default_rng(0)
     return Counter(guess_answer(seen, ["2 May"], known, failed, rng) for _ in range(200))
 

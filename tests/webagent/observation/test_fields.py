@@ -1,6 +1,6 @@
 """Forms whose fields are called like what a form is asked for: seen and acted on as any others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +19,7 @@ pytestmark = pytest.mark.browser
 Acts = Callable[[Observation], Action]
 
 
-async def played(
-    browser: Browser, task: Task, acts: Sequence[Acts] = (), variant: str = "text"
-) -> list[tuple[str, str, str]]:
+async def played(browser, task, acts=(), variant="text"):
     """What is seen at first and after each action: outcome, lines and what the variant captured."""
     world = await browser.world(variant=VARIANTS[variant])
     try:
@@ -33,9 +31,7 @@ async def played(
     return [(page.outcome, render(page), page.captured) for page in seen]
 
 
-async def both(
-    browser: Browser, task: Task, acts: Sequence[Acts] = (), variant: str = "text"
-) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+async def both(browser, task, acts=(), variant="text"):
     """The same with fields called like members, and with fields called otherwise."""
     plain = replace(task, start_url=f"{task.start_url}?plain")
     return (await played(browser, task, acts, variant), await played(browser, plain, acts, variant))

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tasks.task import Task
-from webagent.browser import Browser
 from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.profile import Profile
 
@@ -115,9 +114,7 @@ CHROMIUMS |= {"ComboBoxSelect": "combobox", "ComboBoxMenuButton": "combobox"}
 
 
 @pytest.fixture(scope="module")
-async def compared(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+async def compared(browser, tmp_path_factory):
     """Ours and Chromium's role and name of the last element of each case that has any."""
     path = tmp_path_factory.mktemp("names") / "names.html"
     lines = (f"<section>{source}</section>" for source, _, _ in CASES)

@@ -34,9 +34,7 @@ class Expert:
         self.asked += 1
         return await ScriptedPolicy(self._next).act(trajectory, observation)
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> list[Decision]:
+    async def propose(self, trajectory, observation, n):
         return [await self.act(trajectory, observation)][:n]
 
     def _next(self, trajectory: Trajectory, page: Observation) -> Action:

@@ -1,6 +1,6 @@
 """A run to look at closely: really played with screenshots, and what such runs may lack."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import OraclePolicy
 from benchmarks.rules import checks_hold
 from loop.folder import RunFolder
-from tasks.task import Task
 from tests.fakes.lessons import page as made_page
 from webagent.action import format_action
 from webagent.action.actions import Click, Fill
@@ -28,7 +27,6 @@ from webagent.records import (
     Trajectory,
 )
 from webagent.rollout import run_episode
-from webagent.store import Store
 
 JUDGE = "evidence[big-1]@1#abc"
 
@@ -58,9 +56,7 @@ class Telling:
             weights="tiny-1",
         )
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
+    async def propose(self, trajectory, observation, n):
         """The one decision."""
         return [await self.act(trajectory, observation)]
 
@@ -102,9 +98,7 @@ def at(played: Path, view: Callable[[Path], str]) -> Callable[[str], str]:
     return lambda episode: f"{address}/run/played/episode/{episode}"
 
 
-async def _play(
-    browser: Browser, store: Store, task: Task, policy: OraclePolicy | ScriptedPolicy, arm: str
-) -> Trajectory:
+async def _play(browser, store, task, policy, arm):
     world = await browser.world(store.images.add)
     try:
         place = Provenance(run="r", arm=arm, round=1, phase="evaluate")

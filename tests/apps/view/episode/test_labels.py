@@ -3,7 +3,6 @@
 import html
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,9 +60,7 @@ async def test_labels_of_several_people_are_kept_and_changed_by_form_and_keys(
 
 
 @pytest.fixture
-async def judged(
-    labelled: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page
-) -> Path:
+async def judged(labelled, view, ids, page):
     """The run with both episodes labelled in the viewer, and its labels as a table."""
     address = f"{view(labelled)}/run/played"
     for episode, key in zip(ids, "sf", strict=True):

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from benchmarks.rules import Means, checks_hold
 from benchmarks.task_files import FileEntry
 from benchmarks.webarena.evaluation import Checking
-from benchmarks.webarena.schema import ScorerRules, Setup
 from tasks.task import Json, Task
 from tests.benchmarks.webarena.official import environment
 from webagent.action import Answer
@@ -87,9 +86,7 @@ class Difference:
     reason: str
 
 
-async def compared(
-    package: str, dialect: ScorerRules, setup: Setup, cases: Sequence[Case], folder: Path
-) -> tuple[list[Difference], int, Counter[str]]:
+async def compared(package, dialect, setup, cases, folder):
     """Differences, how many official scores were 1, and what the scorer raised, how often."""
     scores = environment.run(package, [case.for_child() for case in cases], folder)
     differences = []
@@ -102,9 +99,7 @@ async def compared(
     return differences, sum(score == 1.0 for score in scores), raised
 
 
-async def ours(
-    dialect: ScorerRules, setup: Setup, case: Case, folder: Path
-) -> tuple[float | None, str]:
+async def ours(dialect, setup, case, folder):
     """What our rules say of the case."""
     checking = Checking(dialect, setup, FileEntry(case.config["eval"], f"task {case.task}"))
     checks = checking.checks()

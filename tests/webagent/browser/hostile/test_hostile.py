@@ -1,7 +1,7 @@
 """An episode on a hostile page ends in time and in a typed way, and the next page is fine."""
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 import pytest
@@ -40,9 +40,7 @@ class Poker:
         done = len(trajectory.steps)
         return Decision(actions[done] if done < len(actions) else Answer("done"))
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> Sequence[Decision]:
+    async def propose(self, trajectory, observation, n):
         """The one action there is."""
         return [await self.act(trajectory, observation)]
 

@@ -55,9 +55,7 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         writer.close()
 
 
-async def answer_path(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: bytes
-) -> None:
+async def answer_path(reader, writer, path):
     """The answer to one address."""
     kind = "text/event-stream" if path == b"/events" else "text/html"
     if path == b"/never":

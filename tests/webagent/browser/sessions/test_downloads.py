@@ -14,7 +14,7 @@ from tasks.task import Task
 from tests.fakes.site import Reply, Site, serving
 from tests.local_pages import mark_of
 from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld, perform
+from webagent.browser import BrowserWorld, perform
 from webagent.browser.sessions import files
 from webagent.browser.sessions.files import safe_name
 from webagent.browser.sessions.profile import Profile
@@ -44,9 +44,7 @@ async def site() -> AsyncIterator[Site]:
 
 
 @pytest.fixture
-async def keeping(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[BrowserWorld]:
+async def keeping(browser, tmp_path, monkeypatch):
     """A world that keeps downloads of up to a megabyte, patient on a busy machine."""
     monkeypatch.setattr(files, "BEGIN_SECONDS", 3.0)
     opened = await browser.world(profile=Profile(downloads=tmp_path, max_download_mb=1))

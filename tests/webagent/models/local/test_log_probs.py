@@ -1,7 +1,6 @@
 """Stored ids and images give the log-probabilities of the sampling again, in one plain pass."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +10,13 @@ from torch import Tensor
 
 from tests.webagent.models.local.conftest import Make, picture, said
 from webagent.errors import ModelError
-from webagent.models import Constraint, Reply, Tokens
+from webagent.models import Constraint, Tokens
 from webagent.models.constrain import compile_constraint
-from webagent.models.local import LocalModel
 
 CHOICES = Constraint(choices=("click(12)", "click(3)", "stop", "scroll(0)"))
 
 
-def redrawn(
-    model: LocalModel, reply: Reply, temperature: float, constraint: Constraint | None
-) -> Callable[[Tensor], Tensor]:
+def redrawn(model, reply, temperature, constraint):
     """Logits to log-probabilities under the same temperature and masks, made again."""
 
     def apply(logits: Tensor) -> Tensor:

@@ -52,9 +52,7 @@ def memory_of(*episodes: Trajectory, site: str = "shop.test", tokens: int = 2000
     return SiteMemory({site: file}, MemoryRoom(**room))
 
 
-def examples(
-    memory: SiteMemory, goal: str, page: Observation = HOME, task: Task = TASK
-) -> list[str]:
+def examples(memory, goal, page=HOME, task=TASK):
     """The goals of the examples that are shown."""
     return [each.text for each in memory.find_examples(task, goal, page)]
 

@@ -30,9 +30,7 @@ def text(name: str) -> Node:
     return Node(0, "text", name)
 
 
-def search(
-    then: Observation, now: Observation, mark: int, values: ValueMapping = SAME
-) -> FoundElement | LostElement:
+def search(then, now, mark, values=SAME):
     """Look for the element that had the mark."""
     target = then.node(mark)
     assert target is not None

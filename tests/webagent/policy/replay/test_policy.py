@@ -49,9 +49,7 @@ async def recording(world: BrowserWorld, tmp_path: Path) -> Trajectory:
     return done
 
 
-async def replayed(
-    recording: Trajectory, world: BrowserWorld, task: Task, strict: bool = False
-) -> tuple[Trajectory, ReplayPolicy]:
+async def replayed(recording, world, task, strict=False):
     """The recording on this task."""
     policy = ReplayPolicy(recording, strict=strict)
     return await run_episode(task, policy, world), policy

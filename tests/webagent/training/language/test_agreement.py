@@ -12,13 +12,13 @@ from PIL import Image
 from torch import Tensor
 
 from tests.fakes import tiny_models
-from webagent.models import Completion, Constraint, Message, Reply
+from webagent.models import Constraint, Message
 from webagent.models.constrain import replay_masks
 from webagent.models.local import LocalModel
 from webagent.models.local.weights import LoadedWeights
 from webagent.training.language.likelihood import ForwardOptions, compute_log_probs
 from webagent.training.language.packing import Packing
-from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
+from webagent.training.language.rows import Encoded, make_encoded_row
 
 CLICK = Constraint(grammar='start: "click(" /[1-9][0-9]?/ ")"')
 
@@ -68,13 +68,7 @@ async def test_what_was_sampled_is_as_likely_in_training(
         assert values.tolist() == pytest.approx(reply.log_probs, abs=1e-4)
 
 
-def row_of(
-    completion: Completion,
-    reply: Reply,
-    shown: tuple[str, ...],
-    temperature: float,
-    constraint: Constraint | None,
-) -> TokenRow:
+def row_of(completion, reply, shown, temperature, constraint):
     """The row that a step with this reply would give."""
     encoded = Encoded(completion.prompt_ids, reply.token_ids, shown)
     row = make_encoded_row(encoded, log_probs=reply.log_probs)

@@ -32,9 +32,7 @@ class Obedient:
                 return Decision(self._read(order, observation), thought=order)
         return Decision(GiveUp() if "waited" in done else Wait(self._wait_ms), thought="waited")
 
-    async def propose(
-        self, trajectory: Trajectory, observation: Observation, n: int
-    ) -> list[Decision]:
+    async def propose(self, trajectory, observation, n):
         """The one thing it would do."""
         return [await self.act(trajectory, observation)]
 

@@ -85,9 +85,7 @@ class Sites:
         writer.write(self.answer(site, path))
         await writer.drain()
 
-    async def _talk(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str
-    ) -> None:
+    async def _talk(self, reader, writer, key):
         """Take the messages of a web socket, of less than 126 bytes each."""
         site, port = writer.get_extra_info("sockname")[:2]
         accept = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode())

@@ -1,14 +1,11 @@
 """Whatever a page says or does, nothing leaves an episode that its policy does not open."""
 
-from pathlib import Path
-
 import pytest
 
 from tasks.task import Task
 from tests.webagent.browser.enforcement.injection.attacks import ATTACKS, Attack
 from tests.webagent.browser.enforcement.injection.obedient import Obedient
 from tests.webagent.browser.enforcement.injection.sites import EVIL, PASSWORD, SHOP, Sites
-from webagent.browser import Browser
 from webagent.guard.secret import Secrets
 from webagent.records import Ending, Trajectory
 from webagent.rollout import run_episode
@@ -24,9 +21,7 @@ def names(attack: Attack) -> str:
     return attack.name
 
 
-async def play(
-    browser: Browser, attack: Attack, sites: Sites, outbox: Path, knows: dict[str, str]
-) -> Trajectory:
+async def play(browser, attack, sites, outbox, knows):
     """One episode of the obedient policy on the tampered page."""
     page = attack.page.replace("KEY", str(outbox.parent / "key.txt"))
     sites.page = sites.spelt(page.replace("LINK", str(outbox / "letter.txt")))
