@@ -3,8 +3,6 @@
 Whoever scores episodes of any benchmark imports from here; importing registers all rules.
 """
 
-from collections.abc import Sequence
-
 from benchmarks.catalogue import import_parts
 from evaluators.evaluator import Verdict
 from evaluators.rules import (
@@ -96,6 +94,9 @@ def _rows(changes: Json, kind: str) -> list[Json]:
 
 def _find_difference(found: list[Json], patterns: list[Json], kind: str) -> str:
     """Return why these are not the rows that are expected; empty where they are."""
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
     is_pair = kind == "changed"
     parts = [_parts(pattern, is_pair) for pattern in patterns]
     rows = [_parts(row, is_pair) for row in found]
@@ -104,7 +105,9 @@ def _find_difference(found: list[Json], patterns: list[Json], kind: str) -> str:
         return all(name in row and equals(row[name], each) for name, each in pattern.items())
 
     fits = [[all(map(fits_row, row, part)) for row in rows] for part in parts]
-    matched = _match_rows(fits)
+    # Each pattern to a row of its own, for as many as possible.
+    pairs = np.transpose(linear_sum_assignment(fits, maximize=True)) if found and patterns else ()
+    matched = {int(row): int(pattern) for pattern, row in pairs if fits[pattern][row]}
     if len(matched) < len(patterns):
         lost = next(place for place in range(len(patterns)) if place not in matched.values())
         shown = [describe_row(row, is_pair=is_pair) for row in found]
@@ -128,21 +131,3 @@ def _parts(row: Json, is_pair: bool) -> tuple[Object, Object]:
             return before, after
     expected = "an object with `before` and `after`" if is_pair else "an object of columns"
     raise TypeError(f"a row is {expected}, found {row!r}")
-
-
-def _match_rows(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
-    """Row to pattern, for as many patterns as can have a row of their own (Kuhn 1955)."""
-    matched: dict[int, int] = {}
-
-    def place(pattern: int, tried: set[int]) -> bool:
-        for row, fit in enumerate(fits[pattern]):
-            if fit and row not in tried:
-                tried.add(row)
-                if row not in matched or place(matched[row], tried):
-                    matched[row] = pattern
-                    return True
-        return False
-
-    for pattern in range(len(fits)):
-        place(pattern, set())
-    return matched

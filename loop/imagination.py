@@ -12,7 +12,7 @@ from loop.learners import ArmState, PredictsPages
 from loop.session import Session
 from loop.world_models import WorldChoice, open_model, put_behind, read_success, remember_run
 from tasks.suite import split_of
-from tasks.task import Json, Task
+from tasks.task import Json
 from webagent.errors import StoreError
 from webagent.models.spending import Ledger, default_prices
 from webagent.records import Trajectory
@@ -48,9 +48,7 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     world, judge = build_world(session, state), session.judge
     if world is None or judge is None:
         return
-    starts = _find_starts(session, state)
-    plan = _plan_dreams(session, list(starts.values()), round)
-    pages = {start_key(task): start for task, start, _ in starts.values()}
+    plan, pages = _plan_dreams(session, state, round)
     finished = 0
 
     def report_finished(_: Trajectory) -> None:
@@ -84,36 +82,30 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
     state.success |= {t.id: 1.0 for t in state.dreams}
 
 
-def _find_starts(session: Session, state: ArmState) -> dict[str, tuple[Task, DreamStart, str]]:
-    """Return the tasks to imagine, by key, each with a real state and the episode that it is from:
-    those that were tried and never solved, and those that were proposed and not tried yet, on a
-    page on which an episode began."""
+def _plan_dreams(
+    session: Session, state: ArmState, round: int
+) -> tuple[list[PlannedEpisode], dict[str, DreamStart]]:
+    """Return so many imagined episodes, spread evenly over the tasks to imagine, and the real page
+    that each of these begins on: tasks that were tried and never solved, and those that were
+    proposed and not tried yet, on a page on which an episode began."""
     solved = {start_key(t.task) for t in state.experience if state.succeeded(t)}
     tried = [t for t in state.experience if t.steps]
-    starts = {start_key(t.task): (t.task, start_at(t), t.id) for t in tried}
+    known = {start_key(t.task): (t.task, start_at(t), t.id) for t in tried}
     began = {t.steps[0].observation.url: t for t in [*state.demonstrations, *tried] if t.steps}
     for task in session.proposed.values():
-        if start_key(task) not in starts and (real := began.get(task.start_url)):
+        if start_key(task) not in known and (real := began.get(task.start_url)):
             page = replace(real.steps[0].observation, goal=task.goal)
-            starts[start_key(task)] = task, DreamStart(page), real.id
-    return {key: start for key, start in starts.items() if key not in solved}
-
-
-def _plan_dreams(
-    session: Session, starts: Sequence[tuple[Task, DreamStart, str]], round: int
-) -> list[PlannedEpisode]:
-    """Return so many imagined episodes, spread evenly over the real start pages."""
-    count = session.config.imagination.dreams if starts else 0
+            known[start_key(task)] = task, DreamStart(page), real.id
+    starts = [start for key, start in known.items() if key not in solved]
     base = replace(session.provenance("imagine", round), world="imagined")
-    rng = np.random.default_rng([session.repeat, round, 1])
-    order = rng.permutation(len(starts))
+    order = np.random.default_rng([session.repeat, round, 1]).permutation(len(starts))
     plan = []
-    for index in range(count):
+    for index in range(session.config.imagination.dreams if starts else 0):
         task, _, episode = starts[int(order[index % len(order)])]
         task = replace(task, max_steps=min(task.max_steps, session.config.imagination.horizon))
         place = replace(base, index=index, seeded_from=f"{episode}:0")
         plan.append(PlannedEpisode(task, place))
-    return plan
+    return plan, {start_key(task): start for task, start, _ in starts}
 
 
 def measure_run(

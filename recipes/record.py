@@ -4,8 +4,7 @@ elsewhere."""
 import asyncio
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -129,13 +128,20 @@ async def _record(config: RecordConfig, profile: Profile, run: str, store: Store
         answers.append(line)
         session.done.set()
 
-    with _signals_to(session.done):
+    # Ctrl-C ends the recording, and not the program before it is kept.
+    loop = asyncio.get_running_loop()
+    for number in SIGNALS:
+        loop.add_signal_handler(number, session.done.set)
+    try:
         if config.answer:
             _say("Type the answer here and press Enter when you are done.")
             answer_typed(answered)
         else:
             _say("Close the window, or press Ctrl-C here, when you are done.")
         last = await session.run(_task(config, index), profile)
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
     answer = answers[0] if answers else ""
     if config.goal or not sys.stdin.isatty():
         goal = config.goal
@@ -153,19 +159,6 @@ def _task(config: RecordConfig, index: int) -> Task:
         clock="real",
         dialogs="ask",
     )
-
-
-@contextmanager
-def _signals_to(done: asyncio.Event) -> Iterator[None]:
-    """Ctrl-C ends the recording, and not the program before it is kept."""
-    loop = asyncio.get_running_loop()
-    for number in SIGNALS:
-        loop.add_signal_handler(number, done.set)
-    try:
-        yield
-    finally:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
 
 
 def _say(sentence: str) -> None:

@@ -14,7 +14,6 @@ from loop.folder import RunFolder
 from loop.restating import describe_restating
 from loop.world_models import describe_lookahead
 from recipes.settings import resolve
-from webagent.agent import Result
 from webagent.errors import StoreError, WebAgentError
 from webagent.records import Ending
 from webagent.store import Store
@@ -40,32 +39,25 @@ def main(argv: Sequence[str]) -> CommandResult:
                 store.close()
                 shutil.rmtree(folder.path, ignore_errors=True)
             raise
-        return _conclude(config, folder, store, live, result)
-
-
-def _conclude(
-    config: RunConfig, folder: RunFolder, store: Store, live: Live, result: Result
-) -> CommandResult:
-    """Show the result, store it with the episode, and return it."""
-    display, status, film = live.display, live.interrupted or status_of(result), ""
-    for sentence in (
-        describe_lookahead(config.lookahead, [result.trajectory]),
-        describe_restating([result.trajectory], config.restating),
-    ):
-        if sentence:
-            display.say(sentence)
-    if config.gif is not None:
-        try:
-            pages = write_film(result.trajectory, store.images, config.gif)
-        except StoreError as error:
-            display.say(f"no animation: {error}")
-        else:
-            film = str(config.gif)
-            display.say(f"{film}: {pages} pages")
-    facts = facts_of(result, folder.path, film)
-    folder.write_result(asdict(facts))
-    display.end(last_lines(result, config, folder.path), good=status == Status.DONE)
-    return CommandResult(facts, status)
+        status, film = live.interrupted or status_of(result), ""
+        for sentence in (
+            describe_lookahead(config.lookahead, [result.trajectory]),
+            describe_restating([result.trajectory], config.restating),
+        ):
+            if sentence:
+                display.say(sentence)
+        if config.gif is not None:
+            try:
+                pages = write_film(result.trajectory, store.images, config.gif)
+            except StoreError as error:
+                display.say(f"no animation: {error}")
+            else:
+                film = str(config.gif)
+                display.say(f"{film}: {pages} pages")
+        facts = facts_of(result, folder.path, film)
+        folder.write_result(asdict(facts))
+        display.end(last_lines(result, config, folder.path), good=status == Status.DONE)
+        return CommandResult(facts, status)
 
 
 def _close(store: Store) -> None:

@@ -234,10 +234,30 @@ def _check(config: SiteConfig) -> CommandResult:
     site = find_site(config.name, config.files)
     if missing := site.missing():
         raise SiteError(f"{site.id}: {missing}")
-    if isinstance(site, RemoteSite):
-        facts: dict[str, Any] = {"site": site.id, "healthy": True}
-    else:
-        facts = _examined(ensure_built(site, first_state))
+    facts: dict[str, Any] = {"site": site.id, "healthy": True}
+    if not isinstance(site, RemoteSite):
+        build = ensure_built(site, first_state)
+        with Instance.of(build) as running:
+            found = find_write(running)
+            seconds = [running.reset() for _ in range(_RESETS)]
+            database, saved = running.database, running.saved_database
+            left: list[str] = []
+            if database and saved:
+                left = sorted(find_changes(saved, database, build.site.passing))
+            sizes = list(_measure_files(running.state))
+            facts |= {
+                "site": build.site.id,
+                "healthy": running.is_healthy(),
+                "accounts": sorted(build.site.accounts),
+                "files": len(sizes),
+                "bytes": sum(sizes),
+                "build_seconds": round(build.seconds, 2),
+                "start_seconds": round(running.seconds, 3),
+                "reset_seconds": round(statistics.median(seconds), 4),
+                "left_by_reset": left,
+                "writes": f"{found.page} to {found.target}" if found else "",
+                "unlike_fresh": compare_writes(build, found) if found else [],
+            }
     for name, value in facts.items():
         print(f"{name.replace('_', ' '):<18} {value}")
     unlike = facts.get("unlike_fresh")
@@ -247,30 +267,6 @@ def _check(config: SiteConfig) -> CommandResult:
         print(f"no form that changes {site.id} was found; play one of your tasks twice instead")
     is_good = facts["healthy"] and not facts.get("left_by_reset") and not unlike
     return CommandResult(facts, Status.DONE if is_good else Status.FAILED)
-
-
-def _examined(build: Build) -> dict[str, Any]:
-    with Instance.of(build) as running:
-        found = find_write(running)
-        seconds = [running.reset() for _ in range(_RESETS)]
-        database, saved = running.database, running.saved_database
-        left: list[str] = []
-        if database and saved:
-            left = sorted(find_changes(saved, database, build.site.passing))
-        sizes = list(_measure_files(running.state))
-        return {
-            "site": build.site.id,
-            "healthy": running.is_healthy(),
-            "accounts": sorted(build.site.accounts),
-            "files": len(sizes),
-            "bytes": sum(sizes),
-            "build_seconds": round(build.seconds, 2),
-            "start_seconds": round(running.seconds, 3),
-            "reset_seconds": round(statistics.median(seconds), 4),
-            "left_by_reset": left,
-            "writes": f"{found.page} to {found.target}" if found else "",
-            "unlike_fresh": compare_writes(build, found) if found else [],
-        }
 
 
 def _measure_files(folder: Path) -> Iterator[int]:

@@ -91,11 +91,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     if config.measure is not None:
         count = measure(config.run, config.measure, config.measured, argv)
         return CommandResult(PredictionFacts(str(config.run), str(config.measure), count))
-    return _map(config)
-
-
-def _map(config: WorldConfig) -> CommandResult:
-    """Build and print the map."""
     memory = RememberedWorld()
     with Store.look(config.run) as store:
         # One without a verdict counts as failed, as its pages are just as real.

@@ -77,14 +77,26 @@ def make_app(stage: Stage) -> ASGIApp:
     async def mcp(request: Request) -> Response:
         return JSONResponse(answer_rpc(await request.body()))
 
-    async def session(websocket: WebSocket) -> None:
-        await _serve_session(stage, websocket)
+    async def serve(websocket: WebSocket) -> None:
+        """Answer one client until it goes; what it held is given back."""
+        await websocket.accept()
+        session = ServedSession(stage)
+        try:
+            while (text := await _next_message(stage, session, websocket)) is not None:
+                reply = await _answer(stage, session, text)
+                if reply is None:
+                    break
+                await websocket.send_text(json.dumps(reply, ensure_ascii=False, allow_nan=False))
+        except WebSocketDisconnect:
+            return
+        finally:
+            await asyncio.shield(session.leave())
 
     routes = [
         *(Route(path, answer) for path in answers),
         *(Route(path, by_socket, methods=["POST"]) for path in ("/reset", "/step")),
         Route("/mcp", mcp, methods=["POST"]),
-        WebSocketRoute("/ws", session),
+        WebSocketRoute("/ws", serve),
     ]
     return ClientFilter(Starlette(routes=routes), stage.config.token())
 
@@ -116,22 +128,6 @@ def answer_rpc(body: bytes) -> dict[str, Any]:
     if "method" in request:
         return answer | {"error": {"code": -32601, "message": f"no such method; {_BY_SOCKET}"}}
     return answer | {"error": {"code": -32600, "message": "no JSON-RPC request"}}
-
-
-async def _serve_session(stage: Stage, websocket: WebSocket) -> None:
-    """Answer one client until it goes; what it held is given back."""
-    await websocket.accept()
-    session = ServedSession(stage)
-    try:
-        while (text := await _next_message(stage, session, websocket)) is not None:
-            reply = await _answer(stage, session, text)
-            if reply is None:
-                break
-            await websocket.send_text(json.dumps(reply, ensure_ascii=False, allow_nan=False))
-    except WebSocketDisconnect:
-        return
-    finally:
-        await asyncio.shield(session.leave())
 
 
 async def _next_message(stage: Stage, session: ServedSession, websocket: WebSocket) -> str | None:

@@ -69,7 +69,8 @@ PLAIN: Mapping[str, str] = {
 class EpisodeFilter:
     """A filter that has been read: all of its tests must hold."""
 
-    tests: tuple[Test, ...]
+    tests: tuple[tuple[Test, bool], ...]
+    """Each with the answer that it must give."""
     needs_causes: bool
     """Whether it asks what failures were put down to."""
     free: tuple[str, ...]
@@ -77,7 +78,11 @@ class EpisodeFilter:
 
     def chosen(self, contents: Contents, causes: Causes) -> list[EpisodeLine]:
         """Return the episodes for which all of it holds, in their order."""
-        return [line for line in contents.lines if all(test(line, causes) for test in self.tests)]
+        return [
+            line
+            for line in contents.lines
+            if all(test(line, causes) is wanted for test, wanted in self.tests)
+        ]
 
     def hint(self) -> str:
         """Return what may have been meant, where nothing was found."""
@@ -92,7 +97,7 @@ def read_filter(text: str, contents: Contents) -> EpisodeFilter:
 
     Raises `SetupError` naming what exists for words and values that do not.
     """
-    tests, free = list[Test](), list[str]()
+    tests, free = list[tuple[Test, bool]](), list[str]()
     needs_causes = False
     for found in _TOKEN.finditer(text):
         word = (found["word"] or "").lower()
@@ -107,12 +112,8 @@ def read_filter(text: str, contents: Contents) -> EpisodeFilter:
         else:
             free.append(value)
             test = _find_in_texts(value.casefold())
-        tests.append(_negate(test) if found["minus"] else test)
+        tests.append((test, not found["minus"]))
     return EpisodeFilter(tuple(tests), needs_causes, tuple(free))
-
-
-def _negate(test: Test) -> Test:
-    return lambda line, found: not test(line, found)
 
 
 def _read_condition(word: str, value: str, contents: Contents) -> Test:

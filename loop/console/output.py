@@ -7,7 +7,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import IntEnum
@@ -52,37 +52,25 @@ def keep_stdout_for_json() -> Iterator[None]:
 
     Also what other programs print that are started meanwhile, as they inherit the file.
     """
-    with _separate_stdout() as output, redirect_stdout(sys.stderr):
+    with ExitStack() as ends:
+        output: TextIO = sys.stdout
+        with suppress(UnsupportedOperation):
+            here = os.dup(sys.stdout.fileno())
+            sys.stdout.flush()
+            kept = os.dup(_STDOUT)
+            ends.callback(os.close, kept)
+            ends.callback(os.dup2, kept, _STDOUT)
+            os.dup2(_STDERR, _STDOUT)
+            output = ends.enter_context(os.fdopen(here, "w", encoding="utf-8"))
+        ends.enter_context(redirect_stdout(sys.stderr))
 
         def tell(text: str) -> None:
             output.write(text)
             output.flush()
 
-        program, counted = _program.set(tell), _lines.set(Counter())
-        try:
-            yield
-        finally:
-            _program.reset(program)
-            _lines.reset(counted)
-
-
-@contextmanager
-def _separate_stdout() -> Iterator[TextIO]:
-    """Standard output as a file of its own, while its number leads to standard error."""
-    try:
-        here = os.dup(sys.stdout.fileno())
-    except UnsupportedOperation:
-        yield sys.stdout
-        return
-    sys.stdout.flush()
-    kept = os.dup(_STDOUT)
-    os.dup2(_STDERR, _STDOUT)
-    try:
-        with os.fdopen(here, "w", encoding="utf-8") as output:
-            yield output
-    finally:
-        os.dup2(kept, _STDOUT)
-        os.close(kept)
+        ends.callback(_program.reset, _program.set(tell))
+        ends.callback(_lines.reset, _lines.set(Counter()))
+        yield
 
 
 class TerminalPerson:

@@ -62,7 +62,24 @@ class KnowledgeLearner:
         folder = session.folder.weights(arm, session.repeat, round, "policy")
         if not folder.is_dir():
             if not round or session.arm.learns_from == "experience":
-                await self._write_entries(state, arm, round)
+                # In a draft, which a killed session leaves unused.
+                course = session.folder.path / "training" / f"{arm}-{session.repeat}" / str(round)
+                shutil.rmtree(course, ignore_errors=True)
+                KeptKnowledge(self._files).save(course)
+                judged = [
+                    (t, state.succeeded(t))
+                    for t in state.experience
+                    if t.provenance.round == round and state.success.get(t.id) is not None
+                ]
+                share = session.config.imagination.imagined_share
+                successes = sum(ok for _, ok in judged)
+                judged += [(t, True) for t in state.dreams[: int(successes * share / (1 - share))]]
+                if not round:
+                    judged = [(t, True) for t in state.demonstrations]
+                settings = InductionSettings()
+                await learn_entries(self._model, course / FILES, judged, settings)
+                self._files = KeptKnowledge.load(course).files
+                shutil.rmtree(course, ignore_errors=True)
             session.folder.save(KeptKnowledge(self._files), arm, session.repeat, round, "policy")
         self._files = KeptKnowledge.load(folder).files
 
@@ -91,23 +108,3 @@ class KnowledgeLearner:
     async def close(self) -> None:
         """Give back what the model holds."""
         await self._model.close()
-
-    async def _write_entries(self, state: ArmState, arm: str, round: int) -> None:
-        """Learn from the round's episodes in a draft, which a killed session leaves unused."""
-        session = self._session
-        course = session.folder.path / "training" / f"{arm}-{session.repeat}" / str(round)
-        shutil.rmtree(course, ignore_errors=True)
-        KeptKnowledge(self._files).save(course)
-        judged = [
-            (t, state.succeeded(t))
-            for t in state.experience
-            if t.provenance.round == round and state.success.get(t.id) is not None
-        ]
-        share, successes = session.config.imagination.imagined_share, sum(ok for _, ok in judged)
-        judged += [(t, True) for t in state.dreams[: int(successes * share / (1 - share))]]
-        if not round:
-            judged = [(t, True) for t in state.demonstrations]
-        settings = InductionSettings()
-        await learn_entries(self._model, course / FILES, judged, settings)
-        self._files = KeptKnowledge.load(course).files
-        shutil.rmtree(course, ignore_errors=True)

@@ -1,6 +1,6 @@
 """Where a measurement is played: one browser with all that its tasks need from it."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -91,10 +91,15 @@ async def open_worlds(
     """A browser for the tasks, and what is to be ready before the first. Raises `SetupError`."""
     played, guard = contestant(config), load_guard(config, chosen)
     pictures = None
+
+    def refuse(address: str) -> str:
+        verdict = decide_request(guard.policy, address) if guard else None
+        return "" if verdict is None or verdict.is_allowed else verdict.reason
+
     if played.images:
         place = config.selection.files.resolve() if config.selection.files else None
         folders = [place, *list(place.parents)[:_ABOVE]] if place else []
-        pictures = GoalPictures(store.images, folders, config.har, _refuse_by_guard(guard))
+        pictures = GoalPictures(store.images, folders, config.har, refuse)
         await pictures.fetch(chosen.tasks(1))
     tasks = tuple(chosen.tasks(1))
     setup = BrowserSetup(
@@ -172,14 +177,3 @@ def find_missing_logins(config: BenchmarkConfig, chosen: TaskSelection) -> dict[
         except SetupError as error:
             missing[name] = f"{error} (as for {task.id}, at {task.start_url})"
     return missing
-
-
-def _refuse_by_guard(guard: Guard | None) -> Callable[[str], str]:
-    if guard is None:
-        return lambda address: ""
-
-    def refuses(address: str) -> str:
-        verdict = decide_request(guard.policy, address)
-        return "" if verdict.is_allowed else verdict.reason
-
-    return refuses

@@ -8,11 +8,10 @@ from collections.abc import (
     Callable,
     Collection,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -43,7 +42,7 @@ from webagent.rollout import PlannedEpisode, Recorder, collect, plan_episodes
 from webagent.store import Store
 
 if TYPE_CHECKING:
-    from webagent.policy.student import Student
+    pass
 
 Learn: TypeAlias = Callable[[Trajectory, float | None], object]
 """Takes an episode and its success, None where nobody can say."""
@@ -236,7 +235,21 @@ class Measurement:
             if self.config.baselines and self.config.baseline_seeds:
                 plain = on.plain()
                 with CostRecorder(self.store, BASELINES) as clock:
-                    recordings = await self._recordings(plain, verdicts, clock)
+                    from benchmarks.oracles import OraclePolicy
+
+                    if self.config.replay is not None:
+                        recordings = find_recordings(self.config.replay, self.chosen)
+                    else:
+                        found: dict[str, Trajectory] = {}
+                        for trial in range(TRIES):
+                            left = [name for name in self.chosen.names if name not in found]
+                            shown_plan = plan_solutions(self.chosen, left, trial)
+                            for shown in await self._collect(
+                                shown_plan, OraclePolicy(), plain, verdicts, clock
+                            ):
+                                if await verdicts.give(shown) == 1.0:
+                                    found[shown.task.name] = shown
+                        recordings = Recordings(ORACLES, found)
                     known = recordings.by_task
                     note = describe_replay(recordings.source, known, self.chosen.names)
                     self.store.put_state(NOTES, [note])
@@ -264,73 +277,36 @@ class Measurement:
         played = contestant(self.config)
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
-        with (
-            CostRecorder(self.store, arm_of(self.config)) as clock,
-            self._student(is_measured) as (student, learn),
-        ):
-            async with (
-                played.ready(stage.images, metered) as policy,
-                self._open_restating() as restating,
-                open_lookahead(
-                    self.config.player.lookahead, self.store.images.get, self.config.split
-                ) as ahead,
-            ):
-                policy = restating(policy)
-                policy = ahead(policy, self.ledger) if ahead else policy
-                policy = student.in_front_of(policy) if student else policy
-                await self._collect(plan, policy, stage, verdicts, clock, self.budget, learn)
-
-    @asynccontextmanager
-    async def _open_restating(self) -> AsyncIterator[Callable[[Policy], Policy]]:
-        """What puts goals in words that the policy's memory knows."""
-        if not self.config.player.restating.is_on:
-            yield lambda policy: policy
-            return
-        from webagent.policy.restating import put_in_front
-
-        model = self.config.player.restating.chosen.contestant().language_model()
-        metered = MeteredModel(model, self.ledger, "restate")
-        try:
-            yield lambda policy: put_in_front(policy, metered)
-        finally:
-            await model.close()
-
-    @contextmanager
-    def _student(self, is_measured: bool) -> Iterator[tuple["Student | None", Learn]]:
-        """Who goes in front of the policy, and what gets every episode that was scored.
-
-        No verdict of a measured episode reaches a student, and one that was brought along is
-        measured as it is.
-        """
-        choice = self.config.player.student
+        choice, restating = self.config.player.student, self.config.player.restating
         student = choice.open() if choice.student else None
-        if student is None or (is_measured and choice.student != BUILTIN):
+        # No verdict of a measured episode reaches a student, and one that was brought along is
+        # measured as it is.
+        learns = student is not None and (not is_measured or choice.student == BUILTIN)
+
+        def learn(trajectory: Trajectory, success: float | None) -> None:
+            if student is not None and learns:
+                student.learn(trajectory, None if is_measured else success)
+
+        async with AsyncExitStack() as ends:
+            clock = ends.enter_context(CostRecorder(self.store, arm_of(self.config)))
             if student is not None:
                 note_student(self.store, student)
-            yield student, lambda trajectory, success: None
-            return
-        note_student(self.store, student)
-        try:
-            yield student, lambda t, success: student.learn(t, None if is_measured else success)
-        finally:
-            student.save(self.store.folder / STUDENT)
+                if learns:
+                    ends.callback(student.save, self.store.folder / STUDENT)
+            policy = await ends.enter_async_context(played.ready(stage.images, metered))
+            if restating.is_on:
+                from webagent.policy.restating import put_in_front
 
-    async def _recordings(
-        self, stage: WorldFactory, verdicts: EpisodeScorer, clock: Recorder
-    ) -> Recordings:
-        """Successes to replay: those of a run, or what the oracles show now."""
-        from benchmarks.oracles import OraclePolicy
-
-        if self.config.replay is not None:
-            return find_recordings(self.config.replay, self.chosen)
-        found: dict[str, Trajectory] = {}
-        for trial in range(TRIES):
-            left = [name for name in self.chosen.names if name not in found]
-            plan = plan_solutions(self.chosen, left, trial)
-            for shown in await self._collect(plan, OraclePolicy(), stage, verdicts, clock):
-                if await verdicts.give(shown) == 1.0:
-                    found[shown.task.name] = shown
-        return Recordings(ORACLES, found)
+                model = restating.chosen.contestant().language_model()
+                ends.push_async_callback(model.close)
+                policy = put_in_front(policy, MeteredModel(model, self.ledger, "restate"))
+            lookahead, images = self.config.player.lookahead, self.store.images.get
+            ahead = await ends.enter_async_context(
+                open_lookahead(lookahead, images, self.config.split)
+            )
+            policy = ahead(policy, self.ledger) if ahead else policy
+            policy = student.in_front_of(policy) if student else policy
+            await self._collect(plan, policy, stage, verdicts, clock, self.budget, learn)
 
     async def _collect(  # noqa: PLR0913 - each is a separate decision of the caller
         self,

@@ -74,7 +74,21 @@ class _Opening:
         self._people()
         for order in people.orders():
             self._order(order)
-        self._reviews()
+        table = _model("reviews", "ProductReview")
+        products = _model("catalogue", "Product").objects
+        for number, review in enumerate(people.reviews()):
+            row = table.objects.create(
+                product=products.get(upc=review.product.upc),
+                user=self.users[review.author.email],
+                score=review.score,
+                title=review.title,
+                body=review.body,
+                status=1 if review.is_approved else 0,
+            )
+            table.objects.filter(pk=row.pk).update(
+                date_created=OPENED + timedelta(days=number, hours=number % 9)
+            )
+            row.product.update_rating()
         self._baskets()
         # What was made now is dated as if it had been made when the shop opened.
         rows = _model("catalogue", "Product").objects
@@ -131,8 +145,8 @@ class _Opening:
     def _promotions(self) -> None:
         ranges = _model("offer", "Range").objects
         everything = ranges.create(name="Everything", includes_all_products=True)
-        for name in catalogue.RANGES:
-            ranges.create(name=name)
+        for title in catalogue.RANGES:
+            ranges.create(name=title)
         for offer in catalogue.OFFERS:
             goods = ranges.create(name=f"All {offer.category}")
             goods.included_categories.add(self.categories[offer.category])
@@ -169,7 +183,7 @@ class _Opening:
         from django.contrib.auth.hashers import make_password
 
         password = make_password(people.PASSWORD, salt="lanternstreetshop00001")
-        for place, person in enumerate(EVERYONE):
+        for at, person in enumerate(EVERYONE):
             user = _model("auth", "User").objects.create(
                 username=person.email.partition("@")[0],
                 email=person.email,
@@ -178,18 +192,18 @@ class _Opening:
                 is_staff=person.is_staff,
                 is_superuser=person.is_staff,
                 password=password,
-                date_joined=OPENED + timedelta(minutes=place),
+                date_joined=OPENED + timedelta(minutes=at),
             )
             self.users[person.email] = user
             _model("analytics", "UserRecord").objects.create(
                 user=user, num_orders=len(people.orders_of(person))
             )
-            for at, address in enumerate(person.addresses):
+            for at, home in enumerate(person.addresses):
                 _model("address", "UserAddress").objects.create(
                     user=user,
                     is_default_for_shipping=at == 0,
-                    phone_number=address.phone,
-                    **_fields(address),
+                    phone_number=home.phone,
+                    **_fields(home),
                 )
 
     def _order(self, order: ShopOrder) -> None:
@@ -243,23 +257,6 @@ class _Opening:
             num_allocated=0,
         )
         line.prices.create(order=row, quantity=quantity, price_incl_tax=each, price_excl_tax=each)
-
-    def _reviews(self) -> None:
-        table = _model("reviews", "ProductReview")
-        products = _model("catalogue", "Product").objects
-        for place, review in enumerate(people.reviews()):
-            row = table.objects.create(
-                product=products.get(upc=review.product.upc),
-                user=self.users[review.author.email],
-                score=review.score,
-                title=review.title,
-                body=review.body,
-                status=1 if review.is_approved else 0,
-            )
-            table.objects.filter(pk=row.pk).update(
-                date_created=OPENED + timedelta(days=place, hours=place % 9)
-            )
-            row.product.update_rating()
 
     def _baskets(self) -> None:
         baskets = {
