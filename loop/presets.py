@@ -59,6 +59,7 @@ PRESETS = {
         demonstrations=3,
         proposer="failures",
         proposals_solved_by="policy",
+        judge="reward",
         objective="grpo",
         samples=4,
         replay=True,
@@ -104,8 +105,8 @@ LACKING: Mapping[str, tuple[str, ...]] = {
         "no critic tells which new tasks are worth trying: the policy has to solve them in one of"
         " three tries",
         "demonstrations are not replayed, only own successes by their perplexity",
-        "no outcome reward model is part of it: name one with --judge reward:FOLDER, else checks"
-        " decide",
+        "the outcome reward model reads the last page as text and judges only tasks without checks:"
+        " it is trained each round on what checks decided, not before the first one",
     ),
     "dreamgym": (
         "imagined episodes that count as successes are imitated: there is no policy gradient on"

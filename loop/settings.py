@@ -210,7 +210,9 @@ class ImproveConfig:
     def judges_ask(self) -> bool:
         """Return whether a named judge queries a language model."""
         named = [
-            text for text in (self.judging.judge, self.evaluation.measured_by) if text != "checks"
+            text
+            for text in (self.judging.judge, self.evaluation.measured_by)
+            if text not in ("checks", "reward")
         ]
         return any(parse_evaluator(text).asks_a_model for text in named)
 

@@ -9,6 +9,7 @@ from typing import Any
 from evaluators.combine import ask
 from evaluators.evaluator import FunctionEvaluator
 from loop.folder import RunFolder
+from loop.judging.own_reward import OWN_REWARD
 from loop.judging.scoring import OUTAGE
 from loop.judging.specification import (
     FILE,
@@ -105,7 +106,13 @@ class Judges:
 
 def check_judges(config: ImproveConfig) -> None:
     """Check the named judges. Raises `SetupError`."""
-    specs = [_parse(text) for text in (config.judging.judge, config.evaluation.measured_by)]
+    if config.judging.judge == OWN_REWARD and (config.learner != "local" or config.async_rounds):
+        raise UsageError(
+            "--judge reward trains a reward model after each round, from the weights of --policy"
+            " local:FOLDER and without --async-rounds; name a trained one, as reward:FOLDER, or"
+            " leave --judge out for the tasks' checks"
+        )
+    specs = _parse_judges(config)
     for spec in specs:
         for part in spec.learned:
             EvaluatorBuilder().evaluator(part)
@@ -127,7 +134,7 @@ async def open_judges(
 
     Raises `SetupError` if it or its weights have changed since.
     """
-    specs = [_parse(text) for text in (config.judging.judge, config.evaluation.measured_by)]
+    specs = _parse_judges(config)
     named = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
     async with open_judge_model(named, ledger) as model:
         making = EvaluatorBuilder(model, store.images.get, SECONDS)
@@ -139,10 +146,16 @@ async def open_judges(
                 freeze_judge(folder.path, making, config.evaluation.measured_by)
             evaluator = making.evaluator(specs[1])
             measuring = EpisodeScorer(store, evaluator, specs[1].asks_a_model, ledger)
-        if config.judging.judge not in CHECKS:
+        if config.judging.judge not in (*CHECKS, OWN_REWARD):
             learning = LearningJudge(making.evaluator(specs[0]), store, ledger)
         yield Judges(learning, measuring)
 
 
-def _parse(text: str) -> EvaluatorSpec:
-    return parse_evaluator("rules" if text in CHECKS else text)
+def _parse_judges(config: ImproveConfig) -> list[EvaluatorSpec]:
+    """Return the judges that decide and that measure; the run's own reward model is none of those
+    that are made by name."""
+    learning, measuring = config.judging.judge, config.evaluation.measured_by
+    return [
+        parse_evaluator("rules" if text in CHECKS else text)
+        for text in ("rules" if learning == OWN_REWARD else learning, measuring)
+    ]

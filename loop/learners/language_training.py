@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loop.judging.own_reward import OWN_REWARD
 from loop.learners.state import ArmState
+from loop.measurement.scoring import has_checks
 from loop.planning import PASSES, find_base
 from loop.policies import NamedPolicy
 from loop.session import Session, TrainingProgress
@@ -19,7 +21,7 @@ from webagent.errors import SetupError
 from webagent.models.local.loading import load_weights
 from webagent.models.local.source import ModelSource
 from webagent.models.local.weights import MAKING_MODULES
-from webagent.models.weight_notes import write_unchanged
+from webagent.models.weight_notes import resolve_unchanged, write_unchanged
 from webagent.records import Trajectory
 from webagent.training.fit import FitReport
 from webagent.training.language.config import TrainConfig
@@ -58,6 +60,8 @@ class RoundTraining:
         is_own = round > 0 and session.arm.learns_from == "experience"
         # Without experience of their own the weights are changed by imitation alone.
         how = session.config.weights
+        if is_own and session.config.judging.judge == OWN_REWARD:
+            self._train_reward(state)  # before the policy, as two models need not fit at once
         settings = TrainSettings(weights=how if is_own else WeightSettings(lora=how.lora))
         weights = load_weights(
             ModelSource(find_base(self.start), dtype=self._plan_course(settings).held_in)
@@ -81,27 +85,51 @@ class RoundTraining:
                 units = balance_units(units, {one.id: one.task.name for one in episodes})
         except SetupError as error:
             reason = f"round {round} changes nothing: {error}"
-        earlier = self._list_earlier(state) if is_own and session.config.replay else []
+        earlier = [
+            one
+            for one in state.experience
+            if is_own and session.config.replay
+            if one.provenance.round < round and state.succeeded(one)
+        ]
         if units or earlier:
             with MAKING_MODULES:
-                trainer = self._make_trainer(weights, settings)
+                trainer = self._make_trainer(weights, settings, Path(self.start))
             passed = {one.id: state.success[one.id] or 0.0 for one in earlier}
             units += replay_units(earlier, passed, trainer.log_probs)
         if units:
             versions = list_versions(session, state.experience, round) if is_own else ()
-            report, reason = self._fit(trainer, units, versions), ""
+            report, reason = self._fit(trainer, units, self._course_folder(), versions), ""
             saved = _Trained(trainer, weights, asking)
         session.folder.save(saved, self.arm, session.repeat, round, "policy")
-        shutil.rmtree(self._course_folder, ignore_errors=True)
+        shutil.rmtree(self._course_folder(), ignore_errors=True)
         return report, reason
 
-    def _list_earlier(self, state: ArmState) -> list[Trajectory]:
-        """Return the successes of the rounds before this one."""
-        return [
+    def _train_reward(self, state: ArmState) -> None:
+        """Train the run's reward model anew, from the weights that everything began with, on what
+        checks decided so far; with nothing decided there is none yet."""
+        session, lora = self.session, self.session.config.weights.lora
+        key = (self.arm, session.repeat, self.round, OWN_REWARD)
+        judged = [
             one
-            for one in state.experience
-            if one.provenance.round < self.round and state.succeeded(one)
+            for one in (*state.demonstrations, *state.experience)
+            if has_checks(one.task) and state.success.get(one.id) is not None
         ]
+        if not judged or session.folder.has_weights(*key):
+            return
+        settings = TrainSettings(role="reward", weights=WeightSettings(lora=lora))
+        first = resolve_unchanged(self.named.place)
+        weights = load_weights(
+            ModelSource(find_base(first), dtype=self._plan_course(settings).held_in)
+        )
+        encoder = PromptEncoder(weights, Asking(), RunImages([session.folder.path]))
+        scores = {one.id: state.success[one.id] or 0.0 for one in judged}
+        units = build_units(settings, judged, scores, encoder.write, encoder.encode)
+        with MAKING_MODULES:
+            trainer = self._make_trainer(weights, settings, None)
+        course = self._course_folder(OWN_REWARD)
+        self._fit(trainer, units, course, ())
+        session.folder.save(_Trained(trainer, weights, Asking()), *key)
+        shutil.rmtree(course, ignore_errors=True)
 
     def _plan_course(self, settings: TrainSettings) -> TrainConfig:
         """Return the configuration of this training: tokens where they are given, else passes. The
@@ -119,27 +147,32 @@ class RoundTraining:
         part = (self.round - 1) / config.rounds, self.round / config.rounds
         return replace(course, span=part) if self.round else course
 
-    def _make_trainer(self, weights: "LoadedWeights", settings: TrainSettings) -> Trainer:
+    def _make_trainer(
+        self, weights: "LoadedWeights", settings: TrainSettings, adapter: Path | None
+    ) -> Trainer:
         session, course = self.session, self._plan_course(settings)
-        adapter = Path(self.start)
         return _TurnTaker(
             weights.module,
             make_objective(settings.weights),
             course,
             reading=build_reading(weights, [session.folder.path]),
-            adapter=adapter if (adapter / "adapter_config.json").is_file() else None,
+            adapter=adapter if adapter and (adapter / "adapter_config.json").is_file() else None,
         )
 
     def _fit(
-        self, trainer: Trainer, units: Sequence[TrainingUnit], versions: Sequence[str]
+        self,
+        trainer: Trainer,
+        units: Sequence[TrainingUnit],
+        course: Path,
+        versions: Sequence[str],
     ) -> FitReport:
-        """Go over the units until the round's tokens are spent."""
+        """Go over the units until the round's tokens are spent; checkpoints lie in `course`."""
         started = time.thread_time()
 
         def progress(done: float, figures: Mapping[str, float]) -> None:
             self.progress(done, figures["loss"])
 
-        report = train(trainer, units, self._course_folder, versions=versions, progress=progress)
+        report = train(trainer, units, course, versions=versions, progress=progress)
         spent = time.thread_time() - started
         tokens = sum(unit.tokens for unit in units)
         passes = report.tokens / tokens if tokens else 0.0
@@ -148,12 +181,11 @@ class RoundTraining:
             *(report.tokens, report.updates, report.seconds, spent, passes, report.loss, imagined)
         )
 
-    @property
-    def _course_folder(self) -> Path:
-        """Where checkpoints of a training under way lie."""
+    def _course_folder(self, part: str = "") -> Path:
+        """Return where checkpoints of a training under way lie."""
         session = self.session
         course = session.folder.path / "training" / f"{self.arm}-{session.repeat}"
-        return course / str(self.round)
+        return course / f"{self.round}{part}"
 
 
 def list_versions(

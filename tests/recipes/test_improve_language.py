@@ -94,6 +94,35 @@ def test_what_a_model_replied_is_stored_even_where_no_action_can_be_read(base: P
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
+def test_a_reward_model_is_trained_in_the_loop_and_judges_what_has_no_checks(base: Path) -> None:
+    """Checks decide real episodes; imagined ones, which none can see, are judged by the reward
+    model of the round before, so by nobody in the first round."""
+    small = ["--judge", "reward", "--rounds", "2", "--dreams", "3", "--horizon", "2"]
+    assert cli.main(improve(base, "run", *small, "--arms", "none", "imagined")) == 0
+    run = base.parent / "run"
+    for number in (1, 2):
+        place = run / "weights" / "imagined-0" / str(number) / "reward"
+        assert (place / "model.safetensors").is_file()
+    with Store.open(run) as store:
+        verdicts = {
+            (phase, number): {
+                each.reason.partition(" =")[0]
+                for found in store.scores(arm="imagined", phase=phase, round=number).values()
+                for each in found
+                if each.evaluator == "own_reward@1"
+            }
+            for phase in ("collect", "imagine")
+            for number in (1, 2)
+        }
+        last = store.scores(arm="imagined", phase="imagine", round=2)
+    assert verdicts["collect", 1] and "P(success)" not in verdicts["collect", 1]
+    assert verdicts["imagine", 1] == {"no checks, and no reward model that could judge it"}
+    assert verdicts["imagine", 2] == {"P(success)"}
+    assert all(each.reason.endswith("after round 1") for [each] in last.values())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_webevolver_trains_one_language_model_on_episodes_in_its_own_world(
     base, chat_server, monkeypatch
 ):

@@ -289,9 +289,9 @@ async def test_weak_models_see_turns_of_another_task_that_cannot_be_copied():
     await LanguagePolicy(hosted, render, prompting=Prompting(examples=True)).act(START, PAGE)
 
     shown, plain, wanted = (each.messages for each in (*own.requests, *hosted.requests))
-    assert [each.role for each in shown] == ["system", *["user", "assistant"] * 2, "user"]
+    assert [each.role for each in shown] == ["system", *["user", "assistant"] * 3, "user"]
     assert len(plain) == 2 and shown == wanted
     for reply in (each.text for each in shown if each.role == "assistant"):
-        with pytest.raises(ActionError, match=r"no element \[73\d\] on this page"):
+        with pytest.raises(ActionError, match=r"no element \[\d{3}\] on this page"):
             ReplyReader(PAGE, ESSENTIAL, 100).read(Reply(reply))
     assert len(LanguagePolicy(own, render, prompt=brief).brief(START, PAGE).messages) == 2

@@ -52,9 +52,10 @@ class PromptBuilder:
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
         """Return what the model is told on this page."""
         start = [Message("system", self.prompt.fill("system", actions=describe(self.actions)))]
-        for name in ("example", "further_example"):
+        for name in ("example", "second_example", "third_example"):
             # A weak model follows a turn that was taken, where it copies the call that a form
-            # shows. The example's marks are on no page that is likely.
+            # shows. The marks are on no page that is likely, and other ones in each example, as a
+            # model of 0.5 B copied those of a page that was shown twice.
             if self.examples and name in self.prompt.sections:
                 start.append(Message("user", self.prompt.fill(name)))
                 start.append(Message("assistant", self.prompt.fill(f"{name}_reply")))

@@ -43,7 +43,7 @@ class Prompting:
     thought_tokens: int = 256
     """Maximum tokens of a thought in constrained replies; 0 for no thought."""
     examples: bool | None = None
-    """Show two turns of another task as already taken, which weak models follow. Default: for
+    """Show turns of three other tasks as already taken, which weak models follow. Default: for
     weights in this process or on one's own server."""
 
     def __post_init__(self) -> None:

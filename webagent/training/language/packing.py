@@ -187,18 +187,14 @@ def _batches(lanes: list[_Lane], tokens: int) -> list[list[_Lane]]:
     """Lanes of like length together, so many that the padded sheet stays within the tokens."""
     batches: list[list[_Lane]] = []
     for lane in sorted(lanes, key=lambda lane: (not lane.plain, -lane.length)):
-        if batches and _fits(lane, batches[-1], tokens):
-            batches[-1].append(lane)
+        batch = batches[-1] if batches else [lane]
+        longest = batch[0].length
+        alike = lane.plain == batch[0].plain and longest - lane.length <= max(longest // 4, _SMALL)
+        if batches and alike and (len(batch) + 1) * longest <= tokens:
+            batch.append(lane)
         else:
             batches.append([lane])
     return batches
-
-
-def _fits(lane: _Lane, batch: list[_Lane], tokens: int) -> bool:
-    longest = batch[0].length
-    wasted = longest - lane.length
-    alike = lane.plain == batch[0].plain and wasted <= max(longest // 4, _SMALL)
-    return alike and (len(batch) + 1) * longest <= tokens
 
 
 def _sheet(

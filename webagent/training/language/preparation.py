@@ -200,8 +200,15 @@ class Reference:
         with torch.no_grad():
             if self._model is not None:
                 return compute_likelihood(self._model, sheet, rows, reading)
-            with self._earlier_adapter():
+            # The model with its adapter as it was, without dropout.
+            was_training = self._trained.training
+            self._trained.train(False)
+            self._swap()
+            try:
                 return compute_likelihood(self._trained, sheet, rows, reading)
+            finally:
+                self._swap()
+                self._trained.train(was_training)
 
     def to(self, device: torch.device, sharded: bool = False) -> None:
         """Move what is held to the device, or this process's part of it."""
@@ -209,18 +216,6 @@ class Reference:
             shard_model(self._model, device)
         elif self._model is not None:
             self._model.to(device)
-
-    @contextmanager
-    def _earlier_adapter(self) -> Iterator[None]:
-        """The model with its adapter as it was, without dropout."""
-        was_training = self._trained.training
-        self._trained.train(False)
-        self._swap()
-        try:
-            yield
-        finally:
-            self._swap()
-            self._trained.train(was_training)
 
     def _swap(self) -> None:
         for place, (parameter, other) in enumerate(self._adapter):

@@ -261,14 +261,12 @@ class Trainer:
                 image_ids=image_ids(self.model),
             ),
             held,
-            self._place if self.is_sharded else (0, 1),
+            (self.accelerator.process_index, self.accelerator.num_processes)
+            if self.is_sharded
+            else (0, 1),
         )
         self.optimizer = build_optimizer(self.model, config, self.accelerator.device)
         torch.manual_seed(config.seed + self.accelerator.process_index)
-
-    @property
-    def _place(self) -> tuple[int, int]:
-        return self.accelerator.process_index, self.accelerator.num_processes
 
     @property
     def micro_batch_tokens(self) -> int:
@@ -311,8 +309,9 @@ class Trainer:
                     "sides": "units have no chosen or no rejected row; make them with `pair_rows`",
                 }[need]
                 raise SetupError(f"{name} cannot learn from these units: {count} {what}")
-        started = time.perf_counter()
-        mine = self._share(units)
+        started, count = time.perf_counter(), self.accelerator.num_processes
+        # Where weights are parted, passes are shared in place of units.
+        mine = units if self.is_sharded else units[self.accelerator.process_index :: count]
         self.model.train()
         totals = count_totals(units)
 
@@ -352,12 +351,6 @@ class Trainer:
             raise SetupError(
                 f"{type(model).__name__} has no save_pretrained; its weights are in the checkpoints"
             )
-
-    def _share(self, whole: Sequence[_T]) -> Sequence[_T]:
-        """Return this process's share; the whole where weights are parted, and passes with them."""
-        if self.is_sharded:
-            return whole
-        return whole[self.accelerator.process_index :: self.accelerator.num_processes]
 
     def _retry(self, mine: Sequence[TrainingUnit], attempt: Callable[[], _T]) -> _T:
         """Return what the attempt does, again with smaller micro-batches where memory runs out.
