@@ -14,7 +14,6 @@ from loop.executors.executor import BrowserSetup, open_executor
 from loop.folder import RunFolder
 from loop.jobs import ReportProgress
 from loop.judging.named import LearningJudge, open_judges
-from loop.judging.own_reward import OWN_REWARD, OwnReward
 from loop.measurement.environment import load_guard
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import contestant, judging
@@ -212,7 +211,7 @@ async def open_session(
         predicts = arm.dreams or arm.acts_by in ("lookahead", "rerank")
         async with (
             open_executor(setup, config.run.executor, config.browsers) as open_worlds,
-            open_judges(config, folder, store, ledger) as judges,
+            open_judges(config, folder, store, ledger, (arm.name, repeat)) as judges,
             open_model(config.lookahead) if predicts else nullcontext() as world_model,
         ):
             outcome_judge = None
@@ -220,9 +219,6 @@ async def open_session(
                 outcome_judge = build_outcome_judge(
                     config.lookahead, world_model, store.images.get, ledger
                 )
-            learning, own = judges.learning, OwnReward(folder, arm.name, repeat)
-            if config.judging.judge == OWN_REWARD:
-                learning = LearningJudge(own.evaluator(), store, ledger)
             policy = contestant(config.played, knows=False)
             player = Player(
                 store,
@@ -234,19 +230,16 @@ async def open_session(
                 config.evaluation.pictures,
                 judges.measuring,
             )
-            try:
-                yield Session(
-                    *(config, folder, store, arm, repeat, report, player),
-                    judge=learning,
-                    ledger=ledger,
-                    places=places,
-                    find_leak=partial(find_leak, held_out=list_held_out(config, split)),
-                    world_model=world_model,
-                    outcome_judge=outcome_judge,
-                    trackers=trackers,
-                )
-            finally:
-                await own.close()
+            yield Session(
+                *(config, folder, store, arm, repeat, report, player),
+                judge=judges.learning,
+                ledger=ledger,
+                places=places,
+                find_leak=partial(find_leak, held_out=list_held_out(config, split)),
+                world_model=world_model,
+                outcome_judge=outcome_judge,
+                trackers=trackers,
+            )
         if config.is_metered and (reason := read_stop_reason(store)):
             raise CapReached(f"stopped before its end: {reason}")
 

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluators.combine import ask
 from evaluators.evaluator import FunctionEvaluator
 from loop.folder import RunFolder
-from loop.judging.own_reward import OWN_REWARD
+from loop.judging.own_reward import OWN_REWARD, OwnReward
 from loop.judging.scoring import OUTAGE
 from loop.judging.specification import (
     FILE,
@@ -128,15 +128,23 @@ def check_judges(config: ImproveConfig) -> None:
 
 @asynccontextmanager
 async def open_judges(
-    config: ImproveConfig, folder: RunFolder, store: Store, ledger: Ledger
+    config: ImproveConfig,
+    folder: RunFolder,
+    store: Store,
+    ledger: Ledger,
+    place: tuple[str, int] = ("self", 0),
 ) -> AsyncIterator[Judges]:
     """Yield the judges, ready to use; the evaluation judge is fixed by content when the run starts.
+    `place` is the arm and repeat whose own reward model judges, where that is named.
 
     Raises `SetupError` if it or its weights have changed since.
     """
     specs = _parse_judges(config)
     named = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
-    async with open_judge_model(named, ledger) as model:
+    async with (
+        open_judge_model(named, ledger) as model,
+        aclosing(OwnReward(folder, *place)) as own,
+    ):
         making = EvaluatorBuilder(model, store.images.get, SECONDS)
         learning = measuring = None
         if config.evaluation.measured_by not in CHECKS:
@@ -146,7 +154,9 @@ async def open_judges(
                 freeze_judge(folder.path, making, config.evaluation.measured_by)
             evaluator = making.evaluator(specs[1])
             measuring = EpisodeScorer(store, evaluator, specs[1].asks_a_model, ledger)
-        if config.judging.judge not in (*CHECKS, OWN_REWARD):
+        if config.judging.judge == OWN_REWARD:
+            learning = LearningJudge(own.evaluator(), store, ledger)
+        elif config.judging.judge not in CHECKS:
             learning = LearningJudge(making.evaluator(specs[0]), store, ledger)
         yield Judges(learning, measuring)
 

@@ -52,13 +52,13 @@ class OwnReward:
             from evaluators.reward.language import LanguageReward
             from webagent.agent.actor import language_model
 
-            await self.close()
+            await self.aclose()
             place = self.folder.weights(self.arm, self.repeat, newest, OWN_REWARD)
             self._model = LanguageReward(language_model(str(place), [OWN_REWARD]))
             self._round = newest
         return self._model
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Give back the model's memory."""
         if self._model is not None:
             await self._model.model.close()
