@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SETTINGS, _LOCK = "run.json", "playing.lock"
+SETTINGS, LOCK = "run.json", "playing.lock"
 PROGRESS = "progress.json"
 """While jobs are at work: by name what each is at, and the last it achieved."""
 _AT_ONCE = 1000
@@ -150,7 +150,7 @@ class RunFolder:
         """Hold the folder while this process plays its run; the system gives it free when the
         process ends, however it does. Raises `StoreError` naming the process that plays it."""
         try:
-            file = (self.path / _LOCK).open("a+", encoding="utf-8")
+            file = (self.path / LOCK).open("a+", encoding="utf-8")
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
         with file:

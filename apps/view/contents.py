@@ -1,5 +1,6 @@
 """The runs under a folder, and each run's table of contents: episodes with their verdicts."""
 
+import fcntl
 import json
 import os
 import shlex
@@ -12,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from loop.folder import PROGRESS
+from loop.folder import LOCK, PROGRESS
 from loop.notes import choose_judge, read_judge_id
 from loop.summary.measure import task_name
 from webagent.errors import SetupError, StoreError, unknown_name
@@ -86,11 +87,24 @@ class Run:
         """Return whether any episode was begun."""
         return _last_begun(self.path, self.version()) > 0
 
+    def is_played(self) -> bool | None:
+        """Return whether a process plays it; None where none ever said so."""
+        try:
+            with (self.path / LOCK).open() as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return None
+        return False
+
     def is_closed(self) -> bool:
         """Return whether the store is closed, so that nothing is running.
 
         A run that was just begun has stored nothing yet.
         """
+        if (played := self.is_played()) is not None:
+            return not played
         if (self.path / "run.sqlite-wal").exists():
             return False
         return _changed(self.path / "run.sqlite") > _changed(self.path / "run.json")

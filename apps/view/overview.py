@@ -103,7 +103,7 @@ def _describe_run(pages: Pages, run: Run, *, is_live: bool) -> dict[str, Any]:
         "first": failures.first.partition(" See ")[0],
         "examples": [contents.by_id[id] for id in examples if id in contents.by_id],
         "others": [one.name for one in pages.archive.runs() if one.name != run.name],
-        "origin": _origin(run, settings, summary),
+        "origin": _origin(run, settings, summary, is_live=is_live),
     }
     if summary and summary["arms"]:
         spent = summary.get("spent")
@@ -144,7 +144,9 @@ def _facts(run: Run, contents: Contents, *, is_live: bool) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value not in ("0", "")}
 
 
-def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict[str, str]:
+def _origin(
+    run: Run, settings: dict[str, Any], summary: Summary | None, *, is_live: bool
+) -> dict[str, str]:
     """Return what the run was made with, by name."""
     command = settings.get("command")
     facts = {"folder": str(run.path)}
@@ -162,6 +164,10 @@ def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict
             if summary["seeds"]
             else "",
             "repeats": f"{summary['repeats']}" if summary["arms"] else "",
-            "set aside": ", ".join(f"{n:,} {name}" for name, n in summary["failures"].items() if n),
+            "set aside": ", ".join(
+                f"{n:,} {name}"
+                for name, n in summary["failures"].items()
+                if n and not (is_live and name == EpisodeOutcome.UNSCORED)  # yet to be judged
+            ),
         }
     return {name: value for name, value in facts.items() if value}

@@ -326,7 +326,8 @@ class Pages:
         if started is not None:
             running = started.is_at_work
         else:
-            running = seconds < _FRESH_SECONDS and not over and not run.is_closed()
+            is_fresh = seconds < _FRESH_SECONDS and not run.is_closed()
+            running = not over and (bool(run.is_played()) or is_fresh)
         verb = "finished" if over else "stopped" if run.is_closed() else "last stored"
         units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
         size, unit = next((one for one in units if seconds >= one[0]), units[-1])

@@ -200,6 +200,18 @@ def test_a_run_at_work_is_live(runs: Path) -> None:
     assert pages.state(pages.archive.run("half"))["kind"] == "rest"
 
 
+def test_a_run_is_live_for_as_long_as_it_is_held(runs: Path) -> None:
+    pages, run = Pages.of(Archive(runs)), runs / "half"
+    with RunFolder.open(run).locked(), Store.open(run) as store:
+        store.put_state("at", "work")
+        for name in ("run.sqlite", "run.sqlite-wal", "run.json"):
+            os.utime(run / name, (time.time() - 600,) * 2)
+        assert pages.state(pages.archive.run("half"))["kind"] == "running"
+    (run / "run.sqlite-wal").touch()  # as a kill leaves it
+    state = pages.state(pages.archive.run("half"))
+    assert state["kind"] == "rest" and state["text"].startswith("stopped")
+
+
 def test_a_run_in_training_shows_phase_loss_and_what_was_measured(runs: Path, view: View) -> None:
     run, address = runs / "half", view(runs)
     with Store.open(run) as store:
