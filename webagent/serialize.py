@@ -108,12 +108,8 @@ def _encode_action(action: Action) -> list[Json]:
 def _decoder(hint: Any) -> _Convert:
     if dataclasses.is_dataclass(hint):
         return _record_decoder(hint)
-    if hint == Action:
-        return _decode_action
-    if hint == Json:
-        return _plain
-    if hint is Ending:
-        return _decode_ending
+    if known := _DECODERS.get(hint):
+        return known
     if _is_optional(hint):
         decode_some = _decoder(get_args(hint)[0])
         return lambda value: None if value is None else decode_some(value)
@@ -128,7 +124,14 @@ def _decoder(hint: Any) -> _Convert:
             return tuple([decode_item(item) for item in value])
 
         return decode
-    return _check_kind(_KINDS.get(hint) or _KINDS[get_origin(hint)])
+    kinds = _KINDS.get(hint) or _KINDS[get_origin(hint)]
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, kinds):
+            raise StoreError(f"found {value!r:.80}")
+        return value
+
+    return check
 
 
 _KINDS: dict[Any, type | tuple[type, ...]] = {
@@ -138,15 +141,6 @@ _KINDS: dict[Any, type | tuple[type, ...]] = {
     float: (int, float),
     Mapping: dict,
 }
-
-
-def _check_kind(kinds: type | tuple[type, ...]) -> _Convert:
-    def check(value: Any) -> Any:
-        if not isinstance(value, kinds):
-            raise StoreError(f"found {value!r:.80}")
-        return value
-
-    return check
 
 
 def _record_decoder(cls: Any) -> _Convert:
@@ -195,6 +189,13 @@ def _decode_ending(value: Any) -> Ending:
         return Ending(value)
     except ValueError as error:
         raise StoreError(f"{error}; known: {', '.join(Ending)}") from error
+
+
+_DECODERS: dict[Any, _Convert] = {
+    Action: _decode_action,
+    Json: _plain,
+    Ending: _decode_ending,
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -233,31 +233,26 @@ def resampled(
     value = float(statistic(table.sum(0))) if len(table) else float("nan")
     if np.isnan(value):
         return None
-    drawn = _draw_resamples(table, statistic) if len(table) > 1 else np.array([])
-    drawn = drawn[~np.isnan(drawn)]
-    if not len(drawn):
+    rng, rows = np.random.default_rng(0), len(table)
+    most, resamples = max(1, _MOST_DRAWN // rows), [np.array([])]
+    for start in range(0, _RESAMPLES if rows > 1 else 0, most):
+        size = min(most, _RESAMPLES - start)
+        chosen = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
+        weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
+        resamples.append(statistic(weights @ table))
+    found = np.concatenate(resamples)
+    found = found[~np.isnan(found)]
+    if not len(found):
         return Interval(value, *span)
-    if turned and np.ptp(drawn) < 1e-12:
+    if turned and np.ptp(found) < 1e-12:
         whole, row = table.sum(0), table.mean(0)
         ends = [float(statistic(whole + _Z**2 * turn(row))) for turn in turned]
         ends = [end for end in ends if not np.isnan(end)]
         return Interval(value, min([value, *ends]), max([value, *ends]))
-    low, high = map(float, np.percentile(drawn, (2.5, 97.5)))
+    low, high = map(float, np.percentile(found, (2.5, 97.5)))
     if is_biased:
         low, high = 2 * value - high, 2 * value - low
     return Interval(value, max(span[0], min(low, value)), min(span[1], max(high, value)))
-
-
-def _draw_resamples(table: Array, statistic: Callable[[Array], Array]) -> Array:
-    """Return the statistic of the summed rows of each resample, rows drawn with replacement."""
-    rng, rows = np.random.default_rng(0), len(table)
-    most, found = max(1, _MOST_DRAWN // rows), []
-    for start in range(0, _RESAMPLES, most):
-        size = min(most, _RESAMPLES - start)
-        chosen = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
-        weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
-        found.append(statistic(weights @ table))
-    return np.concatenate(found)
 
 
 def rate_clusters(held: Iterable[tuple[Hashable, bool]]) -> Interval | None:

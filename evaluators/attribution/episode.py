@@ -1,7 +1,7 @@
 """A failed episode as its goal, pages and actions, and what the goal names on them."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -273,7 +273,13 @@ def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
     names = [name for name in find_names(goal) if name.casefold() not in called]
     if len(twins) < 2 or not names:
         return None
-    beside = {twin.mark: _collect_beside(page, twin, twins) for twin in twins}
+    # What stands between the twin before and each: its row, its heading.
+    beside, lines = dict[int, str](), list[str]()
+    for one in page.nodes:
+        if one in twins:
+            beside[one.mark], lines = "\n".join(lines), []
+        else:
+            lines.append(f"{one.name} {one.value}")
     counts = {mark: sum(appears_in(n, text) for n in names) for mark, text in beside.items()}
     best = max(twins, key=lambda twin: counts[twin.mark])
     if not counts[node.mark]:
@@ -299,17 +305,3 @@ def find_wrong_choice(page: Observation, named: Iterable[Node]) -> Node | None:
     marks = {node.mark for node in named}
     chosen = (n for n in page.nodes if n.role in missing and TICKED & set(n.states))
     return next((node for node in chosen if node.mark not in marks), None)
-
-
-def _collect_beside(page: Observation, twin: Node, twins: Sequence[Node]) -> str:
-    """Return what stands between the twin before this one and this one: its row, its heading."""
-    marks = {one.mark for one in twins}
-    lines: list[str] = []
-    for node in page.nodes:
-        if node.mark == twin.mark:
-            return "\n".join(lines)
-        if node.mark in marks:
-            lines = []
-        else:
-            lines.append(f"{node.name} {node.value}")
-    return "\n".join(lines)

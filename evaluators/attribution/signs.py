@@ -40,7 +40,7 @@ from webagent.action.actions import (
     KeyboardType,
     SelectOption,
 )
-from webagent.records import Ending, Node
+from webagent.records import Ending
 
 _LOOP = 3
 """The same deed on a page that is as it was, so often, is a loop."""
@@ -149,11 +149,6 @@ def find_omission(case: FailedEpisode) -> CauseFinding | None:
         return CauseFinding(
             Cause.PLANNING, "ended early", case.last_step, reason, (format_element(pending[0]),)
         )
-    return _find_unreached(case, acted)
-
-
-def _find_unreached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None:
-    """Find that no page had the goal's quoted element, or one that the agent left."""
     open_terms = [term for term in find_quoted(case.goal) if not was_used(case, term)]
     is_begun = len(open_terms) < len(find_quoted(case.goal))
     terms = [term for term in open_terms if not is_begun or len(term) > _AFFIX]
@@ -249,7 +244,7 @@ def find_wrong_value(case: FailedEpisode) -> CauseFinding | None:
 
 
 def _find_wrong_text(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    if lost := _find_lost(case, index, text) or _find_beside_label(case, index, text):
+    if lost := _find_misread(case, index, text):
         return lost
     parts = split_words(text)
     for whole in find_quoted(case.goal):
@@ -261,32 +256,24 @@ def _find_wrong_text(case: FailedEpisode, index: int, text: str) -> CauseFinding
     known = (case.goal, *case.texts[: index + 1])
     if not text or any(appears_in(text, where) for where in known):
         return None
-    return _find_resembling(case, index, text) or _find_unfounded(case, index, text)
-
-
-def _find_resembling(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """Find that the value resembles something that could have been copied."""
-    here, evidence = case.seen[index], (f'given: "{text}"',)
-    for number, page in enumerate(case.seen[:index], start=1):
-        close = (
-            find_similar(text, case.pieces[number - 1])
-            if page_address(page) != page_address(here)
-            else ""
-        )
-        if close and not appears_in(close, case.texts[index]) and not appears_in(close, case.goal):
-            reason = f'"{close}", seen on page {number}, was given as "{text}"'
-            return CauseFinding(Cause.MEMORY, "changed on the way", index, reason, evidence)
-    if close := find_similar(
-        text, (*find_quoted(case.goal), *case.goal.split(), *case.pieces[index])
-    ):
-        reason = f'"{close}" was there to be copied and "{text}" was given'
-        return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, evidence)
-    return None
+    return _find_unfounded(case, index, text)
 
 
 def _find_unfounded(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """Find that the value stands neither in the goal nor on a page."""
-    evidence = (f'given: "{text}"',)
+    """Find that the value, in neither goal nor pages, resembles something that could have been
+    copied, or nothing."""
+    here, evidence = case.seen[index], (f'given: "{text}"',)
+    for number, page in enumerate(case.seen[:index]):
+        if page_address(page) == page_address(here):
+            continue
+        close = find_similar(text, case.pieces[number])
+        if close and not appears_in(close, case.texts[index]) and not appears_in(close, case.goal):
+            reason = f'"{close}", seen on page {number + 1}, was given as "{text}"'
+            return CauseFinding(Cause.MEMORY, "changed on the way", index, reason, evidence)
+    pieces = (*find_quoted(case.goal), *case.goal.split(), *case.pieces[index])
+    if close := find_similar(text, pieces):
+        reason = f'"{close}" was there to be copied and "{text}" was given'
+        return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, evidence)
     if isinstance(case.trajectory.steps[index].decision.action, Answer):
         if not case.expected and not any(character.isdigit() for character in text):
             return None
@@ -300,41 +287,33 @@ def _find_unfounded(case: FailedEpisode, index: int, text: str) -> CauseFinding 
     return CauseFinding(Cause.GROUNDING, "made-up value", index, reason, evidence)
 
 
-def _find_lost(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """Find that the value the check expects had been seen and was not given."""
+def _find_misread(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+    """Find that a page had the value that the check expects, or the goal's beside its label, and
+    another was given."""
+    candidates: list[tuple[int, str, str]] = []
     action = case.trajectory.steps[index].decision.action
-    is_last_word = isinstance(action, Answer) or index >= case.last_step - 1
-    missing = [value for value in case.expected if not was_given(case, value)]
-    if not missing or not is_last_word:
+    if isinstance(action, Answer) or index >= case.last_step - 1:
+        for value in case.expected:
+            where = [i for i, page in enumerate(case.texts) if appears_in(value, page)]
+            if where and not was_given(case, value) and not appears_in(value, case.goal):
+                candidates.append((where[-1], "", value))
+    if text and not appears_in(text, case.goal):
+        candidates += [
+            (number, label, value)
+            for number in range(index, -1, -1)
+            for label, value in case.labels[number]
+            if not was_given(case, value) and not is_same_text(value, text)
+        ]
+    if not candidates:
         return None
-    for value in missing:
-        where = [i for i, page in enumerate(case.texts) if appears_in(value, page)]
-        if not where or appears_in(value, case.goal):
-            continue
-        evidence = (f'seen on page {where[-1] + 1}: "{value}"', f'given: "{text}"')
-        if page_address(case.seen[where[-1]]) != page_address(case.seen[index]):
-            reason = f'"{value}" had been seen on page {where[-1] + 1} and was not given'
-            return CauseFinding(Cause.MEMORY, "lost", index, reason, evidence)
-        reason = f'"{value}" stood on the page, and "{text}" was given'
-        return CauseFinding(Cause.GROUNDING, "misread", index, reason, evidence)
-    return None
-
-
-def _find_beside_label(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """Find that a page had the goal's value beside its label, and another was given."""
-    if not text or appears_in(text, case.goal):
-        return None
-    for number in range(index, -1, -1):
-        for label, value in case.labels[number]:
-            if was_given(case, value) or is_same_text(value, text):
-                continue
-            evidence = (f"{label}: {value}", f'given: "{text}"')
-            if page_address(case.seen[number]) != page_address(case.seen[index]):
-                reason = f'"{value}" had stood beside "{label}" on page {number + 1}'
-                return CauseFinding(Cause.MEMORY, "lost", index, reason, evidence)
-            reason = f'"{value}" stands beside "{label}", and "{text}" was given'
-            return CauseFinding(Cause.GROUNDING, "misread", index, reason, evidence)
-    return None
+    number, label, value = candidates[0]
+    seen = f"{label}: {value}" if label else f'seen on page {number + 1}: "{value}"'
+    evidence, beside = (seen, f'given: "{text}"'), f' beside "{label}"' if label else ""
+    if page_address(case.seen[number]) != page_address(case.seen[index]):
+        reason = f'"{value}" stood{beside} on page {number + 1} and was not given'
+        return CauseFinding(Cause.MEMORY, "lost", index, reason, evidence)
+    reason = f'"{value}" stands{beside or " on the page"}, and "{text}" was given'
+    return CauseFinding(Cause.GROUNDING, "misread", index, reason, evidence)
 
 
 def find_wrong_change(case: FailedEpisode) -> CauseFinding | None:

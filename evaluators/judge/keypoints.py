@@ -152,7 +152,30 @@ async def rate_by_model(
             if failed:
                 raise failed[0]
             try:
-                return await _rate_page(view, points, goal, session, prompt)
+                shown = "the screenshot attached" if view.image is not None else "its text below"
+                text = "" if view.image is not None else fence(f"page {view.number}", view.text)
+                messages = (
+                    Message("system", prompt.fill("system")),
+                    Message(
+                        "user",
+                        prompt.fill(
+                            "user",
+                            task=goal,
+                            points=format_points(points, with_kind=False),
+                            number=str(view.number),
+                            shown=shown,
+                            page=text,
+                        ).rstrip(),
+                        collect_images([view]),
+                    ),
+                )
+                reply = (await session.ask(messages))[0]
+                return await session.settle(messages, reply, read_rating, prompt)
+            except UnusableError as error:
+                session.notes.append(
+                    f"page {view.number} was left out, its score is unreadable: {error}"
+                )
+                return Rating(0, "")
             except ModelError as error:
                 failed.append(error)
                 raise
@@ -178,34 +201,6 @@ def read_rating(text: str) -> Rating:
         raise UnusableError("there is no line 'Score: 1 to 5' in the reply")
     reason = text[: found[-1].start()].partition("Reasoning")[2].strip(" *:\n")
     return Rating(int(found[-1][1]), " ".join(reason.split("\n\n")[0].split()))
-
-
-async def _rate_page(
-    view: EvidencePage, points: Sequence[KeyPoint], goal: str, session: JudgeSession, prompt: Prompt
-) -> Rating:
-    shown = "the screenshot attached" if view.image is not None else "its text below"
-    text = "" if view.image is not None else fence(f"page {view.number}", view.text)
-    messages = (
-        Message("system", prompt.fill("system")),
-        Message(
-            "user",
-            prompt.fill(
-                "user",
-                task=goal,
-                points=format_points(points, with_kind=False),
-                number=str(view.number),
-                shown=shown,
-                page=text,
-            ).rstrip(),
-            collect_images([view]),
-        ),
-    )
-    reply = (await session.ask(messages))[0]
-    try:
-        return await session.settle(messages, reply, read_rating, prompt)
-    except UnusableError as error:
-        session.notes.append(f"page {view.number} was left out, its score is unreadable: {error}")
-        return Rating(0, "")
 
 
 def _words(text: str) -> frozenset[str]:

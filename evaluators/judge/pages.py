@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import takewhile
 from pathlib import Path
+
+from rapidfuzz.distance import Prefix
 
 from webagent.action import Action, Answer, GiveUp, format_action, is_final
 from webagent.errors import check_package
@@ -127,7 +128,21 @@ def _look_the_same(first: EvidencePage, second: EvidencePage) -> bool:
         return False
     if first.image is None or second.image is None:
         return first.image is second.image
-    return first.image == second.image or _differ_by_a_caret(first.image, second.image)
+    if first.image == second.image:
+        return True
+    check_package("PIL", "comparing screenshots")
+    from PIL import Image, ImageChops
+
+    try:
+        pictures = [
+            Image.open(io.BytesIO(each)).convert("L") for each in (first.image, second.image)
+        ]
+    except (OSError, ValueError):
+        return False
+    if pictures[0].size != pictures[1].size:
+        return False
+    difference = ImageChops.difference(*pictures).resize((_GRID, _GRID), Image.Resampling.BOX)
+    return max(difference.tobytes()) <= _SAME_CELL  # no more than a caret
 
 
 def _words(page: Observation) -> tuple[tuple[object, ...], ...]:
@@ -140,21 +155,6 @@ def _words(page: Observation) -> tuple[tuple[object, ...], ...]:
         )
         for node in page.nodes
     )
-
-
-def _differ_by_a_caret(first: bytes, second: bytes) -> bool:
-    """Return whether no cell of two pictures differs by more than a caret; not of unread ones."""
-    check_package("PIL", "comparing screenshots")
-    from PIL import Image, ImageChops
-
-    try:
-        pictures = [Image.open(io.BytesIO(each)).convert("L") for each in (first, second)]
-    except (OSError, ValueError):
-        return False
-    if pictures[0].size != pictures[1].size:
-        return False
-    difference = ImageChops.difference(*pictures).resize((_GRID, _GRID), Image.Resampling.BOX)
-    return max(difference.tobytes()) <= _SAME_CELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,13 @@ class PageClaims:
         }
         return all(
             _is_sentence(line)
-            and not any(_are_alike(word, other) for word in _content_words(line) for other in named)
+            # Alike: one word but for an ending of the longer one's or two letters.
+            and not any(
+                word == other
+                or Prefix.similarity(word, other) >= max(_STEM, min(len(word), len(other)) - 2)
+                for word in _content_words(line)
+                for other in named
+            )
             for line in lines
         )
 
@@ -340,14 +346,6 @@ def _content_words(text: str) -> frozenset[str]:
         for part in (word if _UNSPACED.search(word) else (word,))
     ]
     return frozenset(words).difference(_lexicon()["common"])
-
-
-def _are_alike(first: str, second: str) -> bool:
-    """Return whether two words are one but for an ending of the longer one's or two letters."""
-    shorter = min(len(first), len(second))
-    pairs = zip(first, second, strict=False)
-    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
-    return first == second or shared >= max(_STEM, shorter - 2)
 
 
 @cache

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from calendar import month_abbr, month_name
-from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 
 from evaluators.rules.checks import quantities, rule
@@ -80,22 +80,22 @@ def same_date(found: Json, expected: Json) -> bool:
 
 def _dates(text: str) -> list[frozenset[date]]:
     """Return the dates of a text, each with every day that it may mean: 3/4/2026 is two."""
-    return [days for found in _DATES.finditer(text) if (days := frozenset(_days(found)))]
-
-
-def _days(found: re.Match[str]) -> Iterator[date]:
-    part = found.groupdict()
-    year = int(part["year"] or part["year2"] or part["year3"] or part["year4"])
-    pairs = [(part["month"], part["day"])]
-    if part["one"]:
-        pairs = [(part["one"], part["two"]), (part["two"], part["one"])]
-    elif name := part["name3"] or part["name4"]:
-        pairs = [(str(_MONTHS[name]), part["day3"] or part["day4"])]
-    for month, day in pairs:
-        try:
-            yield date(year, int(month), int(day))
-        except ValueError:  # no such day
-            continue
+    dates = []
+    for found in _DATES.finditer(text):
+        part = found.groupdict()
+        year = int(part["year"] or part["year2"] or part["year3"] or part["year4"])
+        pairs = [(part["month"], part["day"])]
+        if part["one"]:
+            pairs = [(part["one"], part["two"]), (part["two"], part["one"])]
+        elif name := part["name3"] or part["name4"]:
+            pairs = [(str(_MONTHS[name]), part["day3"] or part["day4"])]
+        days = set()
+        for month, day in pairs:
+            with suppress(ValueError):  # no such day
+                days.add(date(year, int(month), int(day)))
+        if days:
+            dates.append(frozenset(days))
+    return dates
 
 
 def _plain(value: Json) -> str:

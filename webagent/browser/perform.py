@@ -424,32 +424,28 @@ async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
             cut = f"element {mark} takes {ready['most']} characters of the {len(text)} typed"
             tabs.active.notes.append(cut)
     if "scale" in ready:
-        return await _turn_to(tabs, mark, ready["scale"])
+        scale = ready["scale"]
+        wanted, least, most = scale["wanted"], scale["least"], scale["most"]
+        assert wanted is not None
+        if (least is not None and wanted < least) or (most is not None and wanted > most):
+            return f"element {mark} goes from {least:g} to {most:g} and does not take {wanted:g}"
+        now = scale["now"]
+        for _ in range(_MOST_TURNS):
+            assert now is not None
+            if now == wanted:
+                return ""
+            keys = ("ArrowRight", "ArrowLeft") if wanted > now else ("ArrowLeft", "ArrowRight")
+            await pointer.press(tabs.active, keys[:1])
+            there = await tabs.active.ask_about(mark, "scaleAt")
+            if "error" in there:
+                return _error_in(there)
+            if abs(there["now"] - wanted) >= abs(now - wanted):  # past it, or the keys do nothing
+                if there["now"] != now:
+                    await pointer.press(tabs.active, keys[1:])
+                break
+            now = there["now"]
+        return f"the arrow keys bring element {mark} to {now:g}, not to {wanted:g}; try to drag it"
     return _error_in(ready)
-
-
-async def _turn_to(tabs: Tabs, mark: int, scale: dict[str, float | None]) -> str:
-    """Turn a slider that the page builds by the arrow keys until it has come to the value."""
-    wanted, least, most = scale["wanted"], scale["least"], scale["most"]
-    assert wanted is not None
-    if (least is not None and wanted < least) or (most is not None and wanted > most):
-        return f"element {mark} goes from {least:g} to {most:g} and does not take {wanted:g}"
-    now = scale["now"]
-    for _ in range(_MOST_TURNS):
-        assert now is not None
-        if now == wanted:
-            return ""
-        keys = ("ArrowRight", "ArrowLeft") if wanted > now else ("ArrowLeft", "ArrowRight")
-        await pointer.press(tabs.active, keys[:1])
-        there = await tabs.active.ask_about(mark, "scaleAt")
-        if "error" in there:
-            return _error_in(there)
-        if abs(there["now"] - wanted) >= abs(now - wanted):  # past it, or the keys do nothing
-            if there["now"] != now:
-                await pointer.press(tabs.active, keys[1:])
-            break
-        now = there["now"]
-    return f"the arrow keys bring element {mark} to {now:g}, not to {wanted:g}; try to drag it"
 
 
 async def _suggest_labels(tabs: Tabs, mark: int, label: str) -> str:

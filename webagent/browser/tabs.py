@@ -553,7 +553,16 @@ class Tabs:
                     where = f" at {opener.popup_url[:200]}" if opener.popup_url else ""
                     return f"the page opened a window{where} that did not come up"
             if adopted == _MOST_POPUPS:
-                return await self._stop_popups(opener)
+                with suppress(WorldError, TimeoutError):
+                    async with asyncio.timeout(_POPUP_SECONDS):
+                        await opener.evaluate("void (window.open = () => null)")
+                pages, self._arrivals = self._arrivals, []
+                opener.popups_announced = 0
+                with suppress(PlaywrightError, TimeoutError):
+                    async with asyncio.timeout(_POPUP_SECONDS):
+                        await asyncio.gather(*(page.close() for page in pages))
+                which = f"the page opened more than {_MOST_POPUPS} windows at once"
+                return f"{which}; the others were closed"
             opener.popups_announced = max(0, opener.popups_announced - 1)
             page = self._arrivals.pop(0)
             if page.url == "" and self._offers:
@@ -569,18 +578,6 @@ class Tabs:
                         await self.active.stop_loading()
                     await self._start_clock()
         return ""
-
-    async def _stop_popups(self, opener: Tab) -> str:
-        """Close what came too many, and have the page open nothing by itself any more."""
-        with suppress(WorldError, TimeoutError):
-            async with asyncio.timeout(_POPUP_SECONDS):
-                await opener.evaluate("void (window.open = () => null)")
-        pages, self._arrivals = self._arrivals, []
-        opener.popups_announced = 0
-        with suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(_POPUP_SECONDS):
-                await asyncio.gather(*(page.close() for page in pages))
-        return f"the page opened more than {_MOST_POPUPS} windows at once; the others were closed"
 
     async def _drop_closed(self) -> None:
         front = self.active

@@ -18,7 +18,7 @@ from webagent.browser.page.connection import ISOLATED_WORLD, describe_dialog, wo
 from webagent.browser.page.tab import Tab
 from webagent.browser.world import BrowserWorld, observe_dialog
 from webagent.errors import WorldError
-from webagent.observation import PageView, read_view
+from webagent.observation import read_view
 from webagent.records import Observation
 from webagent.timing import Background
 
@@ -316,7 +316,23 @@ class SessionWatch:
         self._come_to_front(tab)
         page, seen, is_fresh = details.get("page"), self.seen, not self._is_stale
         if isinstance(page, str):
-            seen, is_fresh = self._as_observation(read_view(page)), True
+            # What a document has shown of itself since the last observation.
+            view, known = read_view(page), self.seen
+            is_same, front = view.url == known.url, known.active_tab
+            titles = (view.title if i == front else title for i, title in enumerate(known.tabs))
+            seen = replace(
+                known,
+                url=view.url,
+                title=view.title,
+                nodes=view.nodes,
+                tabs=tuple(titles),
+                focus=view.focus,
+                scroll=view.scroll,
+                outcome="" if self._is_stale else known.outcome,
+                screenshot=known.screenshot if is_same else "",
+                captured=known.captured if is_same else "",
+            )
+            is_fresh = True
         facts = {name: value for name, value in details.items() if name != "page"}
         mark = int(details.get("mark", 0))
         if what == "files":
@@ -326,24 +342,6 @@ class SessionWatch:
             self._report(UserEvent(what, seen, is_fresh, mark, facts, rested))
         self._note_event(seen if what in _BEGINNINGS else None)
         self._in_page_at = self._event_at
-
-    def _as_observation(self, view: PageView) -> Observation:
-        """Return the last observation with what a document has shown of itself since then."""
-        known = self.seen
-        is_same, front = view.url == known.url, known.active_tab
-        titles = (view.title if i == front else title for i, title in enumerate(known.tabs))
-        return replace(
-            known,
-            url=view.url,
-            title=view.title,
-            nodes=view.nodes,
-            tabs=tuple(titles),
-            focus=view.focus,
-            scroll=view.scroll,
-            outcome="" if self._is_stale else known.outcome,
-            screenshot=known.screenshot if is_same else "",
-            captured=known.captured if is_same else "",
-        )
 
     def _come_to_front(self, tab: Tab) -> None:
         if tab is self._tabs.active or tab not in self._tabs.all:

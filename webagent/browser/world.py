@@ -299,7 +299,22 @@ class BrowserWorld:
         while True:
             front = tabs.active
             try:
-                return await self._past_captcha(task, tabs, await self._observe(task, tabs, notes))
+                seen = await self._observe(task, tabs, notes)
+                captcha = await tabs.captcha()
+                was_asked_about = captcha and not captcha.blocks and seen.url in self._asked_about
+                if captcha and not was_asked_about and self._handover is not None:
+                    self._asked_about.add(seen.url)
+                    await tabs.lend_to_person(self._handover.hand_over(captcha.describe()))
+                    seen = await self._observe(task, tabs, await tabs.settle(task.settle_ms))
+                    captcha = await tabs.captcha()
+                if captcha is None:
+                    return seen
+                if captcha.blocks:
+                    self._seen = seen
+                    raise captcha.error(seen.url)
+                return replace(
+                    seen, outcome="; ".join(filter(None, (seen.outcome, captcha.describe())))
+                )
             except WorldError as error:
                 is_lost = isinstance(error, CaptchaError | ServerError)
                 if is_lost or not await has_closed(front.page):
@@ -362,23 +377,6 @@ class BrowserWorld:
 
         (view, is_over, captured), screenshot = await asyncio.gather(read(), photograph())
         return view, is_over, captured, screenshot
-
-    async def _past_captcha(self, task: Task, tabs: Tabs, seen: Observation) -> Observation:
-        """Return the page once a person has passed its captcha, where there is a person; else the
-        page with the captcha named. Raises `CaptchaError` when there is nothing besides."""
-        captcha = await tabs.captcha()
-        was_asked_about = captcha and not captcha.blocks and seen.url in self._asked_about
-        if captcha and not was_asked_about and self._handover is not None:
-            self._asked_about.add(seen.url)
-            await tabs.lend_to_person(self._handover.hand_over(captcha.describe()))
-            seen = await self._observe(task, tabs, await tabs.settle(task.settle_ms))
-            captcha = await tabs.captcha()
-        if captcha is None:
-            return seen
-        if captcha.blocks:
-            self._seen = seen
-            raise captcha.error(seen.url)
-        return replace(seen, outcome="; ".join(filter(None, (seen.outcome, captcha.describe()))))
 
 
 def find_rebuilt(mark: int, before: Observation, now: Observation) -> Node | None:

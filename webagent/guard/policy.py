@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import unquote
 
 from webagent.action import ACTIONS
@@ -242,9 +242,6 @@ def _served_at(policy: GuardPolicy, name: str, address: ParsedUrl) -> GuardPolic
     )
 
 
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
 _TABLES: dict[str, type[Any]] = {
     "sites": SiteRule,
     "actions": ActionRule,
@@ -271,8 +268,20 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
 
     try:
         policy = TypeAdapter(GuardPolicy).validate_python(table)
-    except ValidationError as error:
-        raise _explain(error.errors(), source) from error
+    except ValidationError as invalid:
+        errors = invalid.errors()
+        # A misspelt key goes before what is missing because of it.
+        misspelt = (each for each in errors if each["type"] == "unexpected_keyword_argument")
+        error = next(misspelt, errors[0])
+        *places, key = [str(part) for part in error["loc"]] or [""]
+        where = f"{source} [{'.'.join(places)}]" if places else source
+        if error["type"] == "unexpected_keyword_argument":
+            shape = _TABLES[places[0]] if places else GuardPolicy
+            names = [field.name for field in fields(shape)]
+            raise unknown_name(f"key in {where}", key, names) from invalid
+        message = error["msg"].removeprefix("Value error, ")
+        where = f"{where}: {key}" if key else where
+        raise SetupError(f"{where}: {message}") from invalid
     schemas = {f"actions.{n}.when": rule.when for n, rule in enumerate(policy.actions)}
     for n, each in enumerate(policy.contracts):
         parts = {"when": each.when, "before": each.before, "after": each.after}
@@ -301,16 +310,3 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
             for name, secret in policy.secrets.items()
         },
     )
-
-
-def _explain(errors: "list[ErrorDetails]", source: str) -> SetupError:
-    """Return the first mistake; a misspelt key goes before what is missing because of it."""
-    misspelt = (each for each in errors if each["type"] == "unexpected_keyword_argument")
-    error = next(misspelt, errors[0])
-    *table, key = [str(part) for part in error["loc"]] or [""]
-    where = f"{source} [{'.'.join(table)}]" if table else source
-    if error["type"] == "unexpected_keyword_argument":
-        shape = _TABLES[table[0]] if table else GuardPolicy
-        return unknown_name(f"key in {where}", key, [field.name for field in fields(shape)])
-    message = error["msg"].removeprefix("Value error, ")
-    return SetupError(f"{where}: {key}: {message}" if key else f"{where}: {message}")

@@ -60,18 +60,33 @@ class EncodedValues:
         self._runs: dict[str, tuple[bool, bool]] = {}
         """Of forms in base64, whether a character before and after carries bits of the value."""
         for name, value in values.items():
-            codings = {value.encode(), value.encode("utf-16-le")[:-1]}
+            raw, codings = value.encode(), {value.encode(), value.encode("utf-16-le")[:-1]}
+            pairs = [f"{code:02x}" for code in raw]
             # A value that looks escaped itself is undone together with the escapes around it.
             plain = {value, value.replace(" ", "+"), value[::-1], _undo_escapes(value)}
-            plain |= {raw.hex() for raw in codings} | set(_in_codes(value))
+            plain |= {coding.hex() for coding in codings}
+            plain |= {"=" + "=".join(pairs), quopri.encodestring(raw).decode()}
+            plain.add("".join(f"\\{ord(each):x} " for each in value).strip())  # in CSS
+            if len(value) >= _LISTED:
+                plain |= {between.join(pairs) for between in _HEX_BETWEEN}
+                plain |= {between.join(str(ord(s)) for s in value) for between in _DECIMAL_BETWEEN}
             self._alike |= {_fold(form): name for form in plain if len(form) >= SHORTEST}
             for raw in codings:
-                plain_32 = {run for run in _in_base32(raw) if len(run) >= _SEARCHED_ALIKE}
-                self._alike |= {run.lower(): name for run in plain_32}
-                for run, edges in _in_base64(raw):
-                    form = _fold(run) if len(run) >= _SEARCHED_ALIKE else run
-                    (self._alike if len(run) >= _SEARCHED_ALIKE else self._exact)[form] = name
-                    self._runs[form] = edges
+                for offset in range(5):
+                    coded = base64.b32encode(bytes(offset) + raw + bytes(4)).decode()
+                    run = coded[-(-8 * offset // 5) : 8 * (offset + len(raw)) // 5].lower()
+                    if len(run) >= _SEARCHED_ALIKE:
+                        self._alike[run] = name
+                for offset in range(3):
+                    coded = base64.b64encode(bytes(offset) + raw + bytes(2)).decode()
+                    bits = 8 * (offset + len(raw))
+                    run = coded[-(-8 * offset // 6) : bits // 6]
+                    is_long = len(run) >= _SEARCHED_ALIKE
+                    spellings = {run, run.replace("+", "-").replace("/", "_")}
+                    for form in spellings if len(run) >= SHORTEST else ():
+                        form = _fold(form) if is_long else form
+                        (self._alike if is_long else self._exact)[form] = name
+                        self._runs[form] = offset > 0, bits % 6 > 0
 
     def names_in(self, text: str) -> set[str]:
         """Return names of the values that a text carries, but for one within another."""
@@ -121,7 +136,14 @@ class EncodedValues:
                 break
             text = "".join([*decoded, text[at:]])
             starts, ends = [*new_starts, *starts[at:]], [*new_ends, *ends[at:]]
-        return list(_apart(found))
+        apart: list[SecretSpan] = []
+        for span in sorted(found, key=lambda each: (each.start, -each.end)):
+            if apart and span.start < apart[-1].end:
+                held = apart.pop()
+                longer = max(held, span, key=lambda each: each.end - each.start)
+                span = SecretSpan(held.start, max(held.end, span.end), longer.name)
+            apart.append(span)
+        return apart
 
     def _places_in(self, text: str) -> Iterator[tuple[int, int, str]]:
         folded = _fold(text)
@@ -141,64 +163,16 @@ class EncodedValues:
                     first = within.find(form, first + 1)
 
 
-def _in_base64(raw: bytes) -> Iterator[tuple[str, tuple[bool, bool]]]:
-    """Yield what base64 makes of the bytes alone at each offset of three, and whether a character
-    before and one after it carry bits of them, too."""
-    for offset in range(3):
-        coded = base64.b64encode(bytes(offset) + raw + bytes(2)).decode()
-        bits = 8 * (offset + len(raw))
-        run, edges = coded[-(-8 * offset // 6) : bits // 6], (offset > 0, bits % 6 > 0)
-        if len(run) >= SHORTEST:
-            yield run, edges
-            yield run.replace("+", "-").replace("/", "_"), edges
-
-
-def _in_base32(raw: bytes) -> Iterator[str]:
-    """Yield what base32 makes of the bytes alone at each offset of five."""
-    for offset in range(5):
-        coded = base64.b32encode(bytes(offset) + raw + bytes(4)).decode()
-        yield coded[-(-8 * offset // 5) : 8 * (offset + len(raw)) // 5]
-
-
-def _in_codes(value: str) -> Iterator[str]:
-    """Yield a value as the codes of its characters, in hex and decimal, and quoted-printable."""
-    raw = value.encode()
-    pairs = [f"{code:02x}" for code in raw]
-    if len(value) >= _LISTED:
-        yield from (between.join(pairs) for between in _HEX_BETWEEN)
-        yield from (between.join(str(ord(each)) for each in value) for between in _DECIMAL_BETWEEN)
-    yield "=" + "=".join(pairs)
-    yield quopri.encodestring(raw).decode()
-    yield "".join(f"\\{ord(each):x} " for each in value).strip()  # in CSS
-
-
-def _apart(spans: list[SecretSpan]) -> Iterator[SecretSpan]:
-    """Join spans that overlap; the longer one gives its name."""
-    held: SecretSpan | None = None
-    for span in sorted(spans, key=lambda each: (each.start, -each.end)):
-        if held is not None and span.start < held.end:
-            longer = max(held, span, key=lambda each: each.end - each.start)
-            held = SecretSpan(held.start, max(held.end, span.end), longer.name)
-            continue
-        if held is not None:
-            yield held
-        held = span
-    if held is not None:
-        yield held
-
-
 def _fold(text: str) -> str:
     """Return a text in lower case and usual width, as long as before."""
     if not text.isascii():
-        text = _LOOK_ALIKE.sub(_plain_of, text)
+        text = _LOOK_ALIKE.sub(
+            lambda sign: chr(ord(sign[0]) - (0xFEE0 if sign[0] < "\U000e0000" else 0xE0000)), text
+        )
     folded = text.lower()
     if len(folded) == len(text):
         return folded
     return "".join(low if len(low := each.lower()) == 1 else each for each in text)
-
-
-def _plain_of(sign: re.Match[str]) -> str:
-    return chr(ord(sign[0]) - (0xFEE0 if sign[0] < "\U000e0000" else 0xE0000))
 
 
 def _undo_escapes(text: str) -> str:

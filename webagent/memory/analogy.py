@@ -1,7 +1,7 @@
 """Analogy: the next action from the recalled cases, with its reasons and its confidence."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -278,14 +278,41 @@ def _candidates(
         candidate.reasons[descriptor] = support[descriptor]
     for candidate in found.values():
         candidate.features = _features(candidate.reasons)
-    _note_agreement(found.values(), holders)
     held_by = [
         frozenset(translate(case.descriptors(name), case.goal, scene.goal))
         for case in siblings
         if case.op == op and case.weight > 0
     ]
-    _note_evidence(found.values(), len({case.episode for _, case in group}), held_by)
+    episodes = min(len({case.episode for _, case in group}), MOST_EPISODES)
+    for candidate in found.values():
+        _note_support(candidate, holders, episodes, held_by)
     return list(found.values())
+
+
+def _note_support(
+    candidate: ArgumentCandidate,
+    holders: Sequence[tuple[float, float, frozenset[Any]]],
+    episodes: int,
+    held_by: Sequence[frozenset[Any]],
+) -> None:
+    """Count the share of the cases, flattened and as it is, that would choose the candidate; say
+    how likely, in nats, its best descriptor is what was meant, and in what share of other steps one
+    of its descriptors holds: `held_by` are those of steps of like goals."""
+    agreed = nearest = 0.0
+    for share, sharp, held in holders:
+        if not held.isdisjoint(candidate.reasons):
+            agreed, nearest = agreed + share, nearest + sharp
+    evidence = max(
+        prior(family(descriptor)) - CONTRADICTED * episodes * (1 - min(1.0, share))
+        for descriptor, share in candidate.reasons.items()
+    )
+    widest = max(sum(d in held for held in held_by) for d in candidate.reasons)
+    candidate.features |= {
+        "agreed": agreed,
+        "nearest": nearest,
+        "evidence": evidence,
+        "wide": widest / len(held_by) if held_by else 0.0,
+    }
 
 
 @lru_cache(262144)
@@ -293,34 +320,6 @@ def _rank(descriptor: tuple[Any, ...]) -> tuple[float, str]:
     """The place of a descriptor among those of equal support: the likelier meant first, and the
     same in every process."""
     return -prior(family(descriptor)), repr(descriptor)
-
-
-def _note_agreement(
-    candidates: Iterable[ArgumentCandidate], holders: Sequence[tuple[float, float, frozenset[Any]]]
-) -> None:
-    """Count the share of the cases, flattened and as it is, that would choose each candidate."""
-    for candidate in candidates:
-        agreed = nearest = 0.0
-        for share, sharp, held in holders:
-            if not held.isdisjoint(candidate.reasons):
-                agreed, nearest = agreed + share, nearest + sharp
-        candidate.features |= {"agreed": agreed, "nearest": nearest}
-
-
-def _note_evidence(
-    candidates: Iterable[ArgumentCandidate], episodes: int, held_by: Sequence[frozenset[Any]]
-) -> None:
-    """Say how likely, in nats, the best descriptor of each candidate is what was meant, and in what
-    share of other steps one of its descriptors holds: `held_by` are those of steps of like
-    goals."""
-    count = min(episodes, MOST_EPISODES)
-    for candidate in candidates:
-        candidate.features["evidence"] = max(
-            prior(family(descriptor)) - CONTRADICTED * count * (1 - min(1.0, share))
-            for descriptor, share in candidate.reasons.items()
-        )
-        widest = max(sum(d in held for held in held_by) for d in candidate.reasons)
-        candidate.features["wide"] = widest / len(held_by) if held_by else 0.0
 
 
 def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:

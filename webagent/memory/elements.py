@@ -287,12 +287,6 @@ def _part(scene: Scene, role: str, reference: Reference, place: int) -> int | No
     return _pick(scene.page, _holding(scene.page, role, text), place) if text else None
 
 
-def _stated(scene: Scene, role: str, state: str, place: int) -> int | None:
-    page = scene.page
-    lines = [i for i in page.by_role.get(role, ()) if state in page.nodes[i].states]
-    return _pick(page, lines, place)
-
-
 def _finder_beside(way: str) -> Callable[..., int | None]:
     def find(scene: Scene, at: Reference, hit: int, role: str, name: str, place: int) -> int | None:
         return _beside(scene, way, at, hit, (role, name), place)
@@ -307,7 +301,11 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place
     ),
-    "state": _stated,
+    "state": lambda scene, role, state, place: _pick(
+        scene.page,
+        [i for i in scene.page.by_role.get(role, ()) if state in scene.page.nodes[i].states],
+        place,
+    ),
     "after": _finder_beside("after"),
     "before": _finder_beside("before"),
     "row": _finder_beside("row"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from webagent.action import format_action
 from webagent.memory.analogy import Proposal
-from webagent.memory.scene import Reference, Scene
+from webagent.memory.scene import Scene
 
 _MOST_REASONS = 3
 _MOST_CASES = 3
@@ -67,20 +67,17 @@ _WORDS = {
 def _parts(parts: Sequence[Any], scene: Scene) -> Iterator[str]:
     for part in parts:
         if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$@/":
-            yield _referred(part, scene)
+            value = repr(part[1] if part[0] == "=" else scene.value(part))
+            match part[0]:
+                case "$":
+                    yield f"value {part[1] + 1} of the goal, {value}"
+                case "/" | "//":
+                    yield f"the number {value} in a value of the goal"
+                case "@":
+                    yield f"what the goal says there, {value}"
+                case _:
+                    yield value
         elif isinstance(part, tuple):
             yield f"({', '.join(_parts(part, scene))})"
         elif part not in ("", 0):
             yield str(part)
-
-
-def _referred(reference: Reference, scene: Scene) -> str:
-    value = repr(reference[1] if reference[0] == "=" else scene.value(reference))
-    match reference[0]:
-        case "$":
-            return f"value {reference[1] + 1} of the goal, {value}"
-        case "/" | "//":
-            return f"the number {value} in a value of the goal"
-        case "@":
-            return f"what the goal says there, {value}"
-    return value

@@ -125,7 +125,16 @@ def _weigh_word(word: str) -> dict[str, float]:
 @lru_cache(4096)
 def read_goal(text: str) -> Goal:
     """Return the goal with its slots found."""
-    found = _find_values(text)
+    found, at = [], 0
+    while match := _SLOT.search(text, at):
+        at = match.end()
+        if match["first"]:
+            word = re.split(r"[\s'’-]", match["first"])[0].lower()
+            if word in FUNCTION_WORDS:  # no name begins with one, but one may follow
+                at = match.start() + len(word)
+                continue
+        if match.group().strip():
+            found.append(match)
     template: list[str] = []
     compared: list[str] = []
     places: list[tuple[int, str, str]] = []
@@ -178,22 +187,6 @@ def with_names(goal: Goal, names: tuple[tuple[int, str], ...]) -> Goal:
     for i, text in names:
         slots[i] = replace(slots[i], text=text)
     return replace(goal, slots=tuple(slots))
-
-
-def _find_values(text: str) -> list[re.Match[str]]:
-    """Return the values in a text. A sentence that begins with a function word does not begin with
-    a name, but one may follow."""
-    found, at = [], 0
-    while match := _SLOT.search(text, at):
-        at = match.end()
-        if match["first"]:
-            word = re.split(r"[\s'’-]", match["first"])[0].lower()
-            if word in FUNCTION_WORDS:
-                at = match.start() + len(word)
-                continue
-        if match.group().strip():
-            found.append(match)
-    return found
 
 
 @lru_cache(65536)

@@ -1,7 +1,7 @@
 """Texts by description: the ways in which a demonstrated text follows from goal, pages and past."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from webagent.memory import operators
@@ -28,7 +28,15 @@ _WORD = re.compile(r"[\w£$€@.,:/'-]*\w")
 def describe_text(scene: Scene, text: str) -> frozenset[Descriptor]:
     """Return every descriptor that gives the text in this scene."""
     wanted = clean(text)
-    possible = [*_possible(scene, wanted), *_additions(scene, text)]
+    possible = list(_possible(scene, wanted))
+    field = scene.page.observation.node(scene.field)
+    held = field.value.rstrip() if field else ""
+    if held and text.startswith(held):
+        # A value of the goal behind what the field holds, with what stands around it.
+        for i, slot in enumerate(scene.goal.slots):
+            before, added, after = text[len(held) :].partition(slot.text)
+            if added:
+                possible.append(("append", before, (SLOT, i), after))
     found = {d for d in possible if find_text(scene, d) in (wanted, text)}
     return frozenset({*found, ("is", ("=", text))})
 
@@ -132,17 +140,6 @@ def _composed(scene: Scene, wanted: str) -> Iterator[Descriptor]:
         yield "compose", tuple(parts)
 
 
-def _additions(scene: Scene, text: str) -> Iterator[Descriptor]:
-    """A value of the goal behind what the field holds, with what stands around it."""
-    field = scene.page.observation.node(scene.field)
-    held = field.value.rstrip() if field else ""
-    if held and text.startswith(held):
-        for i, slot in enumerate(scene.goal.slots):
-            before, found, after = text[len(held) :].partition(slot.text)
-            if found:
-                yield "append", before, (SLOT, i), after
-
-
 def _appended(scene: Scene, before: str, reference: Reference, after: str) -> str | None:
     field, value = scene.page.observation.node(scene.field), scene.value(reference)
     held = field.value.rstrip() if field else ""
@@ -173,7 +170,11 @@ def _on_page(scene: Scene, wanted: str) -> Iterator[Descriptor]:
         ways: list[Descriptor] = [
             ("labelled", place) for place in ([found.index(unit)] if unit in found else [])
         ]
-        ways += [("line", *place) for place in _by_order(page, unit)]
+        kind = page.nodes[unit.line].role, page.nodes[unit.line].kind
+        same = [i for i, node in enumerate(page.nodes) if (node.role, node.kind) == kind]
+        if not unit.cell and len(same) <= MOST_LINES:
+            place = same.index(unit.line)
+            ways += [("line", *kind, place), ("line", *kind, place - len(same))]
         for reference, text, reach in anchors:
             for number, hit in enumerate(page.find(text)):
                 anchor = page.units[hit]
@@ -202,16 +203,6 @@ def labelled_cells(scene: Scene) -> list[Unit]:
 def _labelled(scene: Scene, place: int, form: Form) -> str | None:
     found = labelled_cells(scene)
     return extract_form(found[place].text, form) if place < len(found) else None
-
-
-def _by_order(page: Page, unit: Unit) -> list[tuple[str, str, int]]:
-    """The unit's line by its place among those of its kind, from the first and from the last."""
-    node = page.nodes[unit.line]
-    same = [i for i, n in enumerate(page.nodes) if (n.role, n.kind) == (node.role, node.kind)]
-    if unit.cell or len(same) > MOST_LINES:
-        return []
-    place = same.index(unit.line)
-    return [(node.role, node.kind, place), (node.role, node.kind, place - len(same))]
 
 
 def _beside(
@@ -247,11 +238,6 @@ def _back(scene: Scene, signature: str) -> Scene | None:
     return None
 
 
-def _earlier(scene: Scene, signature: str, inner: Descriptor) -> str | None:
-    before = _back(scene, signature)
-    return find_text(before, inner) if before is not None else None
-
-
 def _by_field_label(scene: Scene) -> str | None:
     """The value of the goal beside which a word of the field's label stands."""
     field = scene.page.observation.node(scene.field)
@@ -263,24 +249,22 @@ def _by_field_label(scene: Scene) -> str | None:
     return None
 
 
-def _is(scene: Scene, reference: Reference, form: Form = ("all",)) -> str | None:
-    text = scene.value(reference)
-    return extract_form(text, form) if text else text
-
-
-def _put_together(scene: Scene, parts: Sequence[Reference]) -> str | None:
-    values = [scene.value(part) for part in parts]
-    return None if None in values else clean("".join(v or "" for v in values))
-
-
 _FINDERS: dict[str, Callable[..., str | None]] = {
-    "is": _is,
+    "is": lambda scene, reference, form=("all",): (
+        extract_form(text, form) if (text := scene.value(reference)) else text
+    ),
     "append": _appended,
-    "compose": _put_together,
+    "compose": lambda scene, parts: (
+        None
+        if None in (values := [scene.value(part) for part in parts])
+        else clean("".join(value or "" for value in values))
+    ),
     "labelled": _labelled,
     "beside": _beside,
     "line": lambda scene, *place: _line(scene.page, *place),
-    "earlier": _earlier,
+    "earlier": lambda scene, signature, inner: (
+        find_text(before, inner) if (before := _back(scene, signature)) is not None else None
+    ),
     "field label": _by_field_label,
 }
 """How each family of descriptors finds its text."""

@@ -148,7 +148,17 @@ class Reader:
         """The values among these words: those given, those of the example that fits best, and
         what is known."""
         found = list(spans)
-        aligned = self._aligned(tokens)
+        words = {each.word for each in tokens if not each.kind}
+        # Where the likest of the remembered goals have theirs.
+        likest = sorted(
+            self._examples.values(),
+            key=lambda each: -_weigh(each.words & words) / (_weigh(each.words | words) + 1e-9),
+        )
+        best, aligned = LEAST_ALIGNED, list[Span]()
+        for example in likest[:MOST_ALIGNED]:
+            score, places = _align(example.items, tokens, self.texts, self.constants)
+            if score > best:
+                best, aligned = score, places
         for span in [*aligned, *self._known(tokens, self.texts)]:
             if all(span[1] <= a or b <= span[0] for a, b in found):
                 found.append(span)
@@ -172,20 +182,6 @@ class Reader:
                     break
             at += 1
         return found
-
-    def _aligned(self, tokens: Sequence[_Token]) -> list[Span]:
-        """The values that stand where the likest of the remembered goals have theirs."""
-        words = {each.word for each in tokens if not each.kind}
-        likest = sorted(
-            self._examples.values(),
-            key=lambda each: -_weigh(each.words & words) / (_weigh(each.words | words) + 1e-9),
-        )
-        best: tuple[float, list[Span]] = (LEAST_ALIGNED, [])
-        for example in likest[:MOST_ALIGNED]:
-            score, spans = _align(example.items, tokens, self.texts, self.constants)
-            if score > best[0]:
-                best = score, spans
-        return best[1]
 
 
 def texts_of(page: Page) -> Mapping[str, set[int]]:

@@ -255,7 +255,8 @@ def _number(name: str, numbers: Sequence[int]) -> _Blank | None:
     if not numbers:
         return None
     choices = tuple(map(str, numbers)) if len(numbers) <= _MAX_CHOICES else ()
-    return _Blank(f"{name}: /{_match_numbers(tuple(numbers))}/", len(str(max(numbers))), choices)
+    pattern = _match_tails(frozenset(map(str, numbers)))
+    return _Blank(f"{name}: /{pattern}/", len(str(max(numbers))), choices)
 
 
 def _write_string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
@@ -291,12 +292,7 @@ def _write_bounded(
     ]
 
 
-@lru_cache(maxsize=64)
-def _match_numbers(numbers: tuple[int, ...]) -> str:
-    """Return a short regular expression of exactly these numbers, none of them below zero."""
-    return _match_tails(frozenset(str(number) for number in numbers))
-
-
+@lru_cache(maxsize=512)
 def _match_tails(tails: frozenset[str]) -> str:
     """Return a regular expression of these digits, grouped by what may follow a digit."""
     after: dict[str, set[str]] = {}

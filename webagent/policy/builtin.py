@@ -82,22 +82,26 @@ class BuiltinPolicy:
 
     async def _choose(self, trajectory: Trajectory, observation: Observation) -> Decision:
         started = time.monotonic()
-        rng = episode_rng(trajectory) if self._explores(trajectory.task.name) else None
-        strays = (
-            rng is not None
-            and self.exploration is not None
-            and rng.random() < self.exploration.random_share
+        memory, exploration, task = self.memory, self.exploration, trajectory.task.name
+        # Where memory holds examples and no try has failed since the latest success, doing as they
+        # did is both the likeliest to succeed and what is judged later.
+        explores = exploration is not None and (
+            memory is None
+            or not exploration.where_failed
+            or bool(memory.failed[task])
+            or not memory.has_examples(task)
         )
-        memory = self.memory
-        if rng is not None and memory is not None and not memory.has_examples(trajectory.task.name):
+        rng = episode_rng(trajectory) if explores else None
+        strays = exploration and rng is not None and rng.random() < exploration.random_share
+        if rng is not None and memory is not None and not memory.has_examples(task):
             tried = try_untaught(memory, trajectory, observation, rng, SHARPENED)
             if tried is not None:
                 return tried
         remembered, is_trusted = self._recollected(trajectory, observation, rng)
         if remembered is not None and is_trusted:
             return remembered
-        if strays and self.exploration is not None and rng is not None:
-            action = random_action(observation, rng, self.exploration.match_share)
+        if strays and exploration is not None and rng is not None:
+            action = random_action(observation, rng, exploration.match_share)
             if action is not None:
                 return Decision(action, source="explore", weights=self.weights)
         prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
@@ -111,14 +115,6 @@ class BuiltinPolicy:
             if confidence_of(remembered) >= familiar * math.exp(OVERCONFIDENCE * written.log_prob):
                 return remembered
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
-
-    def _explores(self, task: str) -> bool:
-        """Whether this task is explored: where memory holds examples and no try has failed since
-        the latest success, doing as they did is both the likeliest to succeed and what is judged
-        later."""
-        if self.exploration is None or self.memory is None or not self.exploration.where_failed:
-            return self.exploration is not None
-        return bool(self.memory.failed[task]) or not self.memory.has_examples(task)
 
     def _recollected(
         self, trajectory: Trajectory, observation: Observation, rng: np.random.Generator | None

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 
 from webagent.action import ACTIONS, Action, format_action, parse_action
@@ -149,7 +149,10 @@ def _is_inside(inner: Mention, outer: Mention) -> bool:
 
 def _find_calls(text: str) -> Iterator[Mention]:
     """Yield the calls of known actions, none of them inside another's arguments."""
-    position, pattern = 0, _match_calls(tuple(ACTIONS))
+    known = "|".join(sorted(ACTIONS, key=len, reverse=True))
+    mark = r"\[(?P<mark>\d+)\](?!\s*\[)"
+    pattern = re.compile(rf"(?<![\w.])(?P<name>{known}) ?(?:[(（]|{mark})", re.IGNORECASE)
+    position = 0
     while match := pattern.search(text, position):
         call, position = f"{match['name']}({match['mark']})", match.end()
         if not match["mark"]:
@@ -163,13 +166,6 @@ def _find_calls(text: str) -> Iterator[Mention]:
                     break
             call = text[match.start() : position]
         yield Mention(match.start(), position, partial(parse_action, call))
-
-
-@lru_cache(maxsize=8)
-def _match_calls(names: tuple[str, ...]) -> re.Pattern[str]:
-    known = "|".join(sorted(names, key=len, reverse=True))
-    mark = r"\[(?P<mark>\d+)\](?!\s*\[)"
-    return re.compile(rf"(?<![\w.])(?P<name>{known}) ?(?:[(（]|{mark})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,19 @@ class ProbeRun:
         url = fill_address(probe, last, self.found, [each.name for each in self._task.probes])
         if self._visited is None or self._visited[0] != url or probe.prepare:
             await self._leave()
-            self._visited = (url, await self._visit(url))
+            if url in self._closed:
+                raise Uncaptured(self._closed[url])
+            self._closed[url] = f"{url} gave no answer to the probe before"
+            opening = open_probe_page(
+                self._tabs, url, list_own_addresses(self._task.probes), self._task.hooks.init
+            )
+            try:
+                sight = await self._visits.enter_async_context(opening)
+            except Uncaptured as reason:
+                self._closed[url] = str(reason)
+                raise
+            del self._closed[url]
+            self._visited = (url, sight)
         try:
             yield self._visited[1]
         except (Uncaptured, WorldError, TimeoutError, asyncio.CancelledError):
@@ -235,22 +247,6 @@ class ProbeRun:
             raise
         if probe.prepare:
             await self._leave()
-
-    async def _visit(self, url: str) -> ProbePage:
-        """Return the page at an address, which is tried once only."""
-        if url in self._closed:
-            raise Uncaptured(self._closed[url])
-        self._closed[url] = f"{url} gave no answer to the probe before"
-        opening = open_probe_page(
-            self._tabs, url, list_own_addresses(self._task.probes), self._task.hooks.init
-        )
-        try:
-            sight = await self._visits.enter_async_context(opening)
-        except Uncaptured as reason:
-            self._closed[url] = str(reason)
-            raise
-        del self._closed[url]
-        return sight
 
     async def _leave(self) -> None:
         self._visited = None

@@ -138,7 +138,17 @@ class Frames:
                 self._holders.update(dict.fromkeys(numbers.values(), document))
             known = [page, *(view for view in seen.values() if isinstance(view, PageView))]
             are_all_seen = all((*v.path, hole.index) in seen for v in known for hole in v.holes)
-            if are_all_seen or not await self._find_other_processes():
+            if are_all_seen:
+                break
+            # Frames in processes of their own that are not followed yet.
+            frames = [
+                frame
+                for frame in self._tab.page.frames
+                if frame.parent_frame is not None
+                and frame not in self._sessions
+                and self._without_own.get(frame) != frame.url
+            ]
+            if not any(await asyncio.gather(*map(self._open, frames))):
                 break
         self._join(page, None, seen, documents)
         self.next_mark = next_mark
@@ -272,18 +282,6 @@ class Frames:
             points, inner = answer["points"], inner.parent
         first: dict[str, Any] = points[0]
         return first
-
-    async def _find_other_processes(self) -> bool:
-        """Begin to follow frames in processes of their own; return whether there was a new one."""
-        frames = [
-            frame
-            for frame in self._tab.page.frames
-            if frame.parent_frame is not None
-            and frame not in self._sessions
-            and self._without_own.get(frame) != frame.url
-        ]
-        found = await asyncio.gather(*(self._open(frame) for frame in frames))
-        return any(found)
 
     async def _open(self, frame: PlaywrightFrame) -> bool:
         """Open a session for a frame; return whether it has a process of its own."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urldefrag
 
-from webagent.browser.http import Head, make_server_context, parse_head
+from webagent.browser.http import make_server_context, parse_head
 from webagent.errors import SetupError
 
 _LOST_ON_THE_WAY = {
@@ -212,7 +212,16 @@ class FrozenSite:
                 else:
                     await writer.start_tls(_server_context())
                 continue
-            body = await _read_body(reader, head)
+            length, body = int("".join(head.values("content-length")[:1]) or 0), b""
+            if "chunked" in map(str.lower, head.values("transfer-encoding")):
+                while size := int((await reader.readline()).split(b";")[0], 16):
+                    body += await reader.readexactly(size)
+                    await reader.readline()
+                await reader.readline()
+            elif length > _LONGEST_BODY:
+                raise ValueError("the request is too long")
+            else:
+                body = await reader.readexactly(length)
             url = origin + target if target.startswith("/") else target
             content_type = "".join(head.values("content-type")[:1])
             answer = self._replay.answer(RecordedRequest.of(method, url, body, content_type))
@@ -224,20 +233,6 @@ class FrozenSite:
             lines += [f"{name}: {value}" for name, value in headers]
             writer.write("\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + body)
             await writer.drain()
-
-
-async def _read_body(reader: asyncio.StreamReader, head: Head) -> bytes:
-    if "chunked" not in map(str.lower, head.values("transfer-encoding")):
-        length = int("".join(head.values("content-length")[:1]) or 0)
-        if length > _LONGEST_BODY:
-            raise ValueError("the request is too long")
-        return await reader.readexactly(length)
-    parts = []
-    while size := int((await reader.readline()).split(b";")[0], 16):
-        parts.append(await reader.readexactly(size))
-        await reader.readline()
-    await reader.readline()
-    return b"".join(parts)
 
 
 @cache

@@ -356,12 +356,8 @@ def _describe_lines(layout: PromptLayout, matches: Matches) -> NDArray[np.float3
     rows[:, Feature.KIND_NAMED] = matches.named_kinds
     for _, number in matches.places:
         rows[number, Feature.ORDINAL_NAMED] = layout.lines[number].node.mark > 0
-    for first, columns in (
-        (Feature.ANCHOR_NEARNESS, _measure_anchors(layout, matches)),
-        (Feature.STARTS_WITH_QUOTE, _match_affixes(layout, matches)),
-    ):
-        values = np.array(list(columns), np.float32)
-        rows[:, first : first + values.shape[1]] = values
+    pieces = [" ".join(layout.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
+    since: set[str] = set()
     goal, quoted = set(layout.goal_keys), set(matches.quoted)
     acted = Counter(past.mark for past in layout.past if past.mark)
     acted_names = {past.name for past in layout.past if past.name}
@@ -395,28 +391,17 @@ def _describe_lines(layout: PromptLayout, matches: Matches) -> NDArray[np.float3
             _tenths(roles[node.role]),
             names[node.name] > 1,
         )
-        above[node.role] += 1
-    return rows
-
-
-def _measure_anchors(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
-    """Yield ANCHOR_NEARNESS, FIRST_UNDER_ANCHOR."""
-    since: set[str] = set()
-    for number, (line, anchor) in enumerate(zip(layout.lines, matches.anchors, strict=True)):
-        if anchor < 0:
-            yield 0, 0
-            continue
+        anchor, text = matches.anchors[number], " ".join(line.name)
+        starts, ends = any(map(text.startswith, pieces)), any(map(text.endswith, pieces))
         if anchor == number:
             since = set()
-        yield 1 / (1 + number - anchor), line.node.mark > 0 and line.node.name not in since
-        since.add(line.node.name)
-
-
-def _match_affixes(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
-    """Yield STARTS_WITH_QUOTE, ENDS_WITH_QUOTE, STARTS_AND_ENDS_WITH_QUOTES."""
-    pieces = [" ".join(layout.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
-    for line in layout.lines:
-        text = " ".join(line.name)
-        starts = any(text.startswith(piece) for piece in pieces)
-        ends = any(text.endswith(piece) for piece in pieces)
-        yield starts, ends, starts and ends and len(pieces) > 1
+        rows[number, Feature.ANCHOR_NEARNESS : Feature.STARTS_AND_ENDS_WITH_QUOTES + 1] = (
+            1 / (1 + number - anchor) if anchor >= 0 else 0,
+            anchor >= 0 and mark > 0 and node.name not in since,
+            starts,
+            ends,
+            starts and ends and len(pieces) > 1,
+        )
+        since.add(node.name)
+        above[node.role] += 1
+    return rows

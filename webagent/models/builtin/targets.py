@@ -125,7 +125,24 @@ class Codec:
         ids: list[int] = []
         i, after = 0, -1
         while i < len(words):
-            start, length = _find_longest_copy(words[i:], prefix, after)
+            # Where the longest stretch of what is left stands in the prefix, spelled alike (the
+            # first such place). Behind the last copy, reading goes on with the spacing found there.
+            start, length, rest = 0, 0, words[i:]
+            for place, candidate in enumerate(prefix.words):
+                if candidate is None or candidate.text != rest[0].text:
+                    continue
+                if place == after and candidate.spaced != rest[0].spaced:
+                    continue
+                count = 1
+                while (
+                    count < min(len(rest), len(prefix.words) - place)
+                    and prefix.words[place + count] == rest[count]
+                    and prefix.lines[place + count] == prefix.lines[place]
+                    and prefix.fields[place + count] == prefix.fields[place]
+                ):
+                    count += 1
+                if count > length:
+                    start, length = place, count
             if length == 0:
                 ids.append(self.vocabulary.id(words[i].key))
                 i, after = i + 1, -1
@@ -256,30 +273,3 @@ def _list_name_words(prefix: Prefix, head: int) -> list[Word]:
     """Return the words of the name of the line that a token heads."""
     own = (prefix.lines == prefix.lines[head]) & (prefix.fields == PromptField.NAME)
     return [word for i in np.flatnonzero(own) if (word := prefix.words[i])]
-
-
-def _find_longest_copy(words: Sequence[Word], prefix: Prefix, after: int) -> tuple[int, int]:
-    """Return where the longest stretch of the words' beginning stands in the prefix (the first such
-    place; exact spelling only), and how many words it has.
-
-    At `after`, the place behind the last copy, reading goes on with the spacing found there.
-    """
-    best, place = 0, 0
-    for start, candidate in enumerate(prefix.words):
-        if candidate is None or candidate.text != words[0].text:
-            continue
-        if start == after and candidate.spaced != words[0].spaced:
-            continue
-        length = 1
-        while (
-            length < len(words)
-            and start + length < len(prefix.words)
-            and (following := prefix.words[start + length]) is not None
-            and following == words[length]
-            and prefix.lines[start + length] == prefix.lines[start]
-            and prefix.fields[start + length] == prefix.fields[start]
-        ):
-            length += 1
-        if length > best:
-            best, place = length, start
-    return place, best

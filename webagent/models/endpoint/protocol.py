@@ -331,7 +331,22 @@ def read_replies(
     body: ResponseBody, request: EndpointRequest, endpoint: Endpoint, where: str
 ) -> list[Reply]:
     """Return the replies of a body. Raises `ModelError` for what was declared and is not there."""
-    _require_whole_prompt(body, request, endpoint, where)
+    read = body.usage.prompt_tokens if body.usage is not None else 0
+    if isinstance(request.prompt, Tokens):
+        if 0 < read < len(request.prompt.ids):
+            raise ModelError(
+                f"{where}: read {read} of the {len(request.prompt.ids)} token ids it was sent;"
+                " the prompt was cut. Raise the server's context length or send less"
+            )
+    elif read and endpoint.characters_per_token:
+        characters = sum(len(message.text) for message in request.prompt)
+        limit = endpoint.characters_per_token
+        if characters >= _LEAST_TO_JUDGE and characters > limit * read:
+            raise ModelError(
+                f"{where}: read {read} tokens of a prompt of {characters} characters, so it seems"
+                " to cut prompts. Raise the server's context length or send less; if its count is"
+                f" right, raise characters_per_token above {limit:g}"
+            )
     replies = [_read_reply(choice, request, endpoint, where) for choice in body.choices]
     # The ids are all that was sampled, the one that ended a reply included.
     ids = sum(len(reply.token_ids) for reply in replies)
@@ -381,35 +396,33 @@ def _read_reply(
     if not endpoint.server.token_ids:
         return Reply(text, finish_reason, reasoning=thought)
     ids = _read_ids(choice.token_ids, "the reply's ids (token_ids)", where)
-    log_probs = _read_log_probs(choice.logprobs, where)
+    # A chat completion has them as `content`, a completion as `token_logprobs`.
+    found = choice.logprobs if isinstance(choice.logprobs, dict) else {}
+    values = found.get("token_logprobs")
+    if isinstance(items := found.get("content"), list):
+        values = [item.get("logprob") if isinstance(item, dict) else None for item in items]
+    if not isinstance(values, list) or not values:
+        raise ModelError(
+            f"{where}: declared to return token ids with log-probabilities, but the reply has no"
+            f" log-probabilities (logprobs); {_ACTING_ONLY}"
+        )
+    wrong = (
+        value
+        for value in values
+        if type(value) not in (int, float) or not _MINUS_INFINITY < value <= _ROUNDING
+    )
+    for value in wrong:
+        raise ModelError(
+            f"{where}: {value!r} among the log-probabilities of the sampled ids, expected"
+            " finite numbers of at most 0"
+        )
+    log_probs = tuple(map(float, values))
     if len(ids) != len(log_probs):
         raise ModelError(
             f"{where}: the reply has {len(ids)} token ids and {len(log_probs)} log-probabilities,"
             f" one each was expected; {_ACTING_ONLY}"
         )
     return Reply(text, finish_reason, ids, log_probs, thought)
-
-
-def _read_log_probs(found: Any, where: str) -> tuple[float, ...]:
-    """Return the values of a chat completion (`content`) or a completion (`token_logprobs`)."""
-    values: Any = None
-    if isinstance(found, dict):
-        values = found.get("token_logprobs")
-        if isinstance(found.get("content"), list):
-            items = found["content"]
-            values = [item.get("logprob") if isinstance(item, dict) else None for item in items]
-    if not isinstance(values, list) or not values:
-        raise ModelError(
-            f"{where}: declared to return token ids with log-probabilities, but the reply has no"
-            f" log-probabilities (logprobs); {_ACTING_ONLY}"
-        )
-    for value in values:
-        if type(value) not in (int, float) or not _MINUS_INFINITY < value <= _ROUNDING:
-            raise ModelError(
-                f"{where}: {value!r} among the log-probabilities of the sampled ids, expected"
-                " finite numbers of at most 0"
-            )
-    return tuple(float(value) for value in values)
 
 
 def _read_ids(found: Any, what: str, where: str) -> tuple[int, ...]:
@@ -421,27 +434,3 @@ def _read_ids(found: Any, what: str, where: str) -> tuple[int, ...]:
     if not all(type(item) is int and item >= 0 for item in found):
         raise ModelError(f"{where}: {what} are not whole numbers: {found[:8]}")
     return tuple(found)
-
-
-def _require_whole_prompt(
-    body: ResponseBody, request: EndpointRequest, endpoint: Endpoint, where: str
-) -> None:
-    """Raise `ModelError` where the server's count of tokens tells that it cut the prompt."""
-    counted = body.usage.prompt_tokens if body.usage is not None else 0
-    if not counted:
-        return
-    if isinstance(request.prompt, Tokens):
-        if counted < len(request.prompt.ids):
-            raise ModelError(
-                f"{where}: read {counted} of the {len(request.prompt.ids)} token ids it was sent;"
-                " the prompt was cut. Raise the server's context length or send less"
-            )
-        return
-    characters = sum(len(message.text) for message in request.prompt)
-    limit = endpoint.characters_per_token
-    if limit and characters >= _LEAST_TO_JUDGE and characters > limit * counted:
-        raise ModelError(
-            f"{where}: read {counted} tokens of a prompt of {characters} characters, so it seems to"
-            " cut prompts. Raise the server's context length or send less; if its count is right,"
-            f" raise characters_per_token above {limit:g}"
-        )

@@ -267,8 +267,18 @@ class PromptReader:
                 f"the prompt holds the id {int(ids.max() if ids.min() >= 0 else ids.min())}, and"
                 f" the model knows 0 to {self._vocabulary - 1}; it was written by another tokenizer"
             )
-        spans, keys = self._find_images(ids, tokens.images)
-        return EncodedPrompt(tokens, keys, spans, self._positions(ids, tokens.images))
+        keys, spans, first = ids.copy(), list[tuple[int, int]](), 0
+        if self._image_reader is not None:
+            places = np.flatnonzero(ids == self._image_reader.image_id)
+            counts = self._image_reader.counts(tokens.images, len(places))
+            for image, count in zip(tokens.images, counts, strict=True):
+                part = places[first : first + count]
+                spans.append((int(part[0]), int(part[-1]) + 1))
+                mark = int.from_bytes(hashlib.sha256(image).digest()[:7], "little")
+                keys[part] = -1 - mark
+                first += count
+        positions = self._positions(ids, tokens.images)
+        return EncodedPrompt(tokens, keys, tuple(spans), positions)
 
     def save(self, folder: Path) -> None:
         """Write what images are read with; nothing for a model of text."""
@@ -304,23 +314,6 @@ class PromptReader:
                 f"the prompt shows {len(images)} image(s) to a model of text only; load an"
                 " image-text model, or leave the images out (see capabilities.images)"
             )
-
-    def _find_images(
-        self, ids: Keys, images: Sequence[bytes]
-    ) -> tuple[tuple[tuple[int, int], ...], Keys]:
-        """Return `spans` and `keys` of an encoded prompt."""
-        if self._image_reader is None:
-            return (), ids
-        places = np.flatnonzero(ids == self._image_reader.image_id)
-        counts = self._image_reader.counts(images, len(places))
-        keys, spans, first = ids.copy(), [], 0
-        for image, count in zip(images, counts, strict=True):
-            part = places[first : first + count]
-            spans.append((int(part[0]), int(part[-1]) + 1))
-            mark = int.from_bytes(hashlib.sha256(image).digest()[:7], "little")
-            keys[part] = -1 - mark
-            first += count
-        return tuple(spans), keys
 
     def _positions(self, ids: Keys, images: Sequence[bytes]) -> Tensor:
         plain = torch.arange(len(ids))[None]

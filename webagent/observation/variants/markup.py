@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterator
+from typing import Any
 
 from bs4 import BeautifulSoup
 from bs4.element import Comment, NavigableString, Tag
@@ -31,26 +32,22 @@ def clean_html(markup: str) -> str:
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
         comment.extract()
     for element in reversed(soup.find_all(True)):
-        element.attrs = dict(_keep_attributes(element))
+        has_text, kept = bool(element.get_text(strip=True)), dict[str, Any]()
+        for name, value in element.attrs.items():
+            text = " ".join(value) if isinstance(value, list) else str(value)
+            is_inline = name in ("href", "src") and text.startswith(("data:", "javascript:"))
+            # The class of an element without text, such as an icon, says what it is.
+            is_telling = name == "class" and not has_text and element.has_attr("mark")
+            if not is_inline and (name in _KEPT or name.startswith("aria-") or is_telling):
+                is_long = len(text) > _LONGEST_VALUE
+                kept[name] = text[: _LONGEST_VALUE - 1] + "…" if is_long else text
+        element.attrs = kept
         children = [child for child in element.contents if not _is_blank(child)]
         if element.name in _WRAPPERS and not element.attrs and len(children) <= 1:
             element.unwrap()
         elif not element.attrs and element.name not in _EMPTY and not element.contents:
             element.decompose()
     return "\n".join(line for child in soup.children for line in _lines(child, 0))
-
-
-def _keep_attributes(element: Tag) -> Iterator[tuple[str, str]]:
-    has_text = bool(element.get_text(strip=True))
-    for name, value in element.attrs.items():
-        text = " ".join(value) if isinstance(value, list) else str(value)
-        # The class of an element without text, such as an icon, says what it is.
-        is_telling = name == "class" and not has_text and element.has_attr("mark")
-        if name in _KEPT or name.startswith("aria-") or is_telling:
-            if name in ("href", "src") and text.startswith(("data:", "javascript:")):
-                continue
-            is_long = len(text) > _LONGEST_VALUE
-            yield name, text[: _LONGEST_VALUE - 1] + "…" if is_long else text
 
 
 def _is_blank(node: object) -> bool:

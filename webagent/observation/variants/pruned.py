@@ -29,8 +29,16 @@ def recall(observation: Observation, pivotal: Collection[int], max_tokens: int =
     places: set[int] = set()
     for place, node in enumerate(nodes):
         if node.mark and node.mark in pivotal:
-            places.update(_find_family(nodes, place))
             depth = node.depth
+            # Its siblings, else its neighbours, and what lies below it.
+            if depth == 0:
+                places.update(range(max(0, place - 2), min(len(nodes), place + 3)))
+            start, end = place, place + 1
+            while depth and start and nodes[start - 1].depth >= depth:
+                start -= 1
+            while end < len(nodes) and nodes[end].depth > (depth - 1 if depth else 0):
+                end += 1
+            places.update(range(start, end))
             for above in range(place - 1, -1, -1):
                 if nodes[above].depth < depth:
                     depth = nodes[above].depth
@@ -79,17 +87,3 @@ def _write(nodes: Sequence[Node]) -> Iterator[str]:
                 yield f"{'#' * int(heading[1])} {on_one_line(node.name)}"
             else:
                 yield indent + ("- " if node.kind == "li" else "") + line.strip()
-
-
-def _find_family(nodes: Sequence[Node], place: int) -> Iterator[int]:
-    """Yield a nested node's siblings, else its neighbours, and what lies below it."""
-    depth = nodes[place].depth
-    if depth == 0:
-        yield from range(max(0, place - 2), min(len(nodes), place + 3))
-    start = place
-    while depth and start and nodes[start - 1].depth >= depth:
-        start -= 1
-    end = place + 1
-    while end < len(nodes) and nodes[end].depth > (depth - 1 if depth else 0):
-        end += 1
-    yield from range(start, end)

@@ -2,7 +2,6 @@
 
 import io
 import math
-from collections.abc import Sequence
 from itertools import cycle
 
 from webagent.observation.render import cut_to_tokens, render_node
@@ -40,7 +39,34 @@ def draw_marks(image: bytes, observation: Observation) -> bytes:
         draw.rectangle((box[0] - 1, box[1] - 1, box[2] + 1, box[3] + 1), outline=_WHITE)
         draw.rectangle(box, outline=colour)
         size = draw.textbbox((0, 0), str(node.mark), font=font)
-        label = _place_label((size[2], size[3]), box, boxes, labels, picture.size)
+        text = (size[2], size[3])
+        width, height = text[0] + 2 * _PADDING, text[1] + _PADDING
+        left, top, right, bottom = box
+        middle = (top + bottom - height) / 2
+        # Above, before, after and below the element, at its ends and its middle.
+        corners = (
+            *((left, top - height), (right - width, top - height), (left - width, top)),
+            *((left - width, middle), (right, top), (right, middle)),
+            *((left, bottom), (right - width, bottom)),
+        )
+        places = [
+            (x, y, x + width, y + height)
+            for x, y in corners
+            if x >= 0 and y >= 0 and x + width < picture.size[0] and y + height < picture.size[1]
+        ]
+        if _area(box) >= _ROOMY * width * height or not places:
+            # Inside its corner, pushed into the picture.
+            dx = min(0.0, picture.size[0] - 1 - left - width) - min(0.0, left)
+            dy = min(0.0, picture.size[1] - 1 - top - height) - min(0.0, top)
+            places.append((left + dx, top + dy, left + width + dx, top + height + dy))
+
+        def cost(place: _Box) -> float:
+            hidden = sum(
+                _shared(place, other) / math.sqrt(max(1.0, _area(other))) for other in boxes
+            )
+            return hidden + _COVERING_A_LABEL * sum(_shared(place, other) for other in labels)
+
+        label = min(places, key=cost)
         labels.append(label)
         draw.rectangle(label, fill=colour, outline=_WHITE)
         draw.text((label[0] + _PADDING, label[1] + _PADDING - 1), str(node.mark), _WHITE, font)
@@ -74,41 +100,6 @@ def _within(node: Node, size: tuple[int, int]) -> _Box:
     left, top, width, height = node.box
     right, bottom = min(size[0] - 1, left + width), min(size[1] - 1, top + height)
     return (max(0, left), max(0, top), right, bottom)
-
-
-def _place_label(
-    text: tuple[float, float],
-    box: _Box,
-    boxes: Sequence[_Box],
-    labels: Sequence[_Box],
-    size: tuple[int, int],
-) -> _Box:
-    """Return the cheapest place for a label; the first, nearest the corner, of equals."""
-    width, height = text[0] + 2 * _PADDING, text[1] + _PADDING
-    left, top, right, bottom = box
-    middle = (top + bottom - height) / 2
-    # Above, before, after and below the element, at its ends and its middle.
-    corners = (
-        *((left, top - height), (right - width, top - height), (left - width, top)),
-        *((left - width, middle), (right, top), (right, middle)),
-        *((left, bottom), (right - width, bottom)),
-    )
-    places = [
-        (x, y, x + width, y + height)
-        for x, y in corners
-        if x >= 0 and y >= 0 and x + width < size[0] and y + height < size[1]
-    ]
-    if _area(box) >= _ROOMY * width * height or not places:
-        # Inside its corner, pushed into the picture.
-        dx = min(0.0, size[0] - 1 - left - width) - min(0.0, left)
-        dy = min(0.0, size[1] - 1 - top - height) - min(0.0, top)
-        places.append((left + dx, top + dy, left + width + dx, top + height + dy))
-
-    def cost(place: _Box) -> float:
-        hidden = sum(_shared(place, other) / math.sqrt(max(1.0, _area(other))) for other in boxes)
-        return hidden + _COVERING_A_LABEL * sum(_shared(place, other) for other in labels)
-
-    return min(places, key=cost)
 
 
 def _area(box: _Box) -> float:

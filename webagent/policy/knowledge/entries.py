@@ -129,7 +129,23 @@ def parse_entry(written: str, where: str) -> SiteEntry:
     with_facts = _FACTS.fullmatch(text)
     if with_facts is None:
         return SiteEntry(id, text, lines=lines, written=written)
-    facts = _read_facts(with_facts[2], where)
+    facts: dict[str, Any] = {}
+    for fact in (each.strip() for each in with_facts[2].split(";")):
+        stated = _FACT.fullmatch(fact)
+        if stated is None:
+            raise SetupError(
+                f"{where}: {fact!r} is not a fact of an entry; expected such as {_EXAMPLE},"
+                " `retired` at the end to keep it without showing it, or nothing: delete it to"
+                " start at 0"
+            )
+        given = {name: value for name, value in stated.groupdict().items() if value is not None}
+        counts = given.keys() & {"used", "helped", "hurt", "seed"}
+        facts |= {name: int(given[name]) for name in counts}
+        facts |= {name: given[name] for name in given.keys() & {"task", "learnt"}}
+        if "sources" in given:
+            facts["sources"] = tuple(s.strip() for s in given["sources"].split(",") if s.strip())
+        if "retired" in given:
+            facts["is_retired"] = True
     if facts.get("helped", 0) + facts.get("hurt", 0) > facts.get("used", 0):
         raise SetupError(
             f"{where}: an entry that was used {facts['used']} times cannot have helped"
@@ -137,26 +153,3 @@ def parse_entry(written: str, where: str) -> SiteEntry:
             " them to start at 0"
         )
     return SiteEntry(id, with_facts[1], lines=lines, written=written, **facts)
-
-
-def _read_facts(text: str, where: str) -> dict[str, Any]:
-    """Return the fields that the facts of an entry give. Raises `SetupError`."""
-    fields: dict[str, Any] = {}
-    for fact in (each.strip() for each in text.split(";")):
-        match = _FACT.fullmatch(fact)
-        if match is None:
-            raise SetupError(
-                f"{where}: {fact!r} is not a fact of an entry; expected such as {_EXAMPLE},"
-                " `retired` at the end to keep it without showing it, or nothing: delete it to"
-                " start at 0"
-            )
-        found = {name: value for name, value in match.groupdict().items() if value is not None}
-        for name in found.keys() & {"used", "helped", "hurt", "seed"}:
-            fields[name] = int(found[name])
-        for name in found.keys() & {"task", "learnt"}:
-            fields[name] = found[name]
-        if "sources" in found:
-            fields["sources"] = tuple(s.strip() for s in found["sources"].split(",") if s.strip())
-        if "retired" in found:
-            fields["is_retired"] = True
-    return fields

@@ -271,27 +271,22 @@ def _find_or_raise(
             f"{describe_element(target)} was found by {found.rule} with a confidence of"
             f" {found.confidence:.2f}, and {place.least} is needed"
         )
-    if not found.is_named and _is_arbitrary(search):
+    values = search.values
+    if found.is_named or not values.is_another_task or search.is_renamed or not target.name:
+        return found
+    goal = set(WordSequence.of(values.alignment.new.text).plain)
+    is_in_goal = set(WordSequence.of(target.name).plain) <= goal
+    at = next(i for i, node in enumerate(recorded.nodes) if node is target)
+    beside = recorded.nodes[max(0, at - 1) : at + 2]
+    alike = [n for n in beside if n.mark and (n.role, n.kind) == (target.role, target.kind)]
+    is_named = is_in_goal or target.name in values.given.values()
+    # The choice depended on what the recorded page showed and this one does not.
+    if not is_named and len(alike) > 1 and page_structure(recorded) != page_structure(now):
         raise PolicyError(
             f"{describe_element(target)} was chosen among others; the goal does not name it, and"
             " the page says other things now"
         )
     return found
-
-
-def _is_arbitrary(search: ElementSearch) -> bool:
-    """Whether the choice depended on what the recorded page showed and this one does not."""
-    target = search.target
-    if not search.values.is_another_task or search.is_renamed or not target.name:
-        return False
-    goal = set(WordSequence.of(search.values.alignment.new.text).plain)
-    is_in_goal = set(WordSequence.of(target.name).plain) <= goal
-    if is_in_goal or target.name in search.values.given.values():
-        return False
-    place = next(i for i, node in enumerate(search.recorded.nodes) if node is target)
-    beside = search.recorded.nodes[max(0, place - 1) : place + 2]
-    others = [n for n in beside if n.mark and (n.role, n.kind) == (target.role, target.kind)]
-    return len(others) > 1 and page_structure(search.recorded) != page_structure(search.now)
 
 
 def _move_points(

@@ -183,7 +183,7 @@ def compute_likelihood(
         kwargs["position_ids"] = sheet.positions.to(device)
     half = torch.autocast(device.type, torch.bfloat16) if reading.bf16 else nullcontext()
     with half:
-        with _name_images(sheet):
+        try:
             mask = sheet.attention.to(device)
             if mask.ndim == 2 or attention_kind(model) != "eager":
                 attention_mask = mask
@@ -201,23 +201,16 @@ def compute_likelihood(
                 use_cache=False,
                 **kwargs,
             )
-        return _score(read, sheet, rows, reading)
-
-
-@contextmanager
-def _name_images(sheet: Sheet) -> Iterator[None]:
-    """Turn what a forward says of images it cannot place into an error of ours."""
-    try:
-        yield
-    except torch.OutOfMemoryError:
-        raise
-    except (ValueError, RuntimeError, IndexError) as error:
-        if not sheet.images:
+        except torch.OutOfMemoryError:
             raise
-        raise ModelError(
-            f"{len(sheet.images)} images do not fit their places among the ids: {error}; the rows"
-            " must hold as many image ids as the processor makes of each image"
-        ) from error
+        except (ValueError, RuntimeError, IndexError) as error:
+            if not sheet.images:
+                raise
+            raise ModelError(
+                f"{len(sheet.images)} images do not fit their places among the ids: {error}; the"
+                " rows must hold as many image ids as the processor makes of each image"
+            ) from error
+        return _score(read, sheet, rows, reading)
 
 
 def _score(

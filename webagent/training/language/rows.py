@@ -140,7 +140,14 @@ def make_step_row(
     place = f"step {index} of episode {trajectory.id}"
     if decision.prompt_ids and decision.sampled_ids:
         encoded = Encoded(decision.prompt_ids, decision.sampled_ids, decision.images)
-        log_probs = _behaviour(decision, place)
+        # What the sampling really had.
+        log_probs = decision.log_probs if decision.source in _SAMPLED else ()
+        count = len(decision.sampled_ids)
+        if decision.source in _SAMPLED and len(log_probs) != count:
+            raise SetupError(
+                f"{place} has {count} sampled ids but {len(log_probs)} log-probabilities; collect"
+                " with a model that returns both"
+            )
     elif encode is not None:
         encoded, log_probs = encode(trajectory, index), ()
     elif decision.source in _WITHOUT_IDS:
@@ -205,19 +212,6 @@ def add_advantages(
     return found
 
 
-def _behaviour(decision: Decision, place: str) -> tuple[float, ...]:
-    """Return the log-probabilities that the sampling really had. Raises `SetupError` for a wrong
-    count."""
-    if decision.source not in _SAMPLED:
-        return ()
-    if len(decision.log_probs) != len(decision.sampled_ids):
-        raise SetupError(
-            f"{place} has {len(decision.sampled_ids)} sampled ids but {len(decision.log_probs)}"
-            " log-probabilities; collect with a model that returns both"
-        )
-    return decision.log_probs
-
-
 def _allowed(decision: Decision, row: TokenRow) -> tuple[tuple[int, int, str], ...]:
     """Return the constraint of the reply; a mere description of what was allowed masks nothing.
 
@@ -248,7 +242,17 @@ def merge_rows(rows: Iterable[TokenRow]) -> list[TokenRow]:
         places = open_ones.setdefault(
             (*what, row.temperature, row.has_behaviour, bool(row.advantages)), []
         )
-        found = next((i for i in reversed(places) if _continues(row, merged[i])), None)
+        found = next(
+            (
+                i
+                for i in reversed(places)
+                if row.spans
+                and len(merged[i].ids) <= row.spans[0][0]
+                and row.ids[: len(merged[i].ids)] == merged[i].ids
+                and row.images[: len(merged[i].images)] == merged[i].images
+            ),
+            None,
+        )
         if found is None or not row.episode:
             places.append(len(merged))
             merged.append(row)
@@ -271,13 +275,3 @@ def merge_rows(rows: Iterable[TokenRow]) -> list[TokenRow]:
                 weights_version=row.weights_version,
             )
     return merged
-
-
-def _continues(row: TokenRow, before: TokenRow) -> bool:
-    size = len(before.ids)
-    return (
-        bool(row.spans)
-        and size <= row.spans[0][0]
-        and row.ids[:size] == before.ids
-        and row.images[: len(before.images)] == before.images
-    )

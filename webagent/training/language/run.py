@@ -212,7 +212,28 @@ class _TrainingRun:
         units = self.accepted.units
         done = compute_fraction(self.progress, self.config, len(units))
         while done < 1:
-            figures = self._update(units, done)
+            now = self.progress
+            order = shuffle_units(len(units), now.epoch, self.config.seed)
+            places = order[now.place : now.place + self.config.units_per_step]
+            here = [units[place] for place in places]
+            updated = self.trainer.update(here, compute_learning_rate(done, self.config, now.step))
+            tokens = sum(unit.tokens for unit in here)
+            self.progress = now.after(len(here), tokens, len(units), updated.skipped)
+            self.loss = updated.figures["loss"]
+            figures = updated.figures | {
+                "skipped": float(self.progress.skipped),
+                "epoch": float(now.epoch),
+                "total_tokens": float(self.progress.tokens),
+            }
+            if self.metrics is not None:
+                self.metrics.write(self.progress.step, figures)
+            if self.progress.skipped_in_row >= MOST_SKIPPED:
+                raise ModelError(
+                    f"the loss or the gradient was no number in {self.progress.skipped_in_row}"
+                    f" updates in a row, until update {self.progress.step}; lower the learning"
+                    " rate, look at the rows' log-probabilities, or train in float32; the last"
+                    " checkpoint is whole"
+                )
             done = compute_fraction(self.progress, self.config, len(units))
             report(done, figures)
             every = self.config.checkpoint_every
@@ -231,36 +252,24 @@ class _TrainingRun:
             resumed=self.resumed,
         )
 
-    def _update(self, units: Sequence[TrainingUnit], done: float) -> Mapping[str, float]:
-        now = self.progress
-        order = shuffle_units(len(units), now.epoch, self.config.seed)
-        places = order[now.place : now.place + self.config.units_per_step]
-        here = [units[place] for place in places]
-        updated = self.trainer.update(here, compute_learning_rate(done, self.config, now.step))
-        tokens = sum(unit.tokens for unit in here)
-        self.progress = now.after(len(here), tokens, len(units), updated.skipped)
-        self.loss = updated.figures["loss"]
-        figures = updated.figures | {
-            "skipped": float(self.progress.skipped),
-            "epoch": float(now.epoch),
-            "total_tokens": float(self.progress.tokens),
-        }
-        if self.metrics is not None:
-            self.metrics.write(self.progress.step, figures)
-        if self.progress.skipped_in_row >= MOST_SKIPPED:
-            raise ModelError(
-                f"the loss or the gradient was no number in {self.progress.skipped_in_row} updates"
-                f" in a row, until update {self.progress.step}; lower the learning rate, look at"
-                " the rows' log-probabilities, or train in float32; the last checkpoint is whole"
-            )
-        return figures
-
     def _keep(self) -> None:
         """Write a checkpoint: the main process alone, of whole weights, however they are held."""
         accelerator = self.trainer.accelerator
         if self.checkpoints is None:
             return
-        states_of_all = _gather_random_states(accelerator)
+        numbers: Any = np.random.get_state(legacy=True)
+        name, keys, place, has_gauss, gauss = numbers
+        mine = {
+            "torch": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "python": list(random.getstate()),
+            "numpy": [name, torch.from_numpy(keys.astype(np.int64)), place, has_gauss, gauss],
+        }
+        states_of_all: list[dict[str, Any]] = [mine]
+        if accelerator.num_processes > 1:
+            from accelerate.utils import gather_object  # type: ignore[import-untyped]
+
+            states_of_all = gather_object([mine])
         weights = gather(_weights(self.trainer))
         optimizer = gather(self.trainer.optimizer.state_dict())
         if accelerator.is_main_process:
@@ -280,40 +289,35 @@ class _TrainingRun:
         if folder is None:
             return
         found = load_checkpoint(folder)
-        _check_same(folder, found.facts, self.facts)
+        # Through JSON, where tuples are lists.
+        before, now = (json.loads(json.dumps(each["config"])) for each in (found.facts, self.facts))
+        before = json.loads(json.dumps(asdict(DEFAULTS))) | before  # settings that came since
+        changed = [
+            f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
+            for name in sorted(before.keys() | now.keys())
+            if name not in _MAY_CHANGE and before.get(name) != now.get(name)
+        ]
+        words = {
+            "objective": "the objective",
+            "data": "the rows",
+            "base": "the base model",
+            "processes": "the number of processes",
+        }
+        changed += [
+            f"{word} changed from {found.facts.get(name)} to {self.facts[name]}"
+            for name, word in words.items()
+            if found.facts.get(name) != self.facts[name]
+        ]
+        if changed:
+            raise StoreError(
+                f"{folder} belongs to another run: {'; '.join(changed)}. Start it as it was, or"
+                " train into an empty folder"
+            )
         _restore(self.trainer, found, folder)
         self.progress = TrainingProgress(**found.facts["progress"])
         self.loss = float(found.facts["loss"])
         if self.config.micro_batch_tokens == found.facts["config"]["micro_batch_tokens"]:
             self.trainer.micro_batch_tokens = int(found.facts["micro_batch_tokens"])
-
-
-def _check_same(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    """Raise `StoreError` naming what the checkpoint's run had otherwise."""
-    # Through JSON, where tuples are lists.
-    before, now = (json.loads(json.dumps(each["config"])) for each in (theirs, ours))
-    before = json.loads(json.dumps(asdict(DEFAULTS))) | before  # settings that came since
-    changed = [
-        f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
-        for name in sorted(before.keys() | now.keys())
-        if name not in _MAY_CHANGE and before.get(name) != now.get(name)
-    ]
-    words = {
-        "objective": "the objective",
-        "data": "the rows",
-        "base": "the base model",
-        "processes": "the number of processes",
-    }
-    changed += [
-        f"{word} changed from {theirs.get(name)} to {ours[name]}"
-        for name, word in words.items()
-        if theirs.get(name) != ours[name]
-    ]
-    if changed:
-        raise StoreError(
-            f"{folder} belongs to another run: {'; '.join(changed)}. Start it as it was, or train"
-            " into an empty folder"
-        )
 
 
 def _weights(trainer: Trainer) -> dict[str, torch.Tensor]:
@@ -339,29 +343,7 @@ def _restore(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
             values.copy_(part(found.tensors[name], values))
     states = part_states(found.states["optimizer"], trainer.optimizer)
     trainer.optimizer.load_state_dict(states)
-    _restore_random_states(found.states["dice"][trainer.accelerator.process_index])
-
-
-def _gather_random_states(accelerator: Any) -> list[dict[str, Any]]:
-    """Return the state of the random numbers of every process."""
-    numbers: Any = np.random.get_state(legacy=True)
-    name, keys, place, has_gauss, gauss = numbers
-    mine = {
-        "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-        "python": list(random.getstate()),
-        "numpy": [name, torch.from_numpy(keys.astype(np.int64)), place, has_gauss, gauss],
-    }
-    if accelerator.num_processes == 1:
-        return [mine]
-    from accelerate.utils import gather_object  # type: ignore[import-untyped]
-
-    gathered: list[dict[str, Any]] = gather_object([mine])
-    return gathered
-
-
-def _restore_random_states(held: Mapping[str, Any]) -> None:
-    """Continue with these random numbers."""
+    held = found.states["dice"][trainer.accelerator.process_index]
     torch.set_rng_state(held["torch"])
     if held["cuda"] and torch.cuda.is_available():
         torch.cuda.set_rng_state_all(held["cuda"])
