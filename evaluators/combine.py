@@ -166,17 +166,17 @@ class MemberTally:
         """Return what its requests cost; None where that is not known, 0 where none was made."""
         return _add_known(spent.money(prices) for spent in self.spent.values())
 
-    def note(self, asked: TimedScore, outcome: float | None) -> None:
-        """Count one more episode on which it was asked, with the outcome of the whole."""
-        value = asked.score.value
+    def note(self, given: TimedScore, outcome: float | None) -> None:
+        """Count one more episode that it scored or abstained on, with the outcome of the whole."""
+        value = given.score.value
         self.asked += 1
         self.decided += value is not None
         self.abstained += value is None
-        self.failed += asked.was_in_vain
+        self.failed += given.was_in_vain
         if value is not None and outcome is not None:
             self.overruled += _side(value) != _side(outcome)
-        self.seconds += asked.seconds
-        for model, spent in asked.spent.items():
+        self.seconds += given.seconds
+        for model, spent in given.spent.items():
             one = self.spent.get(model, Spent(spent.role, model))
             self.spent[model] = one.plus(spent)
 
@@ -200,9 +200,9 @@ class EvaluatorTally:
     """For places of two members: on how many episodes both decided, on how many the same."""
 
     def note(
-        self, names: Sequence[str], asked: Sequence[TimedScore], outcome: float | None
+        self, names: Sequence[str], given: Sequence[TimedScore], outcome: float | None
     ) -> None:
-        """Count one more episode: all members, the replies of those asked, and the outcome."""
+        """Count one more episode: all members, the replies of those that ran, and the outcome."""
         if not self.stages:
             self.stages = [MemberTally(name) for name in names]
         if [stage.name for stage in self.stages] != list(names):
@@ -210,9 +210,9 @@ class EvaluatorTally:
             raise ValueError(f"this tally is of {found}, not of {', '.join(names)}")
         self.episodes += 1
         self.decided += outcome is not None
-        for stage, one in zip(self.stages, asked, strict=False):
+        for stage, one in zip(self.stages, given, strict=False):
             stage.note(one, outcome)
-        sides = [None if one.score.value is None else _side(one.score.value) for one in asked]
+        sides = [None if one.score.value is None else _side(one.score.value) for one in given]
         for other, theirs in enumerate(sides):
             for place, ours in enumerate(sides[:other]):
                 if ours is not None and theirs is not None:
@@ -285,16 +285,16 @@ def vote(
     @evaluator(_format_name("vote", evaluators, weights), score=score)
     async def judge(trajectory: Trajectory) -> Verdict:
         asking = [ask(each, trajectory, seconds=seconds, score=score) for each in evaluators]
-        asked = await asyncio.gather(*asking)
-        reason = "; ".join(_format_score(one.score) for one in asked)
-        pairs = zip((one.score.value for one in asked), shares, strict=True)
+        given = await asyncio.gather(*asking)
+        reason = "; ".join(_format_score(one.score) for one in given)
+        pairs = zip((one.score.value for one in given), shares, strict=True)
         balance = sum(weight * _side(value) for value, weight in pairs if value is not None)
         if abs(balance) < 1e-9:
             verdict = Verdict(None, f"no majority: {reason}")
         else:
             verdict = Verdict(float(balance > 0), reason)
         if tally is not None:
-            tally.note([each.id for each in evaluators], asked, verdict.value)
+            tally.note([each.id for each in evaluators], given, verdict.value)
         return verdict
 
     return judge
@@ -309,11 +309,11 @@ def cascade(
 ) -> FunctionEvaluator:
     """Return an evaluator that asks in order, cheap ones first, until `agree` of them say the same.
 
-    With 1 the first that does not abstain has the last word. With more, the first `agree` are asked
+    With 1 the first that does not abstain has the last word. With more, the first `agree` run
     at once and every further one only where those before disagree or abstain; when the list is at
     its end, the last one's word counts, and where it abstains the cascade does. The value is the
     mean of those that agree. An evaluator whose model fails or that takes longer than `seconds`
-    abstains. `tally` adds up what each is asked, says and costs. Raises `ValueError` when there are
+    abstains. `tally` adds up what each answers and costs. Raises `ValueError` when there are
     fewer evaluators than have to agree.
     """
     if not 1 <= agree <= len(evaluators):
@@ -327,20 +327,20 @@ def cascade(
     async def judge(trajectory: Trajectory) -> Verdict:
         first, later = evaluators[:agree], evaluators[agree:]
         asking = [ask(each, trajectory, seconds=seconds, score=score) for each in first]
-        asked = list(await asyncio.gather(*asking))
+        given = list(await asyncio.gather(*asking))
         for each in later:
-            if _agreed(asked, agree) is not None:
+            if _agreed(given, agree) is not None:
                 break
-            asked.append(await ask(each, trajectory, seconds=seconds, score=score))
-        value = _agreed(asked, agree)
-        if value is None and len(asked) == len(evaluators):
-            value = asked[-1].score.value
-        reason = "; ".join(_format_score(one.score) for one in asked)
+            given.append(await ask(each, trajectory, seconds=seconds, score=score))
+        value = _agreed(given, agree)
+        if value is None and len(given) == len(evaluators):
+            value = given[-1].score.value
+        reason = "; ".join(_format_score(one.score) for one in given)
         if value is None and agree > 1:
             reason = f"no {agree} agree: {reason}"
         verdict = Verdict(value, reason)
         if tally is not None:
-            tally.note([each.id for each in evaluators], asked, verdict.value)
+            tally.note([each.id for each in evaluators], given, verdict.value)
         return verdict
 
     return judge
@@ -364,10 +364,10 @@ def unsure_abstains(
     return judge
 
 
-def _agreed(asked: Sequence[TimedScore], agree: int) -> float | None:
+def _agreed(given: Sequence[TimedScore], agree: int) -> float | None:
     """Return the mean of the values of those that say the same, where they are enough."""
     sides: defaultdict[int, list[float]] = defaultdict(list)
-    for one in asked:
+    for one in given:
         if one.score.value is not None:
             sides[_side(one.score.value)].append(one.score.value)
     enough = [values for values in sides.values() if len(values) >= agree]

@@ -160,7 +160,7 @@ def read_text(path: Path) -> str:
 
 
 def read_csv(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
-    """Return rows with the numbers of their lines; parted by commas, semicolons or tabs.
+    """Return rows with the numbers of their lines; separated by commas, semicolons or tabs.
 
     Names of columns are in small letters. Raises `SetupError` for a row of another width.
     """

@@ -1,5 +1,5 @@
-"""How sure a measured success rate is: intervals for one rate, for repeats, for a difference; how
-right told probabilities are."""
+"""How certain a success rate is: intervals for one rate, for repeats, for a difference; and how
+well probabilities are calibrated."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,7 +83,7 @@ def cluster_interval(
 ) -> Interval:
     """Return the mean of groups' means, with a 95 % interval that speaks of other such groups.
 
-    Tasks of one template stand or fall together, so whole groups are drawn, as many as there are;
+    Tasks of one template stand or fall together, so whole groups are sampled, as many as there are;
     what lies within one is part of the spread between them (Davison and Hinkley, "Bootstrap
     Methods", 1997, section 3.8). Where all groups agree there is no spread to draw from, and the
     interval is Wilson's over the groups; one group is no sample of others. The same values give
@@ -95,8 +95,8 @@ def cluster_interval(
     value, rng = fmean(means), Random(seed)
     if len(set(means)) == 1:
         return Interval(value, *wilson(value * len(means), len(means)))
-    drawn = [fmean(rng.choices(means, k=len(means))) for _ in range(resamples)]
-    return Interval(value, *percentiles(drawn))
+    sampled = [fmean(rng.choices(means, k=len(means))) for _ in range(resamples)]
+    return Interval(value, *percentiles(sampled))
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float]:
@@ -120,11 +120,11 @@ def difference(
     task (stratified, as in Agarwal et al., "Deep RL at the edge of the statistical precipice",
     NeurIPS 2021), which keeps a few repeats that happen to agree from promising too much.
 
-    One repeat less is drawn than there are, so that the variance between few is unbiased (Rao and
+    One repeat less is sampled than there are, so that the variance between few is unbiased (Rao and
     Wu, JASA 1988). A single repeat says nothing of what another would give.
 
-    Where the arms share episodes (repeat, task and seed) only those count and both arms are drawn
-    together; where they share none each is drawn by itself, and the interval is no narrower than
+    Where the arms share episodes (repeat, task and seed) only those count and both arms are sampled
+    together; where they share none each is sampled by itself, and the interval is no narrower than
     that of two independent rates (Newcombe, "Interval estimation for the difference between
     independent proportions", Statistics in Medicine 1998). Where successes and failures leave no
     spread to draw from, as after six failures of either arm, the interval is as wide as what was
@@ -139,12 +139,12 @@ def difference(
         return None
     draw, rng = _resample_episodes if fixed_tasks else _resample_tasks, Random(seed)
     if shared:
-        drawn = list(islice(draw(_Table({key: a[key] - b[key] for key in a}), rng), resamples))
+        sampled = list(islice(draw(_Table({key: a[key] - b[key] for key in a}), rng), resamples))
     else:
         pairs = zip(draw(_Table(a), rng), draw(_Table(b), rng), strict=False)
-        drawn = [one - other for one, other in islice(pairs, resamples)]
+        sampled = [one - other for one, other in islice(pairs, resamples)]
     value = fmean(a.values()) - fmean(b.values())
-    low, high = percentiles(drawn)
+    low, high = percentiles(sampled)
     counts = [len(arm) if fixed_tasks else len({task for _, task, _ in arm}) for arm in (a, b)]
     if low == high and {*a.values(), *b.values()} <= {0.0, 1.0}:
         # What none of the tasks or episodes has shown may be as frequent as Wilson's end says.
@@ -213,17 +213,17 @@ def calibration_error(
     """Return the expected calibration error: the mean, over bins of equal width, of the difference
     between a bin's mean probability and its share of successes. 0 without data."""
     gaps, total = [0.0] * bins, 0.0
-    for place, (said, was) in enumerate(pairs):
+    for place, (probability, was) in enumerate(pairs):
         weight = weights[place] if weights else 1.0
-        gaps[min(int(said * bins), bins - 1)] += weight * (said - was)
+        gaps[min(int(probability * bins), bins - 1)] += weight * (probability - was)
         total += weight
     return sum(map(abs, gaps)) / total if total else 0.0
 
 
-def calibration_by_chance(said: Sequence[float], weights: Sequence[float] = ()) -> float:
+def calibration_by_chance(probabilities: Sequence[float], weights: Sequence[float] = ()) -> float:
     """Return the calibration error that these probabilities would have if each were right: it is
     above 0, as shares of few answers vary. The mean of 200
     draws."""
     rng = Random(0)
-    drawn = ([(each, rng.random() < each) for each in said] for _ in range(_DRAWS))
-    return sum(calibration_error(pairs, weights) for pairs in drawn) / _DRAWS
+    sampled = ([(each, rng.random() < each) for each in probabilities] for _ in range(_DRAWS))
+    return sum(calibration_error(pairs, weights) for pairs in sampled) / _DRAWS

@@ -151,8 +151,8 @@ class MeasuredTransition:
     def is_end_right(self) -> bool:
         """Return whether the end of the episode, or that there is none, was predicted correctly."""
         ends = self.prediction.outcome.ends >= 0.5
-        told, truth = self.prediction.ending, self.truth.ending
-        return ends == self.truth.ends and (not ends or truth is None or told == truth)
+        expected, truth = self.prediction.ending, self.truth.ending
+        return ends == self.truth.ends and (not ends or truth is None or expected == truth)
 
     def sources(self) -> list[str]:
         """Return the available texts, in lower case: goal, page, earlier pages, typed text."""
@@ -185,20 +185,20 @@ class MeasuredTransition:
     def tally(self, knowledge: KnowableLines | None) -> "Tally":
         """Return the counts of this transition."""
         outcome, truth = self.prediction.outcome, self.truth
-        sure = self.prediction.confidence
+        confidence = self.prediction.confidence
         tally = Tally(
             truth.episode,
             self.goes_on,
             self.is_end_right,
             outcome.succeeds,
             truth.succeeded,
-            sure,
+            confidence,
             self.prediction.source,
         )
         if not self.goes_on:
             return tally
         happened, predicted = self.happened, self.predicted
-        wrong, told = self.wrong_lines()
+        wrong, known_lines = self.wrong_lines()
         sources = self.sources() if wrong else ()
         words = {word for text in sources for word in keys_of(text, _WHOLE)}
         remembered = knowledge.lines if knowledge is not None else set()
@@ -213,7 +213,7 @@ class MeasuredTransition:
             right=self.is_right_as_known(knowledge),
             invented=invented,
             wrong=len(wrong),
-            told=told,
+            known_lines=known_lines,
             happened=happened.total(),
             predicted=predicted.total(),
             both=(happened & predicted).total(),
@@ -289,7 +289,7 @@ class Tally:
     right: bool = False
     invented: int = 0
     wrong: int = 0
-    told: int = 0
+    known_lines: int = 0
     """Number of lines predicted as known."""
     happened: int = 0
     predicted: int = 0
@@ -304,9 +304,9 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
     going = [one for one in tallies if one.goes_on]
     happened = sum(one.happened for one in going)
     predicted = sum(one.predicted for one in going)
-    both, told = sum(one.both for one in going), sum(one.told for one in going)
+    both, known_lines = sum(one.both for one in going), sum(one.known_lines for one in going)
     pairs = [(one.chance, one.succeeded) for one in tallies]
-    sure = [(one.confidence, one.right) for one in going]
+    confidences = [(one.confidence, one.right) for one in going]
     brier = _mean([(chance - success) ** 2 for chance, success in pairs])
     base = _mean([float(success) for _, success in pairs]) or 0.0
     spread = base * (1 - base)
@@ -317,8 +317,8 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         modelled=_mean([one.source is Source.MODELLED for one in tallies]),
         exact=_mean([one.exact for one in going]),
         exact_knowable=_mean([one.right for one in going]),
-        invented=sum(one.invented for one in going) / told if told else None,
-        wrong=sum(one.wrong for one in going) / told if told else None,
+        invented=sum(one.invented for one in going) / known_lines if known_lines else None,
+        wrong=sum(one.wrong for one in going) / known_lines if known_lines else None,
         changed_precision=both / predicted if predicted else None,
         changed_recall=both / happened if happened else None,
         changed_f1=2 * both / (happened + predicted) if happened + predicted else None,
@@ -332,7 +332,7 @@ def summarize(tallies: Sequence[Tally]) -> Accuracy:
         ece=calibration_error(pairs) if pairs else None,
         failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
         success_called_success=_mean([chance >= 0.5 for chance, success in pairs if success]),
-        confidence_ece=calibration_error(sure) if sure else None,
+        confidence_ece=calibration_error(confidences) if confidences else None,
     )
 
 
@@ -344,7 +344,9 @@ def changes(before: Observation, after: Observation) -> Changes:
     return gone + come
 
 
-def _agree(told: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node], bool]) -> bool:
+def _agree(
+    predicted: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node], bool]
+) -> bool:
     """Return whether predicted lines agree with those that are there.
 
     A block of lines in one place may be predicted as unknown where one of them could not be known:
@@ -355,17 +357,17 @@ def _agree(told: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node
     def agree_from(i: int, j: int, inside: bool, hidden: bool) -> bool:
         """Of the lines from these places on; `inside` a block predicted as unknown, of which a line
         was `hidden`."""
-        while i < len(told) and not is_unknown(told[i]):
+        while i < len(predicted) and not is_unknown(predicted[i]):
             if inside and not hidden:
                 return False
             inside = False
-            if j >= len(seen) or _line_key(told[i]) != _line_key(seen[j]):
+            if j >= len(seen) or _line_key(predicted[i]) != _line_key(seen[j]):
                 return False
             i, j = i + 1, j + 1
-        if i == len(told):
+        if i == len(predicted):
             return j == len(seen) and (hidden or not inside)
-        bounds = read_range(told[i])
-        least, most, kinds = bounds or (1, 1, frozenset({(told[i].role, told[i].kind)}))
+        bounds = read_range(predicted[i])
+        least, most, kinds = bounds or (1, 1, frozenset({(predicted[i].role, predicted[i].kind)}))
         hidden = hidden and inside
         for count in range(most + 1):
             if count >= least and agree_from(i + 1, j + count, True, hidden):
@@ -373,7 +375,9 @@ def _agree(told: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node
             if j + count >= len(seen):
                 return False
             line = seen[j + count]
-            if (line.role, line.kind) not in kinds or (bounds is None and not _fits(told[i], line)):
+            if (line.role, line.kind) not in kinds or (
+                bounds is None and not _fits(predicted[i], line)
+            ):
                 return False
             hidden = hidden or is_hidden(line)
         return False
@@ -381,9 +385,9 @@ def _agree(told: Sequence[Node], seen: Sequence[Node], is_hidden: Callable[[Node
     return agree_from(0, 0, False, False)
 
 
-def _fits(told: Node, line: Node) -> bool:
+def _fits(predicted: Node, line: Node) -> bool:
     """Return whether the predicted part of a line is right."""
-    start, _, end = told.name.partition(GAP)
+    start, _, end = predicted.name.partition(GAP)
     return line.name.startswith(start) and line.name.endswith(end.rpartition(GAP)[2])
 
 

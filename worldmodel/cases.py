@@ -241,12 +241,12 @@ def choose_text(
     there: Occasion,
     others: list[TransitionCase],
     *,
-    is_sure: bool,
+    is_settled: bool,
 ) -> str:
     """Return a line's text of a case as it would be on this occasion, with a gap for unknown parts.
 
     Each rewriting rule is tested on other cases: one that reproduces a line they have is accepted.
-    `is_sure`: the text is kept unchanged if nothing contradicts it.
+    `is_settled`: the text is kept unchanged if nothing contradicts it.
     """
     best, most = GAP, 0.0
     for reference, composed in recipes(text, case, there):
@@ -254,8 +254,8 @@ def choose_text(
         for other in others:
             theirs = rewrite(text, reference, case, other) if reference else text
             hits += theirs is not None and name_of(node, theirs) in other.after.names
-        share = (hits + (0.6 if reference or is_sure else 0.4)) / (len(others) + 1)
-        least = 0.34 if is_sure else 0.7 if reference else 0.5
+        share = (hits + (0.6 if reference or is_settled else 0.4)) / (len(others) + 1)
+        least = 0.34 if is_settled else 0.7 if reference else 0.5
         if composed is not None and share >= least and share > most + (0.05 if reference else 0.0):
             best, most = composed, share
     return best

@@ -39,12 +39,16 @@ def compose_line(
     there: Occasion,
     others: list[TransitionCase],
     *,
-    is_sure: bool,
+    is_settled: bool,
 ) -> Node:
     """Return a new line of a remembered page, adapted to this occasion."""
     if is_unknown(node):
         return node
-    name = choose_text(node, node.name, case, there, others, is_sure=is_sure) if node.name else ""
+    name = (
+        choose_text(node, node.name, case, there, others, is_settled=is_settled)
+        if node.name
+        else ""
+    )
     if name == GAP:
         return unknown_line(node)
     value = node.value
@@ -86,7 +90,7 @@ def edit_page(case: TransitionCase, there: Occasion, others: list[TransitionCase
             continue
         for at in range(*span):
             lines[at] = None
-        block = [compose_line(n, case, there, others, is_sure=is_same) for n in new[j1:j2]]
+        block = [compose_line(n, case, there, others, is_settled=is_same) for n in new[j1:j2]]
         added.setdefault(span[0], []).extend(gather_unknown(block, case, others))
     out: list[Node] = []
     for at in range(len(lines) + 1):
@@ -275,13 +279,13 @@ def compose_page(
             like = [at for at in ours.framed(frame_of(node)) if ours.whole[at] not in theirs.bag]
             line = ours.nodes[like[0]] if len(like) == 1 else None
         if line is None:
-            line = compose_line(node, case, there, others[:_SUPPORT], is_sure=is_same_page)
+            line = compose_line(node, case, there, others[:_SUPPORT], is_settled=is_same_page)
         supported += not is_unknown(line)
         out.append(line)
     if not is_same_page:
         out = gather_unknown(out, case, others)
     after = case.transition.after
-    title = choose_title(case, there, others, is_sure=is_same_page)
+    title = choose_title(case, there, others, is_settled=is_same_page)
     page = replace(
         after,
         goal=there.situation.observation.goal,
@@ -296,11 +300,11 @@ def compose_page(
 
 
 def choose_title(
-    case: TransitionCase, there: Occasion, others: list[TransitionCase], *, is_sure: bool
+    case: TransitionCase, there: Occasion, others: list[TransitionCase], *, is_settled: bool
 ) -> str:
     """Return the title of the page that is reached."""
     text = case.transition.after.title
-    best, most = text, sum(o.transition.after.title == text for o in others) + 0.5 + is_sure
+    best, most = text, sum(o.transition.after.title == text for o in others) + 0.5 + is_settled
     for reference in case.bound(text):
         new = there.texts.get(reference)
         hits = sum(

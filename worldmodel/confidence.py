@@ -42,7 +42,7 @@ class Traits:
     likeness: float = 0.0
     """How like the page is on which it acted."""
     came: int = 0
-    """Lines told as known that are not on the page before."""
+    """Lines predicted as known that are not on the page before."""
     others: int = 0
     """Other similar cases with this outcome."""
     is_guess: bool = False
@@ -60,7 +60,7 @@ class Traits:
         )
 
 
-Foresee = Callable[[TransitionCase, str], tuple[Prediction, Traits | None]]
+Predict = Callable[[TransitionCase, str], tuple[Prediction, Traits | None]]
 """Predicts a remembered step as if its episode, named second, had not been seen."""
 
 
@@ -77,18 +77,18 @@ class Confidence:
         """Return the confidence."""
         return float(probability(traits.describe() @ self._weights))
 
-    def study(self, cases: Sequence[TransitionCase], foresee: Foresee) -> None:
-        """Fit the weights to cases of episodes drawn at random, if enough came since the last
+    def study(self, cases: Sequence[TransitionCase], predict: Predict) -> None:
+        """Fit the weights to cases of episodes sampled at random, if enough came since the last
         time."""
         if len(cases) < _GROWTH * self._fitted:
             return
         self._fitted = len(cases)
-        if lessons := list(_try_out(cases, foresee)):
+        if lessons := list(_try_out(cases, predict)):
             rows = np.array([traits.describe() for traits, _ in lessons])
             self._weights = fit_logistic(rows, np.array([float(r) for _, r in lessons]), _PRIOR)
 
 
-def _try_out(cases: Sequence[TransitionCase], foresee: Foresee) -> Iterable[tuple[Traits, bool]]:
+def _try_out(cases: Sequence[TransitionCase], predict: Predict) -> Iterable[tuple[Traits, bool]]:
     """Yield how pages of left-out episodes were put together, and whether they were right."""
     knowledge = KnowableLines()
     knowledge.learn(case.transition for case in cases)
@@ -103,12 +103,12 @@ def _try_out(cases: Sequence[TransitionCase], foresee: Foresee) -> Iterable[tupl
                 tried += 1
                 if apply_rules(case.situation) is not None:
                     continue
-                told, traits = foresee(case, case.transition.episode)
-                truth = MeasuredTransition(case.transition, told)
+                prediction, traits = predict(case, case.transition.episode)
+                truth = MeasuredTransition(case.transition, prediction)
                 if traits is None:
                     continue
                 if case.transition.after.over:
-                    yield traits, told.page.over
+                    yield traits, prediction.page.over
                 elif truth.goes_on:
                     yield traits, truth.is_right_as_known(knowledge)
         if tried >= _LESSONS:

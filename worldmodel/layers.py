@@ -31,7 +31,9 @@ class LayeredWorld:
         """Return the prediction of memory or of the model; P(success) is memory's."""
         remembered = self.memory.predict(situations)
         unsure = [
-            place for place, prediction in enumerate(remembered) if not self._is_sure(prediction)
+            place
+            for place, prediction in enumerate(remembered)
+            if not self._is_confident(prediction)
         ]
         modelled = self.model.predict([situations[place] for place in unsure]) if unsure else []
         return self._join(remembered, unsure, modelled)
@@ -40,12 +42,14 @@ class LayeredWorld:
         """Return the same inside an event loop. Raises `ModelError`."""
         remembered = self.memory.predict(situations)
         unsure = [
-            place for place, prediction in enumerate(remembered) if not self._is_sure(prediction)
+            place
+            for place, prediction in enumerate(remembered)
+            if not self._is_confident(prediction)
         ]
         asked = [situations[place] for place in unsure]
         return self._join(remembered, unsure, await expect(self.model, asked) if asked else [])
 
-    def _is_sure(self, prediction: Prediction) -> bool:
+    def _is_confident(self, prediction: Prediction) -> bool:
         if prediction.source in (Source.RULED, Source.UNKNOWN):
             return prediction.source is Source.RULED
         return prediction.confidence >= self.least

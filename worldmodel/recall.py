@@ -92,19 +92,19 @@ class RememberedWorld:
         if (ruled := apply_rules(situation)) is not None:
             return self._judged(ruled, Occasion(situation))
         there = Occasion(situation)
-        prediction, traits = self._foresee(there)
+        prediction, traits = self._predict_page(there)
         if traits is not None:
-            self._confidence.study(self.cases, self._foresee)
+            self._confidence.study(self.cases, self._predict_page)
             prediction = replace(prediction, confidence=self._confidence.of(traits))
         return limit_steps(situation, self._judged(prediction, there))
 
     def study(self) -> None:
         """Fit the confidence and P(success) now, so that no prediction has to wait for it."""
         if self.cases:
-            self._confidence.study(self.cases, self._foresee)
+            self._confidence.study(self.cases, self._predict_page)
             self.chance(self.cases[-1])
 
-    def _foresee(self, there: Occasion, without: str = "") -> tuple[Prediction, Traits | None]:
+    def _predict_page(self, there: Occasion, without: str = "") -> tuple[Prediction, Traits | None]:
         """Return a prediction without confidence and P(success), as if the episode `without` had
         not been seen, and how its page was put together; None where its confidence is given."""
         found, page = self.recall(there, without), there.situation.observation

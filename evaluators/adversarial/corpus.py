@@ -27,7 +27,7 @@ class AdversarialCase:
     kind: str
     """One of `KINDS`, or `honest` for a control."""
     domain: str
-    """Where it was played: `miniwob` or `market`."""
+    """Name of the pages it was played on."""
     control: str
     """Id of the honest episode of the same task; a control names itself."""
     trajectory: Trajectory

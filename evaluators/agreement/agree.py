@@ -32,7 +32,7 @@ class CalibrationBin:
     low: float
     high: float
     count: int
-    said: float
+    mean: float
     """The mean of the values."""
     true: Interval
     """Share of successes among them."""
@@ -46,7 +46,7 @@ class CalibrationReport:
     """Mean squared distance (Brier, Monthly Weather Review 1950): 0 is perfect, a constant 0.5
     has 0.25."""
     ece: Interval
-    """Expected calibration error (Naeini et al., AAAI 2015): distance between what bins said and
+    """Expected calibration error (Naeini et al., AAAI 2015): distance between the means of bins and
     what became of them, weighted by their counts."""
     bins: tuple[CalibrationBin, ...]
     """The reliability table, empty bins left out."""
@@ -234,7 +234,7 @@ class EvaluatorComparison:
     only_first_right: int
     only_second_right: int
     differences: Measured
-    """The first's measure less the second's; both are drawn together."""
+    """The first's measure less the second's; both are resampled together."""
 
 
 def compare(first: Sequence[LabelledScore], second: Sequence[LabelledScore]) -> EvaluatorComparison:

@@ -27,11 +27,11 @@ class LabelledScore:
     task: str = ""
     """Episodes of one task succeed and fail together; empty where each is its own."""
     groups: Mapping[str, str] = field(default_factory=dict)
-    """Such as `benchmark` and `agent`, by which figures may be told apart."""
+    """Such as `benchmark` and `agent`, by which figures may be split."""
 
     @property
     def cluster(self) -> str:
-        """What is drawn as one when episodes are resampled."""
+        """What is sampled as one when episodes are resampled."""
         return f"task {self.task}" if self.task else f"episode {self.episode}"
 
 
@@ -66,17 +66,17 @@ def decide_truths(labels: Iterable[Label], rule: str = "majority") -> Truths:
     values: dict[str, bool] = {}
     disputed, unsure = [], []
     for episode, theirs in given.items():
-        sure = [one.value > 0.5 for one in theirs if one.value is not None and one.value != 0.5]
-        if not sure or (rule == "first" and theirs[0].value in (None, 0.5)):
+        decided = [one.value > 0.5 for one in theirs if one.value is not None and one.value != 0.5]
+        if not decided or (rule == "first" and theirs[0].value in (None, 0.5)):
             unsure.append(episode)
             continue
-        ayes = sum(sure)
+        ayes = sum(decided)
         if rule == "first":
-            values[episode] = sure[0]
-        elif 2 * ayes == len(sure) or (rule == "unanimous" and ayes not in (0, len(sure))):
+            values[episode] = decided[0]
+        elif 2 * ayes == len(decided) or (rule == "unanimous" and ayes not in (0, len(decided))):
             disputed.append(episode)
         else:
-            values[episode] = 2 * ayes > len(sure)
+            values[episode] = 2 * ayes > len(decided)
     firsts = {episode: given[episode][0] for episode in values}
     return Truths(values, firsts, tuple(disputed), tuple(unsure))
 
@@ -99,7 +99,7 @@ def pair_scores(values: Mapping[str, float | None], truth: Truths) -> list[Label
 
 _RESAMPLES = 2000
 _MOST_DRAWN = 2_000_000
-"""Most rows drawn at once, so that large comparisons stay within 100 MB."""
+"""Most rows sampled at once, so that large comparisons stay within 100 MB."""
 Array: TypeAlias = NDArray[np.float64]
 PASSES = 0.5
 """Value at and above which an evaluator passes an episode."""

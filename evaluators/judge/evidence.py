@@ -65,7 +65,7 @@ class RefusedError(UnusableError):
 
     def __init__(self, found: tuple[PointFinding, ...]) -> None:
         self.found = found
-        """What is left: the points whose quotes are refused cannot be told."""
+        """What is left: the points whose quotes are refused are `cannot tell`."""
         problems = [
             f"point {number}: {each.quote!r} on {each.where} {each.refusal}"
             for number, each in enumerate(found, start=1)
@@ -138,15 +138,15 @@ def read_findings(
 
 
 def read_comparisons(
-    text: str, found: Sequence[PointFinding], asked: Sequence[int], answer: str
+    text: str, found: Sequence[PointFinding], compared: Sequence[int], answer: str
 ) -> tuple[PointFinding, ...]:
-    """Return the points with how the agent's answer stands to those asked about, counted from 1.
+    """Return the points with how the agent's answer stands to those compared about, counted from 1.
 
     Agreement needs words that stand in the answer. Raises `UnusableError` with what is wrong.
     """
     given = {each.point: each for each in read_form(text, _Comparisons).comparisons}
-    if set(given) != set(asked):
-        raise UnusableError(f"the points compared are {sorted(given)}; expected {sorted(asked)}")
+    if set(given) != set(compared):
+        raise UnusableError(f"the points compared are {sorted(given)}; expected {sorted(compared)}")
     for number, each in given.items():
         if each.agreement == "agrees" and not appears_in(each.stated, answer):
             raise UnusableError(f"point {number}: {each.stated!r} was not found in the answer")
@@ -341,14 +341,14 @@ async def _vote(subject: _JudgementSubject, case: JudgePrompt, reply: Reply) -> 
         try:
             found = await subject.session.settle(case.messages, reply, read, prompt)
         except RefusedError as refused:
-            # A point whose quote is refused the second time, too, cannot be told.
+            # A point whose quote is refused the second time, too, is `cannot tell`.
             found = refused.found
         claim = find_claim(subject.trajectory)
         answer = claim.answer.strip() if claim.stance == "done" else ""
         if any(point.verdict == "not met" for point in found):
             return _count_points(found)
-        asked = [n for n, each in enumerate(found, 1) if each.point.asks == "answer"]
-        met = [n for n in asked if found[n - 1].verdict == "met"]
+        answers = [n for n, each in enumerate(found, 1) if each.point.asks == "answer"]
+        met = [n for n in answers if found[n - 1].verdict == "met"]
         if met and not answer:
             missing = (
                 replace(each, agreement="missing") if each.point.asks == "answer" else each
@@ -357,7 +357,7 @@ async def _vote(subject: _JudgementSubject, case: JudgePrompt, reply: Reply) -> 
             return _count_points(tuple(missing))
         if met:
             return _count_points(await _compare(subject, found, met, answer))
-        if asked or not answer or decide_outcome(found) != "success":
+        if answers or not answer or decide_outcome(found) != "success":
             return _count_points(found)
         compared = await _compare(subject, found, range(1, len(found) + 1), answer)
         against = [each for each in compared if each.agreement == "contradicts"]
@@ -370,12 +370,15 @@ async def _vote(subject: _JudgementSubject, case: JudgePrompt, reply: Reply) -> 
 
 
 async def _compare(
-    subject: _JudgementSubject, found: tuple[PointFinding, ...], asked: Sequence[int], answer: str
+    subject: _JudgementSubject,
+    found: tuple[PointFinding, ...],
+    compared: Sequence[int],
+    answer: str,
 ) -> tuple[PointFinding, ...]:
     prompt = load_prompt(COMPARE)
     lines = [
         f"{n}. {found[n - 1].point.text}\n   {found[n - 1].where}: {found[n - 1].quote or '-'}"
-        for n in asked
+        for n in compared
     ]
     user = prompt.fill(
         "user",
@@ -385,7 +388,7 @@ async def _compare(
     )
     messages = (Message("system", prompt.fill("system")), Message("user", user))
     reply = (await subject.session.ask(messages))[0]
-    read = partial(read_comparisons, found=found, asked=asked, answer=answer)
+    read = partial(read_comparisons, found=found, compared=compared, answer=answer)
     return await subject.session.settle(messages, reply, read, prompt)
 
 

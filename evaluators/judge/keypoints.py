@@ -114,17 +114,17 @@ def rank_by_words(
     episode. A page without text weighs nothing.
     """
     pages = [_words(each.text) for each in views]
-    asked = [_words(text) for text in (*(point.text for point in points), goal)]
+    wanted = [_words(text) for text in (*(point.text for point in points), goal)]
     weight = {
         word: math.log(1 + len(pages) / (1 + sum(word in page for page in pages)))
-        for word in frozenset[str]().union(*asked)
+        for word in frozenset[str]().union(*wanted)
     }
 
     def weigh(words: frozenset[str], page: frozenset[str]) -> float:
         whole = sum(weight[word] for word in words)
         return sum(weight[word] for word in words & page) / whole if whole else 0.0
 
-    shares = [[weigh(words, page) for page in pages] for words in asked]
+    shares = [[weigh(words, page) for page in pages] for words in wanted]
     first = {
         max(range(len(pages)), key=lambda index: (held[index], index))
         for held in shares

@@ -162,7 +162,7 @@ async def judge_as_pae(
 
     Zhou et al., Proposer-Agent-Evaluator, arXiv 2412.13194; pae/environment/webgym/utils_eval.py of
     amazon-science/PAE: WebVoyager's inputs with stricter criteria, by which nothing of the answer
-    is believed that does not show. Deviations as there, and an unreadable verdict abstains.
+    counts that does not show. Deviations as there, and an unreadable verdict abstains.
     """
     return await judge_as_webvoyager(session, trajectory, key_points, PAE)
 

@@ -53,9 +53,9 @@ class PointFinding:
 
     def __str__(self) -> str:
         shown = f" ({self.where}: {self.quote!r})" if self.quote or self.where != "nowhere" else ""
-        said = f" [answer {self.agreement}: {self.stated!r}]" if self.agreement else ""
+        answered = f" [answer {self.agreement}: {self.stated!r}]" if self.agreement else ""
         refused = f" [refused: {self.refusal}]" if self.refusal else ""
-        return f"{self.settled}: {self.point.text}{shown}{refused}{said}"
+        return f"{self.settled}: {self.point.text}{shown}{refused}{answered}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class JudgeSession:
             raise ModelError(late) from None
         finally:
             self.calls.append((completion, time.monotonic() - start))
-        # A model that replies although it was told to stop is late, too.
+        # A model that replies although it was cancelled is late, too.
         if clock.expired():
             raise ModelError(late)
         return completion.replies
@@ -171,8 +171,8 @@ class JudgeSession:
         is none.
         """
 
-        async def ask(asked: tuple[Message, ...]) -> Reply:
-            return (await self.ask(asked))[0]
+        async def ask(conversation: tuple[Message, ...]) -> Reply:
+            return (await self.ask(conversation))[0]
 
         return await ask_and_read(
             ask, messages, read, lambda problem: prompt.fill("again", problem=problem), reply
@@ -186,9 +186,9 @@ def seed_of(text: str) -> int:
 
 def choose_form(context: JudgeContext, published: Show) -> Show:
     """Return the form shown: the one set, else the published one where the model can look."""
-    asked = context.settings.show
-    if asked != "auto":
-        return asked
+    form = context.settings.show
+    if form != "auto":
+        return form
     return published if context.can_look else "texts"
 
 

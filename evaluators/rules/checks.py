@@ -247,11 +247,11 @@ def url_matches(found: Json, expected: Json) -> bool:
     """The same host and path, with at least the expected query; scheme and fragment are free."""
     page, wanted = _address(found), _address(expected)
     query = parse_qs(page.query, keep_blank_values=True)
-    asked = parse_qs(wanted.query, keep_blank_values=True)
+    needed = parse_qs(wanted.query, keep_blank_values=True)
     return (
         page.netloc.lower() == wanted.netloc.lower()
         and page.path.rstrip("/") == wanted.path.rstrip("/")
-        and all(query.get(key) == values for key, values in asked.items())
+        and all(query.get(key) == values for key, values in needed.items())
     )
 
 

@@ -303,13 +303,13 @@ def print_verdicts(
 def _show_reliability(name: str, found: "Agreement", console: Console) -> None:
     """How far values can be taken at their word; not for evaluators that say only yes or no."""
     bins = found.calibration.bins if found.calibration else ()
-    if all(each.said in (0.0, 1.0) for each in bins):
+    if all(each.mean in (0.0, 1.0) for each in bins):
         return
     rows = [
         (
             f"{each.low:.1f}–{each.high:.1f}",
             str(each.count),
-            f"{100 * each.said:.1f}",
+            f"{100 * each.mean:.1f}",
             format_share(each.true),
         )
         for each in bins

@@ -385,7 +385,7 @@ ESSENTIAL: tuple[str, ...] = (
     *("dialog", "goto", "go_back", "go_forward", "new_tab", "tab_focus", "tab_close", "wait"),
     *("answer", "give_up"),
 )
-"""What a model is offered unless it is told otherwise; the rest are finer parts of these, and what
+"""What a model is offered by default; the rest are finer parts of these, and what
 needs a folder for files."""
 
 

@@ -26,7 +26,7 @@ def custom_action(function: Function) -> Function:
 
     A model is shown the signature and the docstring's first paragraph. Parameters are text, whole
     numbers, numbers, yes or no, a `Literal` of texts or a list of texts. What is returned, or the
-    error that is raised, is what the model is told came of it. A coroutine is awaited, any other
+    error that is raised, is what the model reads as its outcome. A coroutine is awaited, any other
     function is called in a thread. Raises `UsageError` for a function that cannot be one.
     """
     name, description = function.__name__, inspect.getdoc(function)
@@ -34,7 +34,7 @@ def custom_action(function: Function) -> Function:
     if known is not None and not issubclass(known, CustomAction):
         raise UsageError(f"{name} is an action already; give the function another name")
     if not description:
-        raise UsageError(f"{name} needs a docstring: it is what a model is told of the action")
+        raise UsageError(f"{name} needs a docstring: it is the description that a model reads")
     hints, filled = get_type_hints(function), []
     for parameter in inspect.signature(function).parameters.values():
         hint = hints.get(parameter.name)
@@ -72,7 +72,7 @@ def names_of(actions: tuple[Callable[..., Any] | str, ...]) -> tuple[str, ...]:
 
 
 async def call_function(action: CustomAction) -> tuple[str, bool]:
-    """Return what a model is told of the call of its function, and whether it went well."""
+    """Return what a model reads of the call of its function, and whether it went well."""
     import asyncio
 
     name = ACTION_NAMES[type(action)]

@@ -1,4 +1,4 @@
-"""Doing tasks: an agent, what is told while it works, and what came of it."""
+"""Doing tasks: an agent, its events while it works, and what came of it."""
 
 from webagent.agent.actor import Acting
 from webagent.agent.agent import Agent

@@ -79,7 +79,7 @@ class AgentResources:
 PHASE = "run"
 _DAY = 86_400.0
 _REMEMBERED = 5
-"""Earlier tasks of a session that the model is told of."""
+"""Earlier tasks of a session that the model reads of."""
 _NAMED = 40
 """Characters of a task that its id shows."""
 
@@ -132,7 +132,7 @@ class Agent:
     asking: Asking | None = None
     """How the model is asked: prompt, switches, form of the page."""
     knowledge: tuple[Knowledge, ...] = ()
-    """What the model is told of earlier episodes, such as `SiteMemory.read(folder)`."""
+    """What the model reads of earlier episodes, such as `SiteMemory.read(folder)`."""
     actions: Sequence[Callable[..., Any] | str] = ()
     """Functions of one's own, decorated with `custom_action`, that the model may call."""
     student: "Student | Path | str | None" = None
@@ -273,10 +273,10 @@ class Agent:
         """Do a task, in words with the address where it begins, or any `Task` of a benchmark.
 
         Without an address a held agent goes on where the task that ended last left off, and the
-        model is told what was asked and answered there.
+        model reads the tasks and answers there.
         With `schema`, a JSON Schema, the answer is data that fits it: `result.value`; with a type,
         such as a pydantic model, an instance of it. `listen` is
-        told of every decision and what came of it; `stop.end(reason)` ends the task from outside.
+        notified of every decision and its outcome; `stop.end(reason)` ends the task from outside.
         Whatever becomes of the task is a `Result`; raises `SetupError` for what has to be mended
         before anything can be done, and `StoreError` where the store cannot be written.
         """

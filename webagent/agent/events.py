@@ -47,7 +47,7 @@ Listen: TypeAlias = Callable[[Event], object]
 
 
 class ReportingPolicy:
-    """The policy; what it decides is told, and it is not waited for once all is to end."""
+    """The policy; its decisions are reported, and it is not waited for once all is to end."""
 
     def __init__(self, policy: Policy, stop: Stop, listen: Listen) -> None:
         self._policy, self._stop, self._listen = policy, stop, listen
@@ -66,7 +66,7 @@ class ReportingPolicy:
 
 
 class ReportingWorld:
-    """The world; what comes of actions is told, and it is not waited for once all is to end."""
+    """The world; outcomes of actions are reported, and it is not waited for once all is to end."""
 
     def __init__(self, world: World, stop: Stop, listen: Listen) -> None:
         self._world, self._stop, self._listen = world, stop, listen

@@ -115,7 +115,7 @@ class DevTools:
             if message["method"] == "Target.detachedFromTarget":
                 gone = self._sessions.pop(params["sessionId"], None)
                 if gone is not None:
-                    gone.receive("close", params)  # before whoever waits is told of a failure
+                    gone.receive("close", params)  # before a failure reaches whoever waits
                 self._fail(params["sessionId"])
             elif session := self._sessions.get(message.get("sessionId", "")):
                 session.receive(message["method"], params)

@@ -62,7 +62,7 @@ class Captcha:
     """Whether there is no page besides: nothing can be done until it is passed."""
 
     def describe(self) -> str:
-        """Return what the agent is told."""
+        """Return the note for the agent."""
         where = "instead of its content" if self.blocks else "on it"
         return f"the page shows a captcha ({self.kind}) {where}; only a person may pass it"
 

@@ -4,8 +4,8 @@ Weights, and thresholds at which something else is done, come first: they are as
 the measured tasks allow. Bounds on time and size follow.
 
 What varying a number costs is noted where it was measured: episodes right along the demonstrators'
-way, of 58 on fossil, 64 on oscar and 116 of MiniWoB++. All others are as they were chosen in
-development on these sites; none of them is known to be the best.
+way, of 58 on a project's tickets, 64 on a shop and 116 of small pages. All others are as they
+were chosen in development on these sites; none of them is known to be the best.
 """
 
 # -- weights ----------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ class PageView:
     hollow: int = 0
     """Elements that may hold a shadow tree which the page's source closed."""
     lost_mouse: bool = False
-    """Whether something has come to lie under the mouse and the page has not been told."""
+    """Whether something has come to lie under the mouse unnoticed by the page."""
     is_animating: bool = False
     """Whether something moves that will come to rest."""
     status: int = 0

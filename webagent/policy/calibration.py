@@ -14,8 +14,8 @@ _LATEST = 3000
 much a confidence is worth."""
 _PRIOR = np.array([-1.5, 1.0, 0.0, 0.0])
 """Intercept, slopes of the confidence, of the number of episodes and of the answers compared so
-far: a small model that was never compared with anybody is believed less than it says, and its
-confidence is worth more the longer it has learned."""
+far: a small model that was never compared with anybody counts for less than its
+own confidence, which is worth more the longer it has learned."""
 _PULL = np.array([0.5, 4.0, 4.0, 2.0])
 """Strength of the pull towards these values."""
 _MATURING = 50
@@ -23,7 +23,7 @@ _MATURING = 50
 _PULL_OF_KIND = 2.0
 """Strength of the pull of one kind of goal towards all others."""
 _MOST_EPISODES = 20
-"""Episodes of a kind that are told apart from more of them."""
+"""Episodes of a kind that are distinguished from more of them."""
 
 
 @dataclass(frozen=True, slots=True)

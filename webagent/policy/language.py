@@ -130,7 +130,7 @@ class LanguagePolicy:
         return self._builder.hash()
 
     def brief(self, trajectory: Trajectory, observation: Observation) -> TurnPrompt:
-        """Return what the model is told on this page, without asking it."""
+        """Return the messages for this page, without asking it."""
         return self._builder.build(trajectory, observation)
 
     @property

@@ -32,12 +32,12 @@ from webagent.records import (
     Trajectory,
 )
 
-_SAID, _LEARNT_FROM = "student_said", "student_learnt_from"
+_CONFIDENCE, _LEARNT_FROM = "student_said", "student_learnt_from"
 """Its memory's own confidence, in thousandths, and from how many episodes of the kind it knew."""
 SURE_ENOUGH = 0.8
 """Probability of being right from which a student acts by default. Along
 demonstrators' way on development seeds, of steps at least as sure 97.6 % were right on 20
-MiniWoB++ tasks and 99.2 % on a shop, as many as of those at least 90 % sure."""
+small pages and 99.2 % on a shop, as many as of those at least 90 % sure."""
 _FILE = "student.json"
 _VERSION = 1
 _EXPERT_IS_RIGHT = 0.9
@@ -130,10 +130,16 @@ class Student:
         kept = (step for place, step in enumerate(trajectory.steps) if place not in nowhere)
         self.calibration.answers += [
             ComparedAnswer(
-                *(kind, own_words, usage[_SAID] / 1000, usage[_LEARNT_FROM], bool(usage[AGREED]))
+                *(
+                    kind,
+                    own_words,
+                    usage[_CONFIDENCE] / 1000,
+                    usage[_LEARNT_FROM],
+                    bool(usage[AGREED]),
+                )
             )
             for usage in (step.decision.usage for step in kept)
-            if usage.get(_SAID)
+            if usage.get(_CONFIDENCE)
         ]
         own = {i for i, s in enumerate(trajectory.steps) if s.decision.source == STUDENT}
         without = nowhere if success is not None else nowhere | own
@@ -264,7 +270,7 @@ def _template(goal: str) -> str:
 def _compare(guess: Guess | None, decision: Decision, observation: Observation) -> dict[str, int]:
     """Return the values stored with a reply of the large policy."""
     if guess is None:
-        return {ASKED: 1, AGREED: 0, SURE: 0, _SAID: 0, _LEARNT_FROM: 0}
+        return {ASKED: 1, AGREED: 0, SURE: 0, _CONFIDENCE: 0, _LEARNT_FROM: 0}
     mine, theirs = (
         tuple(" ".join(part.split()) if isinstance(part, str) else part for part in key)
         for key in (
@@ -276,7 +282,7 @@ def _compare(guess: Guess | None, decision: Decision, observation: Observation) 
         ASKED: 1,
         AGREED: int(mine == theirs),
         SURE: round(1000 * guess.probability),
-        _SAID: round(1000 * guess.said),
+        _CONFIDENCE: round(1000 * guess.said),
         _LEARNT_FROM: guess.learnt_from,
     }
 

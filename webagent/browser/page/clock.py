@@ -151,7 +151,7 @@ class PageClock(Protocol):
         """Let so much time pass on the page; return what the agent is to know of it."""
 
     async def load(self, tab: Tab, within: float | None = None) -> bool:
-        """Return whether the page has loaded within so many seconds, `LOAD_SECONDS` unless told."""
+        """Return whether the page has loaded within so many seconds, `LOAD_SECONDS` by default."""
 
 
 class VirtualClock:

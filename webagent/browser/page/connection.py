@@ -242,7 +242,7 @@ class PageConnection:
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the page is closed, whoever was told of it first."""
+        """Return whether the page is closed, whoever heard of it first."""
         return self._page.is_closed() or (self._dead.done() and self._dead.result() == _PAGE_CLOSED)
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:

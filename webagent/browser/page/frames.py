@@ -123,11 +123,11 @@ class Frames:
         seen: dict[FramePath, PageView | str] = {}
         documents: dict[FramePath, FrameDocument] = {}
         options = {**options, "firstMark": 0, "within": [hole.index for hole in page.holes]}
-        asked = set[FrameDocument]()
+        read = set[FrameDocument]()
         next_mark = page.next_mark
         for _ in range(2):
-            new = [each for each in self._documents.values() if each not in asked][:MOST_FRAMES]
-            asked.update(new)
+            new = [each for each in self._documents.values() if each not in read][:MOST_FRAMES]
+            read.update(new)
             views = await asyncio.gather(*(self._look(document, options) for document in new))
             found = [(view, each) for view, each in zip(views, new, strict=True) if view]
             for view, document in sorted(found, key=lambda each: each[0].path):

@@ -37,7 +37,7 @@ class FileChooser:
     """`one` or `several`."""
 
     def describe(self) -> str:
-        """Return what the agent is told."""
+        """Return the note for the agent."""
         several = "files" if self.takes == "several" else "a file"
         return f"the page asks for {several}; give {several} with upload_file(0, path)"
 
@@ -177,7 +177,7 @@ class Tab:
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the page is closed, whoever was told of it first."""
+        """Return whether the page is closed, whoever heard of it first."""
         return self._connection.is_closed
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
@@ -242,8 +242,8 @@ class Tab:
         return await self._frames.fill(view, options) if view.holes else view
 
     async def hear_driver(self) -> None:
-        """Wait until the driver has said all that the browser had told it: downloads and responses
-        are noted from there, and come by another way than the page's own answers."""
+        """Wait until the driver has reported all that it had from the browser: downloads and
+        responses are noted from there, and come by another way than the page's own answers."""
         self.downloads_announced = 0
         async with world_failures():
             await self.alive(self._driver.send("Target.getTargetInfo"))
@@ -410,7 +410,7 @@ class Tab:
     ) -> bool:
         """Let virtual time run and stand still again; False when the page waits for data.
 
-        It waits so for `within` seconds, `DATA_SECONDS` unless told; not at all unless `waits`.
+        It waits so for `within` seconds, `DATA_SECONDS` by default; not at all unless `waits`.
         While a navigation waits for its server the browser does not even take the command.
         """
         self._expired.clear()

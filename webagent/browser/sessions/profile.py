@@ -43,7 +43,7 @@ class Profile:
     timezone: str = ""
     """As `Europe/Berlin`."""
     geolocation: tuple[float, float] | None = None
-    """Latitude and longitude in degrees; sites that ask are told."""
+    """Latitude and longitude in degrees; given to sites that ask."""
     user_agent: str = ""
     viewport: tuple[int, int] | None = None
     """CSS pixels, width by height, in place of the task's."""

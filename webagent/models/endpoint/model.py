@@ -192,13 +192,13 @@ class EndpointModel:
                 failure.attempts = tuple(attempts)
                 raise
             except _Retry as failure:
-                reason, asked, seen = str(failure), failure.pause, failure.body
+                reason, requested, seen = str(failure), failure.pause, failure.body
                 advice = failure.advice
             seconds, wait = time.monotonic() - began, 0.0
             if attempt < endpoint.attempts:
-                wait = max(asked, pause * random.uniform(0.5, 1.0))
+                wait = max(requested, pause * random.uniform(0.5, 1.0))
                 wait = min(wait, endpoint.longest_pause, max(left, 0))
-                if asked:
+                if requested:
                     self._free = max(self._free, time.monotonic() + wait)
                 again = f"asked again in {wait:.1f} s, {attempt + 1} of {endpoint.attempts}"
                 logger.info("%s: %s; %s", self._where, reason, again)
@@ -266,11 +266,11 @@ class EndpointModel:
         if can_adapt and parameter in _ADAPTABLE and parameter not in self._refused:
             self._refused.add(parameter)
             return _Retry(f"the parameter {parameter} was refused", body=response.text)
-        said = explain(refusal, self.endpoint, self._base_url or OPENAI)
+        why = explain(refusal, self.endpoint, self._base_url or OPENAI)
         if refusal.may_pass:
-            return _Retry(said, refusal.pause, response.text, advise(refusal))
+            return _Retry(why, refusal.pause, response.text, advise(refusal))
         kind = PromptTooLongError if refusal.is_too_long else ModelError
-        return kind(f"{self._where}: {said}")
+        return kind(f"{self._where}: {why}")
 
     def _connect(self) -> "AsyncClient":
         """Return the client, made at first use. Raises `SetupError` when it cannot be."""

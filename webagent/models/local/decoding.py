@@ -31,8 +31,8 @@ _ROOM = 256
 _RECENT = 8
 """Replies that later ones may copy from."""
 _NO_ID = (
-    "no id can be drawn: the logits are not numbers, or the constraint allows none of the ids that"
-    " the model knows; check the weights (a smaller dtype may overflow) and the constraint"
+    "no id can be sampled: the logits are not numbers, or the constraint allows none of the ids"
+    " that the model knows; check the weights (a smaller dtype may overflow) and the constraint"
 )
 
 

@@ -4,7 +4,7 @@ those that succeeded.
 Operations on rules after "ExpeL" (Zhao et al. 2023, arXiv 2308.10144) and "AutoManual" (Chen et al.
 2024, arXiv 2405.16247): a model adds, edits and drops.
 
-Bounds, merging and pruning are in code. What a model writes here may repeat what a page told it to,
+Bounds, merging and pruning are in code. What a model writes here may repeat what a page demanded,
 so it is one short line without marks of fences, without another site's address and without long
 passages of a page; and it is only ever shown as information.
 """

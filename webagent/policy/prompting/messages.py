@@ -50,7 +50,7 @@ class PromptBuilder:
     examples: bool = False
 
     def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
-        """Return what the model is told on this page."""
+        """Return the messages for this page."""
         start = [Message("system", self.prompt.fill("system", actions=describe(self.actions)))]
         for name in ("example", "second_example", "third_example"):
             # A weak model follows a turn that was taken, where it copies the call that a form

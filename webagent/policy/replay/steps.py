@@ -109,7 +109,7 @@ class TextRewriter:
         carried = self.values.carry(text)
         if carried.how == "unsure":
             raise PolicyError(
-                f"it cannot be told what stands for {text!r} in the new goal; say so"
+                f"it is unknown what stands for {text!r} in the new goal; say so"
                 f" with --values {text!r}=…"
             )
         if carried.how == "goal" and "\n" in text.strip() and carried.text != text:
@@ -158,7 +158,7 @@ class TextRewriter:
         if len(found) != 1:
             where = "stood on the recorded page" if stood else "is not in the goal"
             raise PolicyError(
-                f"{text!r} {where} and it cannot be told what stands for it now; say so with"
+                f"{text!r} {where} and it is unknown what stands for it now; say so with"
                 f" --values {text!r}=…"
             )
         return found.pop()

@@ -28,7 +28,7 @@ class Packing:
     tree: bool = True
     """Whether rows share prefixes and lanes hold several rows; else each row is a lane."""
     image_tree: bool = True
-    """Whether rows that show images are woven and chained as well."""
+    """Whether rows that show images are packed into trees and chained as well."""
     lane: int = 4096
     """Most tokens in a lane that holds several rows: its mask grows with the square."""
     attention: int = 4096
@@ -71,7 +71,7 @@ class Sheet:
 
 @dataclass(slots=True)
 class _Lane:
-    """Rows woven into one line of tokens."""
+    """Rows packed into one line of tokens."""
 
     rows: list[int]
     paths: list[NDArray[np.int64]]

@@ -1,4 +1,4 @@
-"""Weights parted over processes (FSDP2): each holds a share, and a layer is whole while it runs.
+"""Weights sharded over processes (FSDP2): each holds a share, and a layer is whole while it runs.
 
 Asked for by `accelerate launch --use_fsdp`, through the variable that it sets; on processors, where
 accelerate knows no FSDP, that variable is set by hand.
@@ -35,7 +35,7 @@ def shard_model(model: nn.Module, device: torch.device) -> None:
 
 
 def is_sharded(model: nn.Module) -> bool:
-    """Return whether the model's weights are parted."""
+    """Return whether the model's weights are sharded."""
     return any(hasattr(parameter, "full_tensor") for parameter in model.parameters())
 
 
@@ -52,7 +52,7 @@ def gather(values: Any) -> Any:
 
 
 def part(whole: Tensor, like: Tensor) -> Tensor:
-    """Return this process's share of a whole tensor, as the other one is parted; the whole where
+    """Return this process's share of a whole tensor, as the other one is sharded; the whole where
     that is none."""
     from torch.distributed.tensor import DTensor, distribute_tensor
 
@@ -62,16 +62,16 @@ def part(whole: Tensor, like: Tensor) -> Tensor:
 
 
 def part_states(states: dict[str, Any], optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """Return an optimiser's gathered states as its weights are parted."""
+    """Return an optimiser's gathered states as its weights are sharded."""
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    parted = {
+    sharded = {
         number: {
             name: part(value, weights[number]) if isinstance(value, Tensor) else value
             for name, value in of_weight.items()
         }
         for number, of_weight in states["state"].items()
     }
-    return states | {"state": parted}
+    return states | {"state": sharded}
 
 
 def walk_in_step(
@@ -80,7 +80,7 @@ def walk_in_step(
     """Yield this process's share, one a round, so that all processes do equally much: the item,
     whether it counts, and all items of the round.
 
-    A process without an item of its own in the last round gets one that does not count: parted
+    A process without an item of its own in the last round gets one that does not count: sharded
     weights are gathered by all processes or none.
     """
     for start in range(0, len(whole), count):
