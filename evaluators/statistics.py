@@ -14,6 +14,7 @@ Outcomes: TypeAlias = Mapping[tuple[int, str, int], float]
 
 _DRAWS = 200
 """Of calibration by chance."""
+_BINS = 10
 
 
 class Interval(NamedTuple):
@@ -78,9 +79,7 @@ def student_quantile(freedom: int) -> float:
     return math.sqrt(freedom) * math.tan(low)
 
 
-def cluster_interval(
-    groups: Sequence[Sequence[float]], *, resamples: int = 2000, seed: int = 0
-) -> Interval:
+def cluster_interval(groups: Sequence[Sequence[float]], *, resamples: int = 2000) -> Interval:
     """Return the mean of groups' means, with a 95 % interval that speaks of other such groups.
 
     Tasks of one template stand or fall together, so whole groups are sampled, as many as there are;
@@ -92,7 +91,7 @@ def cluster_interval(
     if not groups or not all(groups):
         raise ValueError("an average over groups needs non-empty groups")
     means = [fmean(group) for group in groups]
-    value, rng = fmean(means), Random(seed)
+    value, rng = fmean(means), Random(0)
     if len(set(means)) == 1:
         return Interval(value, *wilson(value * len(means), len(means)))
     sampled = [fmean(rng.choices(means, k=len(means))) for _ in range(resamples)]
@@ -207,15 +206,13 @@ def _resample_episodes(table: _Table, rng: Random) -> Iterator[float]:
         yield total / sum(counts[row] for row in repeats)
 
 
-def calibration_error(
-    pairs: Sequence[tuple[float, bool]], weights: Sequence[float] = (), bins: int = 10
-) -> float:
-    """Return the expected calibration error: the mean, over bins of equal width, of the difference
-    between a bin's mean probability and its share of successes. 0 without data."""
-    gaps, total = [0.0] * bins, 0.0
+def calibration_error(pairs: Sequence[tuple[float, bool]], weights: Sequence[float] = ()) -> float:
+    """Return the expected calibration error: the mean, over ten bins of equal width, of the
+    difference between a bin's mean probability and its share of successes. 0 without data."""
+    gaps, total = [0.0] * _BINS, 0.0
     for place, (probability, was) in enumerate(pairs):
         weight = weights[place] if weights else 1.0
-        gaps[min(int(probability * bins), bins - 1)] += weight * (probability - was)
+        gaps[min(int(probability * _BINS), _BINS - 1)] += weight * (probability - was)
         total += weight
     return sum(map(abs, gaps)) / total if total else 0.0
 

@@ -96,9 +96,9 @@ def _tagged(text: str, tag: str) -> str | None:
     return found[1].strip() if found else None
 
 
-def _brief(text: str, longest: int = 600) -> str:
+def _brief(text: str) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= longest else f"… {flat[-longest:]}"
+    return flat if len(flat) <= 600 else f"… {flat[-600:]}"
 
 
 Page = TypeVar("Page")

@@ -71,7 +71,7 @@ def test_a_question_is_paid_once_though_it_is_asked_alone_and_behind_memory(
     tmp_path, chat_server, monkeypatch
 ):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    monkeypatch.setattr(LayeredWorld, "_is_sure", lambda world, told: False)
+    monkeypatch.setattr(LayeredWorld, "_is_confident", lambda world, prediction: False)
     chat_server.will(says_it_is_over)
     run, file = keep(tmp_path / "run", 0, 1, TEST_SEED), tmp_path / "world.json"
     model = ["--world", "endpoint:worldly"]

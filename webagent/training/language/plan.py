@@ -120,7 +120,7 @@ def _attend(
     return result.transpose(1, 2).contiguous(), None
 
 
-def count_kept(model: nn.Module, tokens: int = _PROBE) -> float:
+def count_kept(model: nn.Module) -> float:
     """Return the bytes that autograd keeps a token of a forward pass, parameters left out."""
     known = {each.untyped_storage()._cdata for each in model.parameters()}
     kept: dict[int, tuple[Tensor, int]] = {}
@@ -133,7 +133,7 @@ def count_kept(model: nn.Module, tokens: int = _PROBE) -> float:
 
     base: Any = getattr(model, "get_base_model", lambda: model)()
     described, dtype = text_config(model), next(model.parameters()).dtype
-    shown = torch.zeros(1, tokens, described.hidden_size, dtype=dtype, device="meta")
+    shown = torch.zeros(1, _PROBE, described.hidden_size, dtype=dtype, device="meta")
     # arXiv 2205.05198, equation 2, without scores.
     usual = float(17 * described.num_hidden_layers * described.hidden_size * dtype.itemsize)
     decoder = base.get_decoder() if hasattr(base, "get_decoder") else base
@@ -147,7 +147,7 @@ def count_kept(model: nn.Module, tokens: int = _PROBE) -> float:
         if "meta" not in str(error):
             raise
         return usual  # it asks for values, of which there are none
-    return sum(size for _, size in kept.values()) / tokens
+    return sum(size for _, size in kept.values()) / _PROBE
 
 
 def plan_memory(

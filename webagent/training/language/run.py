@@ -257,19 +257,7 @@ class _TrainingRun:
         accelerator = self.trainer.accelerator
         if self.checkpoints is None:
             return
-        numbers: Any = np.random.get_state(legacy=True)
-        name, keys, place, has_gauss, gauss = numbers
-        mine = {
-            "torch": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-            "python": list(random.getstate()),
-            "numpy": [name, torch.from_numpy(keys.astype(np.int64)), place, has_gauss, gauss],
-        }
-        states_of_all: list[dict[str, Any]] = [mine]
-        if accelerator.num_processes > 1:
-            from accelerate.utils import gather_object  # type: ignore[import-untyped]
-
-            states_of_all = gather_object([mine])
+        states_of_all = _gather_random_states(accelerator)
         weights = gather(_weights(self.trainer))
         optimizer = gather(self.trainer.optimizer.state_dict())
         if accelerator.is_main_process:
@@ -343,7 +331,29 @@ def _restore(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
             values.copy_(part(found.tensors[name], values))
     states = part_states(found.states["optimizer"], trainer.optimizer)
     trainer.optimizer.load_state_dict(states)
-    held = found.states["dice"][trainer.accelerator.process_index]
+    _restore_random_states(found.states["dice"][trainer.accelerator.process_index])
+
+
+def _gather_random_states(accelerator: Any) -> list[dict[str, Any]]:
+    """Return the state of the random numbers of every process."""
+    numbers: Any = np.random.get_state(legacy=True)
+    name, keys, place, has_gauss, gauss = numbers
+    mine = {
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "python": list(random.getstate()),
+        "numpy": [name, torch.from_numpy(keys.astype(np.int64)), place, has_gauss, gauss],
+    }
+    if accelerator.num_processes == 1:
+        return [mine]
+    from accelerate.utils import gather_object  # type: ignore[import-untyped]
+
+    gathered: list[dict[str, Any]] = gather_object([mine])
+    return gathered
+
+
+def _restore_random_states(held: Mapping[str, Any]) -> None:
+    """Continue with these random numbers."""
     torch.set_rng_state(held["torch"])
     if held["cuda"] and torch.cuda.is_available():
         torch.cuda.set_rng_state_all(held["cuda"])
