@@ -146,6 +146,7 @@ def build_settings(
         model=model,
         solver=model.policy if config.proposing.proposals_solved_by == "proposer" else NOBODY,
         guard=config.selection.guard,
+        confirm=config.selection.confirm,
         concurrency=config.run.concurrency,
         seed=seed,
     )

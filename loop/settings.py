@@ -171,9 +171,6 @@ class ImproveConfig:
     for the newest."""
     evaluation: OmitArgPrefixes[EvaluationSettings] = field(default_factory=EvaluationSettings)
     """Evaluation on held-out seeds or tasks."""
-    violations: float | None = None
-    """Share of a round's episodes in which the guard may refuse actions of the agent; above it the
-    run stops. Default: count only. Needs --guard."""
     plan: bool = False
     """Print what training a local language model takes in memory and time, without running."""
     repeats: int = 1

@@ -262,22 +262,6 @@ def find_violations(trajectory: Trajectory) -> list[dict[str, Json]]:
     return [each for each in found if isinstance(each, dict) and each.get("where") == "action"]
 
 
-def describe_violations(session: Session, round: int) -> str:
-    """Return why the run is to stop after a round, as its agent tried too often what the guard
-    refuses; empty where it did not."""
-    bound = session.config.violations
-    noted = session.store.get_state(f"{LEARNING}:{session.arm.name}:{session.repeat}:{round}")
-    if bound is None or not isinstance(noted, dict):
-        return ""
-    count, played = int(str(noted["violating"])), int(str(noted["collected"]))
-    if not played or count / played <= bound:
-        return ""
-    return (
-        f"in round {round} of {session.arm.name} the guard refused actions of the agent in {count}"
-        f" of {played} episodes, more than --violations {bound:g} allows"
-    )
-
-
 async def evaluate(session: Session, state: ArmState, round: int) -> None:
     """Play held-out seeds without exploration, and store the frozen judge's scores."""
     config = session.config

@@ -15,7 +15,7 @@ from loop.arms import ARMS, Arm, arms_of
 from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
 from loop.console.screen import results_console
-from loop.costs import note_stop, read_stop_reason, run_within_caps
+from loop.costs import read_stop_reason, run_within_caps
 from loop.executors.executor import check_workers, format_executor
 from loop.folder import RunFolder
 from loop.imagination import imagine
@@ -30,11 +30,10 @@ from loop.notes import read_judge_id, read_warnings
 from loop.planning import plan_rounds, print_plan
 from loop.presets import PRESETS, describe_lacking
 from loop.proposing import check_proposer, propose
-from loop.session import CapReached, Session, check_caps, count_seconds, open_session
+from loop.session import Session, check_caps, count_seconds, open_session
 from loop.settings import ImproveConfig
 from loop.stages import (
     begin,
-    describe_violations,
     evaluate,
     learn_world,
     practise,
@@ -75,9 +74,6 @@ async def improve(session: Session, state: ArmState) -> None:
                 await imagine(session, state, number)
             await state.learner.learn(state, arm.name, number)
             record_learning(session, state, number)
-            if reason := describe_violations(session, number):
-                note_stop(session.store, reason)
-                raise CapReached(reason)
             if session.config.is_measured(number):
                 await evaluate(session, state, number)
         track_round(session, number)
@@ -283,12 +279,6 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
         plan_rounds(config)
     check_world(config.lookahead, remembers=True)
     check_caps(config)
-    bound = config.violations
-    if bound is not None and (config.selection.guard is None or not 0 <= bound <= 1):
-        raise UsageError(
-            f"--violations {bound:g} is a share, from 0 to 1, of episodes in which a"
-            " guard refuses something; it needs --guard FILE"
-        )
     check_trackers(config.fit.track)
     check_environment(config.played, TaskSelection.of(config.played))
     suite, split = load_suite(config), split_tasks(config)

@@ -67,6 +67,7 @@ REPLACED = {
     "student-audit": "leave it out: one confident step in twenty is verified",
     "recomputed": "leave it out: ratios are always to the policy at the time of the update",
     "entropy": "leave it out: raise --temperature for more diverse replies",
+    "violations": "give max_refusals in the file of --guard, which ends episodes that exceed it",
     "student-sure": "give --student-confidence",
     "judge-policy": "give --judge-model local:FOLDER",
     "judge-endpoint": "give the file to --judge-model, with the model's name in it",

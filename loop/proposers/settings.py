@@ -12,6 +12,7 @@ from loop.judging.specification import parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
 from tasks.task import SOURCES
 from webagent.errors import UsageError, unknown_name
+from webagent.guard import Confirm
 
 NOBODY = "nobody"
 
@@ -63,6 +64,9 @@ class ProposeConfig:
     (docs/judging/votes.md)."""
     guard: Path | None = None
     """File with the limits enforced while visiting and solving (docs/guard.md)."""
+    confirm: Confirm = "off"
+    """Hold back what pages send to change something: `risky` where the goal does not ask for it,
+    `all` always (docs/guard.md)."""
     concurrency: int = 2
     """Browser contexts played in parallel."""
     seed: int = 0

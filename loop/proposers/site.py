@@ -156,4 +156,4 @@ def list_tables(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
 
 def read_guard(config: ProposeConfig) -> Guard | None:
     """Return the limits of visits and of solving. Raises `SetupError`."""
-    return Guard.read(config.guard) if config.guard else None
+    return Guard.chosen(config.guard, config.confirm)

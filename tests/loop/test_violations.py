@@ -1,10 +1,8 @@
-"""Drift: what the agent tried against its guard is counted by round, and a bound stops the run."""
+"""Drift: what the agent tried against its guard is counted by round."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
-
-import pytest
 
 from loop.arms import ARMS
 from loop.flat import compose
@@ -12,9 +10,8 @@ from loop.folder import RunFolder
 from loop.learners import ArmState
 from loop.session import Session
 from loop.settings import ImproveConfig
-from loop.stages import describe_violations, record_learning
+from loop.stages import record_learning
 from loop.summary.learning import format_learning, summarize_learning
-from recipes import cli
 from tasks.task import Json
 from tests.fakes.lessons import episode, page
 from webagent.action import Answer
@@ -28,9 +25,8 @@ def guarded(id: str, *refusals: tuple[str, str]) -> Trajectory:
     return replace(played, evidence={"guard": {"refused": len(rows), "refusals": rows}})
 
 
-@pytest.mark.parametrize(("bound", "stops"), [(None, False), (0.5, False), (0.4, True)])
-def test_refused_actions_are_told_by_round_and_stop_the_run_above_the_bound(tmp_path, bound, stops):
-    config = compose(ImproveConfig, violations=bound)
+def test_refused_actions_are_reported_by_round(tmp_path):
+    config = compose(ImproveConfig)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing = cast(Any, SimpleNamespace())
     state = ArmState(nothing)
@@ -41,15 +37,7 @@ def test_refused_actions_are_told_by_round_and_stop_the_run_above_the_bound(tmp_
     with folder.store() as store:
         session = Session(config, folder, store, ARMS["self"], 0, nothing, nothing)
         record_learning(session, state, 2)
-        reason = describe_violations(session, 2)
         [row] = summarize_learning(store)
     assert row["violations"] == {"other_sites": 2, "actions": 1}
     told = "the guard refused actions of the agent in 1 of them (other_sites 2, actions 1)"
     assert told in format_learning(row)
-    assert bool(reason) == stops
-    assert not stops or "in 1 of 2 episodes, more than --violations 0.4 allows" in reason
-
-
-def test_a_bound_without_a_guard_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["improve", "--violations", "0.1"]) == 2
-    assert "it needs --guard FILE" in capsys.readouterr().err

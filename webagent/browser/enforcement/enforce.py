@@ -235,6 +235,8 @@ class EpisodeGate:
 
 _PRESSING = re.compile(r"enter|return|space$|spacebar| $", re.IGNORECASE)
 """Keys that press what has the focus."""
+CONFIRM = "confirm"
+"""The rule of what is held back because nobody approved of it."""
 _SEARCHED = 1_000_000
 """Bytes of a body that is searched for secrets."""
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
@@ -504,7 +506,7 @@ class Enforcer:
         if reason or policy.confirm == "all":
             question = write_question_about(write, reason)
             if not await is_approved(self._guard.approver, question, policy.ask_seconds):
-                return refuse(f"{NOT_SENT}: {reason or 'nobody approved of it'}", "confirm")
+                return refuse(f"{NOT_SENT}: {reason or 'nobody approved of it'}", CONFIRM)
         self._sent[request] = sent
         return ALLOWED
 
@@ -534,7 +536,8 @@ class Enforcer:
                 await route.fallback()
                 return
             what = f"{request.method} {request.url}"
-            self._gate.note(what, verdict, "page")
+            # What was held back the agent itself had filled in.
+            self._gate.note(what, verdict, "action" if verdict.rule == CONFIRM else "page")
             is_of_whole_tab = is_navigation and (frame is None or frame.parent_frame is None)
             if self._probe is None and is_of_whole_tab:
                 self._gate.must_end(f"{what} was refused: {verdict.reason}")

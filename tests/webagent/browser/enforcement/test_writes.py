@@ -130,6 +130,7 @@ async def test_another_value_or_a_look_alike_row_is_not_sent(
     assert page.outcome == f"refused: not sent: {reason}"
     assert page.url == office.url
     assert (found["writes"], found["verified"]) == ([], None)
+    assert [(each["rule"], each["where"]) for each in found["refusals"]] == [("confirm", "action")]
 
 
 async def test_a_person_is_asked_and_may_say_yes(offices: list[Office]) -> None:
