@@ -11,17 +11,18 @@ from tests.fakes.orders import episode, link, look_up
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GiveUp
 from webagent.memory import Memory, Proposal
-from webagent.memory.constants import CONFIDENT
+from webagent.memory.constants import CONFIDENT, OVERCONFIDENCE
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.remembering import (
     MEMORY,
     Exploration,
     confidence_of,
     recollect,
+    refuse,
     remember_judged,
     sampled,
 )
-from webagent.records import Decision, Ending, Node, Step, Trajectory
+from webagent.records import Candidate, Decision, Ending, Node, Step, Trajectory
 
 
 def taught() -> Memory:
@@ -277,3 +278,13 @@ async def test_a_goal_in_other_words_is_no_more_familiar_to_the_network(
     monkeypatch.setattr(Memory, "familiarity", lambda *given: familiarity)
     policy = BuiltinPolicy(untrained(), memory=memory)
     assert (await policy.act(at(new, 0), new.steps[0].observation)).source == source
+
+
+@pytest.mark.parametrize(("log_prob", "is_pressed"), [(-0.3, True), (-0.4, False)])
+def test_a_step_that_look_ahead_weighed_is_doubted_once(log_prob: float, is_pressed: bool) -> None:
+    button = Node(1, "button", "Save", kind="button")
+    weighed = Candidate("click(1)", OVERCONFIDENCE * log_prob)
+    pressed = Decision(Click(1), log_probs=(log_prob,), candidates=(weighed,))
+    page = episode("a", "save it", ((button,), Click(1))).steps[0].observation
+    found = refuse(Memory(), pressed, replace(episode("b", "save it"), steps=()), page)
+    assert isinstance(found.action, Click if is_pressed else GiveUp)
