@@ -22,6 +22,7 @@ from loop.stages import record_learning
 from loop.summary.comparisons import BELIEVED, measure_beliefs
 from loop.summary.learning import format_learning, summarize_learning
 from loop.task_split import TaskSplit
+from tasks.task import TaskCheck
 from tests.fakes import tiny_models
 from tests.fakes.run import episode
 from webagent.action import Answer
@@ -173,9 +174,34 @@ async def test_whoever_measures_is_fixed_when_the_run_begins(tmp_path: Path) -> 
                 pass
 
 
+async def test_the_own_reward_model_judges_what_checks_cannot_once_it_was_trained(
+    tmp_path: Path,
+) -> None:
+    config = compose(ImproveConfig, policy="local:somewhere", judge="reward")
+    check_judges(config)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    plain = episode(Provenance(arm="self"), "enter-text", 0, True)
+    checks = (TaskCheck("raw_reward", "equals", 1.0),)
+    checked = replace(plain, task=replace(plain.task, checks=checks), evidence={"raw_reward": 0.0})
+    imagined = replace(checked, provenance=replace(plain.provenance, world="imagined"))
+    with folder.store() as store:
+        async with open_judges(config, folder, store, Ledger(), ("self", 0)) as judges:
+            assert judges.learning is not None
+            decide = judges.learning.evaluator
+            assert (await decide(checked)).value == 0.0
+            assert (await decide(plain)).value is None and (await decide(imagined)).value is None
+            reward = folder.weights("self", 0, 2, "reward")
+            tiny_models.causal(reward)
+            write_role(reward, "reward")
+            assert (await decide(checked)).value == 0.0
+            for one in (plain, imagined):
+                assert (await decide(one)).reason.endswith("after round 2")
+
+
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
+        ({"judge": "reward"}, "of --policy local:FOLDER and without --async-rounds"),
         ({"judge": "jury"}, "'jury' is not an evaluator"),
         ({"judge": "judge:evidence"}, "asks a model; name it with --judge-model"),
         ({"judge": "reward:{world}"}, "trained to be a world; expected a reward"),
