@@ -91,8 +91,11 @@ def read_labels(path: Path) -> tuple[Label, ...]:
                 f" {', '.join(row) or 'none'}; a label file needs episode and success, or"
                 f" AgentRewardBench's {', '.join(_ARB)}"
             )
-    read = _arb_labels if is_arb else _plain_labels
-    labels = [(line, label) for line, row in rows for label in read(f"{path}, line {line}", row)]
+    labels = [
+        (line, label)
+        for line, row in rows
+        for label in _read_row(f"{path}, line {line}", row, is_arb)
+    ]
     _refuse_repeats(path, labels)
     return tuple(label for _, label in labels)
 
@@ -189,7 +192,22 @@ def read_csv(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
     return rows
 
 
-def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
+def _read_row(place: str, row: Mapping[str, str], is_arb: bool) -> list[Label]:
+    """Return a person's label of one episode, from AgentRewardBench's rows those in all scores."""
+    if is_arb:
+        benchmark, agent, task = row["benchmark"], row["model_name"], row["task_id"]
+        episode, annotator = f"{benchmark}/{agent}/{task}", row.get("annotator_name", "")
+        given = {score: row.get(f"trajectory_{score}") for score in SCORES}
+        return [
+            Label(
+                *(episode, _value(place, score, text), score, annotator),
+                benchmark=benchmark,
+                agent=agent,
+                task=task,
+            )
+            for score, text in given.items()
+            if text is not None
+        ]
     if not row["episode"]:
         raise SetupError(f"{place}: the episode is missing")
     more = {name: row.get(name, "") for name in ("note", "time", "benchmark", "agent", "task")}
@@ -201,24 +219,6 @@ def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
         )
     step = int(error) if error else None
     return [Label(row["episode"], value, annotator=annotator, first_error=step, **more)]
-
-
-def _arb_labels(place: str, row: Mapping[str, str]) -> list[Label]:
-    """Return a person's labels of one episode in all scores, from one row."""
-    benchmark, agent, task = row["benchmark"], row["model_name"], row["task_id"]
-    return [
-        Label(
-            f"{benchmark}/{agent}/{task}",
-            _value(place, score, row[f"trajectory_{score}"]),
-            score,
-            row.get("annotator_name", ""),
-            benchmark=benchmark,
-            agent=agent,
-            task=task,
-        )
-        for score in SCORES
-        if f"trajectory_{score}" in row
-    ]
 
 
 def _value(place: str, score: str, text: str) -> float | None:

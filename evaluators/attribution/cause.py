@@ -168,33 +168,29 @@ def summarize(attributions: Iterable[Attribution], episodes: str = "episodes") -
                 examples=_choose_examples(found),
             )
         )
-    return FailureSummary(total, tuple(rows), _recommend_fix(failures, episodes))
+    mendable = [one for one in failures if find_remedy(one.cause, one.kind)]
+    if not mendable:
+        nothing = f"None of the {total} failures has a cause that can be mended from here."
+        return FailureSummary(total, tuple(rows), nothing if failures else "")
+    # The cause with most failures that something can be done about.
+    counts = Counter(one.cause for one in mendable)
+    cause = min(counts, key=lambda one: (-counts[one], one))
+    chosen = [one for one in mendable if one.cause is cause]
+    [(kind, most), *_] = _count_values(one.kind for one in chosen)
+    low, high = wilson(len(chosen), total)
+    often = f", most often {kind} ({most})" if kind else ""
+    named = ", ".join(_choose_examples([one for one in chosen if one.kind == kind]))
+    first = (
+        f"Fix {cause} first: {len(chosen)} of {total} {episodes} without success"
+        f" ({len(chosen) / total:.0%}, {low:.0%} to {high:.0%}){often};"
+        f" {find_remedy(cause, kind)}. See {named}."
+    )
+    return FailureSummary(total, tuple(rows), first)
 
 
 def find_remedy(cause: Cause, kind: str) -> str:
     """Return what can be done about it; empty where nothing can be done from here."""
     return REMEDIES.get((cause, kind), REMEDIES.get((cause, ""), ""))
-
-
-def _recommend_fix(found: Sequence[Attribution], episodes: str) -> str:
-    """Return the cause with most failures that something can be done about, in one sentence."""
-    if not found:
-        return ""
-    mendable = [one for one in found if find_remedy(one.cause, one.kind)]
-    if not mendable:
-        return f"None of the {len(found)} failures has a cause that can be mended from here."
-    counts = Counter(one.cause for one in mendable)
-    cause = min(counts, key=lambda one: (-counts[one], one))
-    chosen = [one for one in mendable if one.cause is cause]
-    [(kind, most), *_] = _count_values(one.kind for one in chosen)
-    low, high = wilson(len(chosen), len(found))
-    often = f", most often {kind} ({most})" if kind else ""
-    named = ", ".join(_choose_examples([one for one in chosen if one.kind == kind]))
-    return (
-        f"Fix {cause} first: {len(chosen)} of {len(found)} {episodes} without success"
-        f" ({len(chosen) / len(found):.0%}, {low:.0%} to {high:.0%}){often};"
-        f" {find_remedy(cause, kind)}. See {named}."
-    )
 
 
 def _count_values(values: Iterable[str]) -> tuple[tuple[str, int], ...]:

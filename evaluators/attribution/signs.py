@@ -330,7 +330,15 @@ def find_wrong_change(case: FailedEpisode) -> CauseFinding | None:
         if reason:
             wanted = set(_texts(check.expected))
             wrong = [text for text in _texts(found) if text not in wanted]
-            step = _find_giving_step(case, wrong)
+            actions = [step.decision.action for step in case.trajectory.steps]
+            clicks = [i for i, action in enumerate(actions) if isinstance(action, Click)]
+            gave = [
+                i
+                for i, action in enumerate(actions)
+                if not isinstance(action, Answer)
+                and (getattr(action, "text", "") or getattr(action, "option", "")).strip() in wrong
+            ]
+            step = max(gave or clicks, default=None)
             return CauseFinding(Cause.GROUNDING, "wrong change", step, reason)
     return None
 
@@ -345,23 +353,6 @@ def _find_failure(check: TaskCheck, found: Json) -> str:
     if isinstance(verdict, bool) or verdict.value != 0.0 or _MISSED in verdict.reason:
         return ""
     return verdict.reason
-
-
-def _find_giving_step(case: FailedEpisode, wrong: list[str]) -> int | None:
-    """Return the last step that gave one of the values, else the last click."""
-    clicked = None
-    for index in range(len(case.trajectory.steps) - 1, -1, -1):
-        match case.trajectory.steps[index].decision.action:
-            case (
-                Fill(text=text)
-                | SelectOption(option=text)
-                | KeyboardType(text=text)
-                | KeyboardInsertText(text=text)
-            ) if text.strip() in wrong:
-                return index
-            case Click() if clicked is None:
-                clicked = index
-    return clicked
 
 
 def _texts(value: Json) -> Iterator[str]:

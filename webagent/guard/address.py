@@ -91,7 +91,20 @@ def parse_host(text: str) -> str:
     if not host or _NOT_IN_HOSTS.search(host) or len(host) > 253:
         raise ValueError(f"{text[:100]!r} is not a host name")
     last = host.rpartition(".")[2]
-    return str(_ipv4(host)) if last.isdigit() or _NUMBER.fullmatch(last) else host
+    if not last.isdigit() and not _NUMBER.fullmatch(last):
+        return host
+    # One to four numbers of any base; the last fills what is left.
+    parts = host.split(".")
+    if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
+        raise ValueError(f"{host[:60]!r} ends in a number and is not an IPv4 address")
+    bases = [16 if p[:2] in ("0x", "0X") else 8 if p[1:] and p[0] == "0" else 10 for p in parts]
+    digits = [
+        part[2:] or "0" if base == 16 else part for part, base in zip(parts, bases, strict=True)
+    ]
+    *heads, tail = map(int, digits, bases)
+    if any(head > 0xFF for head in heads) or tail >= 256 ** (4 - len(heads)):
+        raise ValueError(f"{host[:60]!r} has a number that is too large for IPv4")
+    return str(IPv4Address(sum(head << 8 * (3 - i) for i, head in enumerate(heads)) + tail))
 
 
 def parse_ip(host: str) -> IpAddress | None:
@@ -100,23 +113,6 @@ def parse_ip(host: str) -> IpAddress | None:
         return IPv6Address(host) if ":" in host else IPv4Address(host)
     except AddressValueError:
         return None
-
-
-def _ipv4(host: str) -> IPv4Address:
-    """Return the address of one to four numbers of any base; the last fills what is left."""
-
-    def read(text: str) -> int:
-        if text[:2] in ("0x", "0X"):
-            return int(text[2:] or "0", 16)
-        return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
-
-    parts = host.split(".")
-    if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
-        raise ValueError(f"{host[:60]!r} ends in a number and is not an IPv4 address")
-    *heads, tail = map(read, parts)
-    if any(head > 0xFF for head in heads) or tail >= 256 ** (4 - len(heads)):
-        raise ValueError(f"{host[:60]!r} has a number that is too large for IPv4")
-    return IPv4Address(sum(head << 8 * (3 - i) for i, head in enumerate(heads)) + tail)
 
 
 KINDS = ("loopback", "private", "link-local", "metadata", "reserved")

@@ -75,7 +75,20 @@ class ElementSearch:
             return self._accept_only(self.now.nodes[after[0]])
         if self.is_renamed and len(after) == 1:
             return FoundElement(self.now.nodes[after[0]], NAME, 0.9)
-        return self._choose_among(before, after) if after else self._find_by_resemblance()
+        if not after:
+            return self._find_by_resemblance()
+        # Of several that are called the same the one that the goal names, that is in the same place
+        # of the same page, or that stands near the same lines.
+        by_value = self._find_by_value(before, after) if len(after) >= len(before) else None
+        if by_value is not None:
+            return by_value
+        is_laid_out = bool(self.target.name) or is_shifted(self.recorded, before, self.now, after)
+        is_same_page = page_structure(self.recorded) == page_structure(self.now)
+        if not self.is_renamed and is_laid_out and is_same_page:
+            node = self.now.nodes[self._place]
+            is_marked = node.mark == self.target.mark
+            return self._accept_only(node) if is_marked else FoundElement(node, PLACE, 0.95)
+        return self._find_by_surroundings(before, after)
 
     def _find_by_resemblance(self) -> FoundElement | LostElement:
         """Find the one that fits best of those that are not plainly others of the page."""
@@ -157,20 +170,6 @@ class ElementSearch:
         if node.mark == self.target.mark and not self.is_renamed:
             return FoundElement(node, MARK, 1.0)
         return FoundElement(node, NAME, 0.95)
-
-    def _choose_among(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
-        """Return one of several that are called the same: the one that the goal names, that is in
-        the same place of the same page, or that stands near the same lines."""
-        by_value = self._find_by_value(before, after) if len(after) >= len(before) else None
-        if by_value is not None:
-            return by_value
-        is_laid_out = bool(self.target.name) or is_shifted(self.recorded, before, self.now, after)
-        is_same_page = page_structure(self.recorded) == page_structure(self.now)
-        if not self.is_renamed and is_laid_out and is_same_page:
-            node = self.now.nodes[self._place]
-            is_marked = node.mark == self.target.mark
-            return self._accept_only(node) if is_marked else FoundElement(node, PLACE, 0.95)
-        return self._find_by_surroundings(before, after)
 
     def _find_by_value(
         self, before: list[int], after: list[int]

@@ -95,7 +95,12 @@ class ReplayPolicy:
                     " depends on that"
                 )
         steps = self.recording.steps
-        self._check_effect(done, page)
+        after = steps[done].observation if done < len(steps) else self.recording.last
+        if done and after is not None and not is_final(steps[done - 1].decision.action):
+            if _NOT_DONE.match(page.outcome) and not _NOT_DONE.match(after.outcome):
+                raise PolicyError(f"step {done} did not go as recorded: {page.outcome}")
+            if self.strict and page.outcome == "no effect" and not after.outcome:
+                raise PolicyError(f"step {done} had no effect, and it had one when recorded")
         moved = (then.start_url, now.start_url) if then.start_url != now.start_url else ("", "")
         place = ReplayContext(values, STRICT if self.strict else GOOD, self.secrets, moved)
         if done < len(steps):
@@ -103,14 +108,3 @@ class ReplayPolicy:
         if self.recording.ending is Ending.TASK_OVER:
             raise PolicyError("all steps were done, and the page has not ended the task as it did")
         return Answer(""), ReplayedStep(done + 1, "the recording has ended", taken='answer("")')
-
-    def _check_effect(self, done: int, page: Observation) -> None:
-        """Raise `PolicyError` where what was just done could not be done, as it could then."""
-        steps = self.recording.steps
-        after = steps[done].observation if done < len(steps) else self.recording.last
-        if not done or after is None or is_final(steps[done - 1].decision.action):
-            return
-        if _NOT_DONE.match(page.outcome) and not _NOT_DONE.match(after.outcome):
-            raise PolicyError(f"step {done} did not go as recorded: {page.outcome}")
-        if self.strict and page.outcome == "no effect" and not after.outcome:
-            raise PolicyError(f"step {done} had no effect, and it had one when it was recorded")
