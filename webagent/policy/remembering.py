@@ -152,8 +152,8 @@ def refuse(
     confidence = math.prod(
         min(1.0, confidence_of(each) / familiar)
         if each.source == MEMORY
-        # Not by its candidates: a proposal that look-ahead weighed has its power in them already.
-        else math.exp(OVERCONFIDENCE * sum(each.log_probs))
+        # The power is not taken twice of a proposal that look-ahead weighed: it has it already.
+        else min(confidence_of(each), math.exp(OVERCONFIDENCE * sum(each.log_probs)))
         for each in decisions
         if each.candidates
     )

@@ -308,7 +308,8 @@ def test_what_may_send_something_is_given_up_where_any_step_before_it_was_doubtf
 
     def chosen(action: Action, confidence: float, source: str = MEMORY) -> Decision:
         held = Candidate(format_action(action), math.log(confidence))
-        return Decision(action, source=source, candidates=(held,))
+        log_probs = () if source == MEMORY else (math.log(confidence),)
+        return Decision(action, source=source, log_probs=log_probs, candidates=(held,))
 
     for before, mark, confidence, is_refused in (
         (chosen(Fill(5, "10050"), 0.9), 7, 0.9, False),
