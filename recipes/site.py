@@ -200,19 +200,20 @@ def _detached(config: SiteConfig, site: str) -> CommandResult:
 
 
 def _reset(config: SiteConfig) -> CommandResult:
-    site = find_site(config.name, config.files)
+    site = RunningSite.find(config.name) or find_site(config.name, config.files)
     if isinstance(site, RemoteSite):
         if not site.is_reset:
             raise SiteError(f"{site.id} cannot be reset; describe how in its file")
-        seconds = site.start().reset()
+        name, seconds = site.id, site.start().reset()
     else:
-        seconds = send_command(_running(site), "reset")
-    print(f"{site.id} is reset, in {1000 * seconds:.0f} ms")
-    return CommandResult({"site": site.id, "reset_seconds": seconds})
+        note = site if isinstance(site, RunningSite) else _running(site)
+        name, seconds = note.site, send_command(note, "reset")
+    print(f"{name} is reset, in {1000 * seconds:.0f} ms")
+    return CommandResult({"site": name, "reset_seconds": seconds})
 
 
 def _stop(config: SiteConfig) -> CommandResult:
-    note = _running(find_site(config.name, config.files))
+    note = RunningSite.find(config.name) or _running(find_site(config.name, config.files))
     send_command(note, "stop")
     while RunningSite.path(note.site).exists():
         time.sleep(0.05)

@@ -127,6 +127,7 @@ def test_a_started_site_is_found_reset_and_stopped(started, capsys):
     assert f"running at {facts['base']}" in capsys.readouterr().out
     assert main(["site", "start", "diary"]) == 3
     assert "is already running" in capsys.readouterr().err
+    assert RunningSite.find("diary") == RunningSite.find("diary@1") is not None
     assert main(["site", "reset", "diary"]) == 0
     assert "diary@1 is reset, in " in capsys.readouterr().out
     assert main(["site", "stop", "diary"]) == 0
