@@ -164,7 +164,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --preset pae --policy local:FOLDER --benchmark fossil --judge-model NAME"
         " --proposer-model NAME",
         "webagent improve --preset webrl --policy local:FOLDER --benchmark fossil"
-        " --judge reward:FOLDER --proposer-model NAME",
+        " --proposer-model NAME",
         "webagent improve --preset dreamgym --policy local:FOLDER --benchmark fossil"
         " --judge-model NAME",
         "webagent improve --preset go-browse --policy local:FOLDER --benchmark fossil",
