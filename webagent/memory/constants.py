@@ -58,6 +58,9 @@ LEAST_ALIGNED = 0.6
 stand where those of the other do."""
 UNMATCHED = 0.4
 """What a word that only one of two goals has takes from it, of what one that both have adds."""
+LEFT_OUT = 1.4
+"""The same for a word of a new goal that goals do not consist of: it belongs to the value beside
+it, however well a part of that is known. What a missing word takes, and what a known text adds."""
 IN_VALUE = (0.02, 0.2)
 """What each word of a value that stands on no page takes, and one that goals consist of."""
 

@@ -438,6 +438,9 @@ class Memory:
             for line in lines.splitlines():
                 case = case_from_json(json.loads(line))
                 (memory.index if case.weight > 0 else memory.avoided).add(case)
+                if case.weight > 0:
+                    texts = (case.constant(name) for name in ("text", "option"))
+                    memory.reader.learn_shapes(filter(None, texts))
                 goal = case.goal.text
                 memory.reader.note(case.task, as_written.get(goal, goal))
         except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:

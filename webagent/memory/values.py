@@ -15,18 +15,21 @@ from typing import TypeAlias
 from webagent.memory.constants import (
     IN_VALUE,
     LEAST_ALIGNED,
+    LEFT_OUT,
     LONGEST_KNOWN,
     MOST_ALIGNED,
     SEVERAL_TASKS,
     UNMATCHED,
 )
-from webagent.memory.goals import FOUND, FUNCTION_WORDS, Goal, read_goal, words_of
+from webagent.memory.goals import FOUND, FUNCTION_WORDS, Goal, clean, read_goal, shape, words_of
 from webagent.memory.pages import Page, kind_of_page, read_page, stable_hash
 from webagent.memory.scene import mark_of
 from webagent.records import Trajectory
 
 Span: TypeAlias = tuple[int, int]
 """Start and end of a value, in tokens or in letters."""
+_SEVERAL = re.compile(r"(?:A\w*|\S*9\S*)(?: (?:A\w*|\S*9\S*))+")
+"""Shape of a text in which every word has a capital or a digit."""
 _TOKEN = re.compile(
     r"[\"“](?P<quoted>[^\"”]+)[\"”]|(?P<number>[\w.,:/-]*\d[\w.,:/-]*(?<![.,:]))|\w+|[^\w\s]"
 )
@@ -42,6 +45,7 @@ class _Token:
     word: str
     kind: str
     """`quoted` or `number` for what is a value as it stands, else empty."""
+    shape: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,10 @@ class Reader:
     places."""
     goals: dict[str, str] = field(default_factory=dict)
     """Remembered goals with all of their values in marks."""
+    shapes: set[str] = field(default_factory=set)
+    """Those of typed texts of several words, each with a capital or a digit."""
+    _values: set[str] = field(default_factory=set)
+    """Values of remembered goals, as words in lower case."""
     _examples: dict[tuple[str | None, ...], _Example] = field(default_factory=dict)
     _words: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
     """Words of each goal of each task."""
@@ -88,6 +96,7 @@ class Reader:
                     self.texts.setdefault(run, set()).update(places)
             tokens, constants = _tokens(text), self.constants
             entered, touched = _used(trajectory)
+            self.learn_shapes(entered)
             keys = [key for key in map(_key, touched) if not constants.issuperset(key.split())]
             acted = [span for span in _occurrences(tokens, keys) if not _is_verb(tokens, *span)]
             spans = _occurrences(tokens, map(_key, entered))
@@ -98,10 +107,17 @@ class Reader:
 
     def learn(self, marked: str) -> None:
         """Take a remembered goal, its values in marks, as an example for others."""
-        items = tuple(None if each.kind else each.word for each in _tokens(marked))
+        tokens = _tokens(marked)
+        self._values |= {_run([each]) for each in tokens if each.kind}
+        items = tuple(None if each.kind else each.word for each in tokens)
         words = frozenset(each for each in items if each is not None)
         self._examples[items] = _Example(items, words)
         self._read.clear()
+
+    def learn_shapes(self, entered: Iterable[str]) -> None:
+        """Take in texts that were typed, for what others look like."""
+        found = {shape(clean(text)) for text in entered}
+        self.shapes |= {each for each in found if _SEVERAL.fullmatch(each)}
 
     @property
     def constants(self) -> frozenset[str]:
@@ -135,7 +151,7 @@ class Reader:
         marked = self._read[text]
         here = {run for page in pages for run in texts_of(page)}
         tokens = _tokens(marked)
-        if new := self._known(tokens, here - self.texts.keys()):
+        if (here := here - self.texts.keys()) and (new := self._known(tokens, here)):
             marked = _marked(marked, tokens, new)
         return read_goal(marked)
 
@@ -159,13 +175,15 @@ class Reader:
             score, places = _align(example.items, tokens, self.texts, self.constants)
             if score > best:
                 best, aligned = score, places
-        for span in [*aligned, *self._known(tokens, self.texts)]:
+        known = self._known(tokens, self.texts)
+        for span in [*aligned, *known, *self._known(tokens)]:
             if all(span[1] <= a or b <= span[0] for a, b in found):
                 found.append(span)
         return found
 
-    def _known(self, tokens: Sequence[_Token], texts: Collection[str]) -> list[Span]:
-        """The longest runs of words that are such a text, but for those that goals consist of."""
+    def _known(self, tokens: Sequence[_Token], texts: Collection[str] = ()) -> list[Span]:
+        """The longest runs of words that are such a text, without texts those that look like
+        something typed, but for those that goals consist of."""
         found: list[Span] = []
         at = 0
         while at < len(tokens):
@@ -174,14 +192,30 @@ class Reader:
                 if any(each.kind == "quoted" for each in run):
                     continue
                 words = {each.word for each in run if each.word[0].isalnum()}
-                if self.constants.issuperset(words) or _is_verb(tokens, at, end):
+                key = _run(run)
+                if self.constants.issuperset(words) or (
+                    _is_verb(tokens, at, end) and key not in self._values
+                ):
                     continue
-                if _run(run) in texts and not _is_part(tokens, at, end):
+                is_known = key in texts and not _is_part(tokens, at, end)
+                if is_known if texts else self._is_shaped(tokens, at, end):
                     found.append((at, end))
                     at = end - 1
                     break
             at += 1
         return found
+
+    def _is_shaped(self, tokens: Sequence[_Token], start: int, end: int) -> bool:
+        """Whether these words, and none beside them, look together like something that was
+        typed."""
+        return (
+            _shape(tokens[start:end]) in self.shapes
+            and not any(
+                _SEVERAL.fullmatch(f"{each.shape} 9") and each.word not in self.constants
+                for each in (*tokens[max(0, start - 1) : start], *tokens[end : end + 1])
+            )
+            and self.constants.isdisjoint(each.word for each in tokens[start:end])
+        )
 
 
 def texts_of(page: Page) -> Mapping[str, set[int]]:
@@ -218,10 +252,15 @@ def _run(tokens: Sequence[_Token]) -> str:
     return " ".join(words_of(" ".join(each.word for each in tokens)))
 
 
+def _shape(tokens: Sequence[_Token]) -> str:
+    return " ".join(each.shape for each in tokens)
+
+
 def _tokens(text: str) -> list[_Token]:
     return [
-        _Token(*each.span(), (each[each.lastgroup or 0]).lower(), each.lastgroup or "")
+        _Token(*each.span(), found.lower(), each.lastgroup or "", shape(found))
         for each in _TOKEN.finditer(text)
+        for found in (each[each.lastgroup or 0],)
     ]
 
 
@@ -300,7 +339,12 @@ def _align(
     the example's words that the goal has, and the goal's values. Needleman and Wunsch's dynamic
     programme (1970), with gaps that values fill."""
     count = len(tokens)
-    skipped = [UNMATCHED * (2.0 if t.kind == "quoted" else _weight(t.word)) for t in tokens]
+    skipped = [
+        2 * UNMATCHED
+        if t.kind == "quoted"
+        else (UNMATCHED if t.kind or t.word in constants else LEFT_OUT) * _weight(t.word)
+        for t in tokens
+    ]
     best = [0.0, *accumulate(-cost for cost in skipped)]
     ways: list[list[tuple[int, str]]] = []
     for item in items:

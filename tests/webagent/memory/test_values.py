@@ -118,3 +118,29 @@ def test_a_loaded_memory_reads_goals_as_the_saved_one_did(tmp_path: Path) -> Non
     assert loaded.reader.constants == memory.reader.constants
     for goal in ("find the lamp for me", "find the red chair for me", "is there a lamp?"):
         assert loaded.read(goal).text == memory.read(goal).text
+
+
+def test_a_value_is_not_cut_short_by_a_known_text_inside_it() -> None:
+    reader = Reader()
+    reader.texts["box office"] = set()
+    for name, wanted in (("a", "torn carpet"), ("b", "cold stage")):
+        reader.note("task", f"Report {wanted} as an issue.")
+        reader.remember(find(name, f"Report {wanted} as an issue.", wanted))
+    assert values(reader, "Report Box office smells of gas as an issue.") == [
+        "Box office smells of gas"
+    ]
+
+
+@pytest.mark.parametrize("typed", ["Nils Larsson", "0151 223 154"])
+def test_words_that_look_together_like_something_typed_are_one_value(typed: str) -> None:
+    reader = Reader()
+    reader.remember(find("a", f"book a seat for {typed}", typed))
+    other = "0152 888 999" if typed[0].isdigit() else "Kaya Hoxha"
+    assert values(reader, f"{other} wants to come") == [other]
+    assert values(reader, "Kaya 3 Hoxha wants to come") != ["Kaya 3 Hoxha"]
+
+
+def test_a_demonstrated_value_may_begin_a_sentence(reader: Reader) -> None:
+    reader.remember(find("b", "ask for anna today", "anna"))
+    assert values(reader, "anna needs a phone") == ["anna"]
+    assert values(reader, "search a phone", link(8, "search")) == []
