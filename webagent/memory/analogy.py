@@ -10,6 +10,7 @@ import numpy as np
 
 from webagent.action import Action
 from webagent.memory.cases import (
+    PROBLEM,
     Case,
     constants,
     descriptors_of_element,
@@ -29,7 +30,7 @@ from webagent.memory.constants import (
     SAME_NAME,
 )
 from webagent.memory.elements import find_element
-from webagent.memory.goals import Goal, align, clean, weigh_keys
+from webagent.memory.goals import Goal, align, clean, shape, weigh_keys
 from webagent.memory.pages import is_within
 from webagent.memory.scene import MARKS, Scene, argument_names, make_action
 from webagent.memory.scorer import Scorer, prior
@@ -96,6 +97,9 @@ def propose(
     elements.sort(key=lambda candidate: -candidate.probability)
     is_known = any(case.task == task for _, case in recalled)
     trust = 1.0 if is_known else familiarity(scene, recalled)
+    # Nobody went on after such an outcome: by the rule of succession one of n + 2 would.
+    if scene.page.observation.outcome and all(PROBLEM not in c.facts for _, c in recalled):
+        trust /= len(recalled) + 2
     found: list[Proposal] = []
     for element in elements[: max(MOST_ELEMENTS, count)]:
         found += _completed(scene, element, recalled, scorers, count, siblings)
@@ -205,6 +209,8 @@ def argument_candidates(
 ) -> list[ArgumentCandidate]:
     """Return values of another argument of an action whose element is chosen."""
     found = _candidates(scene, element.op, name, cases, siblings)
+    if name in ("text", "option") and element.value:
+        _note_use(scene, name, cases, found)
     if name in ("option",):
         line = scene.page.line_of.get(element.value)
         names = [n.name for n in scene.page.options(line)] if line is not None else []
@@ -218,6 +224,29 @@ def argument_candidates(
                 kept.append(candidate)
         return kept
     return found
+
+
+def _note_use(
+    scene: Scene, name: str, cases: Sequence[Recalled], candidates: Sequence[ArgumentCandidate]
+) -> None:
+    """Say of each text whether the field holds it, whether another field was given it, and in what
+    share of the cases a text of its kind was typed."""
+    field = scene.page.observation.node(scene.field)
+    used = {past.text for past in scene.past if past.mark and past.text}
+    typed = [(share, _kind_of(case.constant(name) or "")) for share, case in cases]
+    total = sum(share for share, _ in typed) or 1.0
+    for candidate in candidates:
+        text = clean(str(candidate.value))
+        kind = _kind_of(text)
+        alike = sum(share for share, other in typed if other == kind) / total
+        is_held = field is not None and clean(field.value).lower() == text.lower()
+        candidate.features |= {"shaped": alike, "repeated": is_held, "used": text in used}
+
+
+def _kind_of(text: str) -> str:
+    """The shape of a text without letters; of others whether it has digits."""
+    found = shape(text)
+    return found if not {"a", "A"} & set(found) else f"a{'9' * ('9' in found)}"
 
 
 def like_cases(

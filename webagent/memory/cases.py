@@ -17,6 +17,8 @@ from webagent.records import Trajectory
 Descriptors = frozenset[tuple[Any, ...]]
 _TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
 """Roles of what is ticked one after the other, until nothing that the goal names is left."""
+PROBLEM = ("problem",)
+"""The fact that the page reports what became of the step before."""
 LEFT = ("left",)
 """The fact that something which the goal names is still to be ticked."""
 _TEXTS = ("text", "option", "reason", "url")
@@ -101,7 +103,7 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
         if node.role in ("alert", "status", "dialog") and node.name:
             found.add(("message", node.name[:20]))
     if scene.page.observation.outcome:
-        found.add(("problem",))
+        found.add(PROBLEM)
     if any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role):
         found.add(LEFT)
     return frozenset(found)

@@ -136,7 +136,7 @@ _AGAINST = (
     *("repeated", "done before", "fill again", "fill is so", "done at once", "done unmet"),
     *("give up", "never used", "text count", "text in goal", "text no amount"),
 )
-_OVERALL = ("agreed", "nearest", "full", "best", "evidence", "wide")
+_OVERALL = ("agreed", "nearest", "full", "best", "evidence", "wide", "shaped")
 """Features of a candidate that are not of one family of descriptors."""
 _GOES_BY_GOAL = ("$", "@", "wanted", "labelled", "field label")
 """Parts of the name of a family that goes by what the goal says: marks of its values, and kinds."""
@@ -150,7 +150,7 @@ def prior(name: str) -> float:
     if name.startswith(UNTAUGHT):
         name = name.removeprefix(UNTAUGHT)
         return OVERALL * ((name in _FOR) - (name in _AGAINST))
-    if name == "repeated":
+    if name in ("repeated", "used"):
         return -OVERALL
     if name in _OVERALL:
         return OVERALL

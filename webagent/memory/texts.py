@@ -14,7 +14,7 @@ from webagent.memory.constants import (
     STEM,
 )
 from webagent.memory.elements import labels
-from webagent.memory.goals import clean, shape
+from webagent.memory.goals import clean, shape, words_of
 from webagent.memory.pages import Page, Unit, is_within, read_page
 from webagent.memory.scene import SLOT, Reference, Scene
 
@@ -107,7 +107,7 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
         if text != wanted and wanted.lower() in text.lower():
             yield from (("is", reference, form) for form in _forms(text, wanted))
     yield from _composed(scene, wanted)
-    yield ("field label",)
+    yield from (("field label",), ("labelled option",))
     if len(wanted) < LONGEST_SEARCHED:
         yield from _on_page(scene, wanted)
         kinds = dict.fromkeys(done.signature for done in reversed(scene.past))
@@ -249,6 +249,15 @@ def _by_field_label(scene: Scene) -> str | None:
     return None
 
 
+def _by_option(scene: Scene) -> str | None:
+    """The one label of the list chosen that stands in the goal, in marks or not."""
+    line, goal = scene.page.line_of.get(scene.field), f" {' '.join(scene.goal.words)} "
+    names = [clean(n.name) for n in scene.page.options(line)] if line is not None else []
+    keys = {key: name for name in names if (key := f" {' '.join(words_of(name))} ") in goal}
+    named = [name for key, name in keys.items() if sum(key in other for other in keys) == 1]
+    return named[0] if len(named) == 1 and named[0] else None
+
+
 _FINDERS: dict[str, Callable[..., str | None]] = {
     "is": lambda scene, reference, form=("all",): (
         extract_form(text, form) if (text := scene.value(reference)) else text
@@ -266,6 +275,7 @@ _FINDERS: dict[str, Callable[..., str | None]] = {
         find_text(before, inner) if (before := _back(scene, signature)) is not None else None
     ),
     "field label": _by_field_label,
+    "labelled option": _by_option,
 }
 """How each family of descriptors finds its text."""
 _OPERATORS = ("count", "cell of", "only")

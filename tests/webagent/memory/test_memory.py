@@ -363,3 +363,44 @@ def test_an_option_in_the_goals_letter_case_is_chosen() -> None:
     for wanted in ("Mb", "MB"):
         new = choose("new", wanted, ("MB", "Mb"))
         assert proposed(memory, new, 0) == SelectOption(2, wanted)
+
+
+def test_an_option_is_the_one_label_of_the_list_that_the_goal_names() -> None:
+    options = tuple(Node(0, "option", name) for name in ("anna", "ben", "farid"))
+    page = (Node(5, "combobox", "", kind="select"), *options)
+
+    def choose(name: str, goal: str, option: str) -> Trajectory:
+        return episode(name, goal, (page, SelectOption(5, option)))
+
+    memory = taught(choose("a", 'With "anna".', "anna"), choose("b", 'With "ben".', "ben"))
+    new = choose("new", 'With "Berlin", where FARID works.', "farid")
+    assert proposed(memory, new, 0) == SelectOption(5, "farid")
+
+
+def test_texts_are_known_by_what_is_typed_in_the_field_and_where_they_were_used() -> None:
+    fields = (Node(5, "textbox", "Phone"), Node(6, "textbox", "Team"))
+
+    def move(name: str, phone: str, team: str, held: str = "") -> Trajectory:
+        then = (fields[0], replace(fields[1], value=held))
+        goal = f'Put "{phone}" down and "{team}".'
+        return episode(name, goal, (fields, Fill(5, phone)), (then, Fill(6, team)))
+
+    memory = taught(move("a", "0151 224", "Props"), move("b", "0151 337", "Wigs"))
+
+    def features(new: Trajectory, step: int) -> dict[str, float]:
+        best = memory.propose(new.steps[step].observation, new.steps[:step])[0].choices[-1]
+        return {name: round(best.features[name]) for name in ("shaped", "repeated", "used")}
+
+    usual = {"shaped": 1, "repeated": 0, "used": 0}
+    assert features(move("c", "0151 882", "Archive"), 0) == usual
+    assert features(move("d", "Archive", "0151 882"), 0) == {**usual, "shaped": 0}
+    assert features(move("e", "0151 882", "Archive", held="archive"), 1)["repeated"] == 1
+    assert features(move("f", "Archive", "Archive"), 1)["used"] == 1
+
+
+def test_an_outcome_that_no_demonstration_had_is_distrusted() -> None:
+    memory = taught(look_up("a", "10056", 1))
+    page = look_up("new", "10056", 70).steps[0].observation
+    usual = memory.propose(page, ())[0].confidence
+    page = replace(page, outcome="the field does not take this value")
+    assert memory.propose(page, ())[0].confidence < usual / 2
