@@ -170,7 +170,7 @@ def test_a_calibrated_evaluator_has_little_calibration_error_and_a_boaster_much(
     assert good.ece.low < 0.01
     assert len(good.bins) == 10 and len(bad.bins) == 5
     assert sum(each.count for each in good.bins) == 2000
-    assert all(each.true.low <= each.said <= each.true.high for each in good.bins[1:9:3])
+    assert all(each.true.low <= each.mean <= each.true.high for each in good.bins[1:9:3])
 
 
 def test_ece_and_brier_by_hand():
