@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -71,9 +71,12 @@ _REMOVED: dict[str, object] = {
     "corrected": False,
     "manual": [],
     "way": "examples",
+    "violations": None,
 }
 """Settings that were removed since folders hold them flat, with the value at which a run can go on
 without them: their default."""
+_TRIES, _PAUSE_SECONDS = 6, 0.05
+"""How often a lock that another process holds is tried, and the pause between."""
 _SWITCHES = {None: "auto", False: "off", True: "on"}
 """Values that `bf16` and `gradient_checkpointing` had, and what they are now."""
 
@@ -155,7 +158,13 @@ class RunFolder:
             raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
         with file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for _ in range(_TRIES - 1):  # a viewer that looks holds it for a moment
+                    with suppress(BlockingIOError):
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    time.sleep(_PAUSE_SECONDS)
+                else:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 file.seek(0)
                 player = file.read().strip() or "that is starting"

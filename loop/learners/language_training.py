@@ -98,8 +98,13 @@ class RoundTraining:
             units += replay_units(earlier, passed, trainer.log_probs)
         if units:
             versions = list_versions(session, state.experience, round) if is_own else ()
-            report, reason = self._fit(trainer, units, self._course_folder(), versions), ""
-            saved = _Trained(trainer, weights, asking)
+            try:
+                report, reason = self._fit(trainer, units, self._course_folder(), versions), ""
+                saved = _Trained(trainer, weights, asking)
+            except SetupError as error:
+                if not (earlier and reason):
+                    raise
+                reason = f"round {round} changes nothing: {error}"  # nor does what is replayed
         session.folder.save(saved, self.arm, session.repeat, round, "policy")
         shutil.rmtree(self._course_folder(), ignore_errors=True)
         return report, reason
@@ -123,7 +128,10 @@ class RoundTraining:
         )
         encoder = PromptEncoder(weights, Asking(), RunImages([session.folder.path]))
         scores = {one.id: state.success[one.id] or 0.0 for one in judged}
-        units = build_units(settings, judged, scores, encoder.write, encoder.encode)
+        try:
+            units = build_units(settings, judged, scores, encoder.write, encoder.encode)
+        except SetupError:
+            return  # no judged episode has a step
         with MAKING_MODULES:
             trainer = self._make_trainer(weights, settings, None)
         course = self._course_folder(OWN_REWARD)

@@ -79,6 +79,7 @@ def test_a_folder_with_removed_settings_at_their_defaults_is_read(tmp_path, was,
     folder = begun(tmp_path)
     settings = folder.settings()
     settings["config"] |= {"belief": 0.8, "trusted": 0.9, "recomputed": False, "bf16": was}
+    settings["config"]["violations"] = None
     folder.write_json("run.json", settings)
     assert folder.config(ImproveConfig) == compose(
         ImproveConfig, rounds=7, tasks=CONFIG.selection.tasks, bf16=now

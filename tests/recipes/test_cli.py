@@ -241,7 +241,9 @@ def test_a_terminal_that_lacks_a_sign_shows_another(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "recipes.cli", "report", str(tmp_path), "--failures"]
     surroundings = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(line, env=surroundings, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.returncode == 0
+    # A slow machine shows that it is at work.
+    assert all(b" s since the start" in each for each in done.stderr.splitlines())
     assert b"Fix " in done.stdout
 
 

@@ -158,7 +158,7 @@ def read_fields(body: bytes | None, content_type: str) -> tuple[tuple[str, str],
     if kind.endswith("json"):
         try:
             return tuple(_leaves("", json.loads(text)))
-        except ValueError:
+        except (ValueError, RecursionError):
             return ()
     if kind == "application/x-www-form-urlencoded":
         return tuple(parse_qsl(text, keep_blank_values=True))
@@ -225,9 +225,10 @@ class WriteCheck:
         nowhere and stood on no page."""
         goal = self._seen.goal if self._seen else ""
         entered = [text for each in self._entries for text in (each.value, *_difference(each))]
-        known = " | ".join([*self._texts, *map(_joined, entered)])
+        plain = [_joined(_without_commas(text)) for text in entered]
+        known = " | ".join([*self._texts, *map(_joined, entered), *plain])
         kinds = (_QUOTED, _ADDRESS, _NUMBER, _CODE)
-        values = [_joined(each) for kind in kinds for each in kind.findall(goal)]
+        values = [_joined(_without_commas(each)) for kind in kinds for each in kind.findall(goal)]
         return [
             each
             for each in dict.fromkeys(values)
@@ -273,8 +274,7 @@ class WriteCheck:
     def _is_copied(self, entry: Entry) -> bool:
         """Whether what was typed stood on a page; small numbers stand on all by chance."""
         text = _joined(entry.value)
-        is_small = text.isdigit() and int(text) < _LEAST_COPIED
-        if not entry.is_typed or (is_small and entry.role == "spinbutton"):
+        if not entry.is_typed or (_is_small(text) and entry.role == "spinbutton"):
             return False
         return any(f" {text} " in f" {each} " for each in self._texts)
 
@@ -285,15 +285,10 @@ class WriteCheck:
         if seen is None:
             return ""
         numbers = {each.replace(",", "") for each in _NUMBER.findall(goal)}
-        known = set(_WORD.findall(" ".join(e.value for e in entries)))
+        known = set(_WORD.findall(_without_commas(" ".join(e.value for e in entries))))
         for each in entries:
             known |= set(_difference(each))
-        shown = {
-            word
-            for text in self._texts
-            for word in text.split()
-            if not word.isdigit() or int(word) >= _LEAST_COPIED
-        }
+        shown = {word for text in self._texts for word in text.split() if not _is_small(word)}
         left = [each for each in numbers if not set(_WORD.findall(each)) <= known | shown]
         filled = {each.field for each in entries}
         fields = [
@@ -368,6 +363,15 @@ def _needs_focus(action: Action) -> bool:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _is_small(word: str) -> bool:
+    return word.isdecimal() and len(word.lstrip("0")) < len(str(_LEAST_COPIED))
+
+
+def _without_commas(text: str) -> str:
+    """Return the text with its numbers as a field for numbers holds them: 1,200 as 1200."""
+    return re.sub(r"(?<=\d),(?=\d{3})", "", text)
 
 
 def _joined(text: str) -> str:

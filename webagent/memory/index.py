@@ -27,8 +27,9 @@ from webagent.memory.goals import Goal, weigh_keys, weigh_words
 from webagent.memory.pages import stable_hash
 
 Array = NDArray[np.float64]
-PlacesOf: TypeAlias = Callable[[str], Collection[int]]
-"""Gives the kinds of places at which a text stands on pages."""
+PlacesOf: TypeAlias = Callable[..., Collection[int]]
+"""Gives the kinds of places at which a text stands on remembered pages, and on `pages`, which are
+the present ones where none are given."""
 
 FEATURES = (
     *("goal", "same template", "history", "last action", "same step", "steps apart"),
@@ -125,6 +126,7 @@ class Index:
         self._members[number].append(len(self.cases))
         self._steps[case.episode, case.step] = case
         self.cases.append(case)
+        self._slots = None  # its pages may show values of others at further places
         self._template.append(number)
         self._past.append(_suffix(case.past))
         self._step.append(case.step)
@@ -229,7 +231,9 @@ class Index:
         each and of the likest of the other goal's values."""
         if self._slots is None or len(self._slots[-1]) != len(self._members):
             goals = [self.cases[members[0]].goal for members in self._members]
-            held = [[set[int](), *(places_of(s.text) for s in each.slots)] for each in goals]
+            held = [
+                [set[int](), *(places_of(s.text, pages=()) for s in each.slots)] for each in goals
+            ]
             kinds = np.array(sorted(set().union(*(p for each in held for p in each))), np.int64)
             starts = np.cumsum([0, *(len(each) for each in held[:-1])])
             rows = np.array([np.isin(kinds, list(p)) for each in held for p in each], np.float64)

@@ -152,7 +152,8 @@ function isColouredBox(element, style) {
 
 // Whether an empty cell is as coloured as one with words in its row: that is the colour of the row.
 function hasColourOfWords(cell, style) {
-  const others = [...cell[own.parentElement][own.children]].filter((other) => clean(other[own.textContent]));
+  const row = flatParent(cell);
+  const others = [...(row ? row[own.children] : [])].filter((other) => clean(other[own.textContent]));
   return others.some((other) => getComputedStyle(other).backgroundColor === style.backgroundColor);
 }
 

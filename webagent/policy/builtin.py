@@ -1,6 +1,7 @@
 """The built-in policy: memory first, and the small network where memory does not know."""
 
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,8 @@ from webagent.policy.remembering import (
     try_untaught,
 )
 from webagent.records import Candidate, Decision, Observation, Trajectory
+
+_HELD_BACK = re.compile(rf"refused(?: \d+ requests)?: {NOT_SENT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class BuiltinPolicy:
         elsewhere nothing is sent, saved or deleted with little confidence, nor what was held back
         sent another way: the episode is given up."""
         is_exploring = self.exploration is not None
-        if not is_exploring and f"refused: {NOT_SENT}" in observation.outcome:
+        if not is_exploring and _HELD_BACK.search(observation.outcome):
             return Decision(GiveUp(observation.outcome), source=MEMORY, weights=self.weights)
         decision = await self._choose(trajectory, observation)
         if self.memory is None or is_exploring:

@@ -99,6 +99,16 @@ def test_a_number_that_no_field_has_is_missed_and_a_value_used_nowhere_is_listed
     assert check.list_unused() == ["autumn15"]
 
 
+def test_numbers_count_as_a_field_holds_them_and_signs_that_are_no_numbers_are_texts() -> None:
+    others = (Node(2, "spinbutton", "Per page", "20"), Node(0, "text", "\u2776 Write"))
+    order = Node(1, "textbox", "Units")
+    assert not objection("Order 1,000 units of paper.", order, 'fill(1, "1,000")', *others)
+    check = WriteCheck()
+    check.note(parse_action('fill(1, "1200.50")'), page("Set the price to $1,200.50.", order))
+    assert check.list_unused() == []
+    assert read_fields(b"[" * 200_000, "application/json") == ()
+
+
 def test_only_what_a_body_carries_is_compared() -> None:
     check = WriteCheck()
     seen = page("Save the draft.", Node(1, "searchbox", "Search"), Node(2, "textbox", "Title"))

@@ -87,7 +87,7 @@ def test_a_goal_with_as_many_values_is_closer() -> None:
     shown = {"move": 'carry "Lamp" to "Attic"', "drop": 'never carry "Lamp"'}
     memory.remember_all([episode(name, goal, (page, Click(1))) for name, goal in shown.items()])
     for goal, name in (('put "Chair" by "Door"', "move-1"), ('put "Chair" down', "drop-1")):
-        found = memory.index.closeness(memory.read(goal), lambda text: ())
+        found = memory.index.closeness(memory.read(goal), lambda text, pages=(): ())
         assert memory.index.cases[int(found.argmax())].episode == name
 
 

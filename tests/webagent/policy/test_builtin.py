@@ -179,9 +179,13 @@ async def test_what_is_doubtful_is_tried_in_practice_and_given_up_elsewhere(
     assert (decision.action == give_up) == (exploration is None)
 
 
+@pytest.mark.parametrize("count", ["", " 2 requests"])
 @pytest.mark.parametrize("exploration", [None, WANDERING])
-async def test_what_was_held_back_is_given_up_with_the_reason_outside_of_practice(exploration):
+async def test_what_was_held_back_is_given_up_with_the_reason_outside_of_practice(
+    exploration, count
+):
     policy = BuiltinPolicy(untrained(), exploration=exploration)
-    seen = replace(lesson(random.Random(5))[0], outcome="refused: not sent: 'x' is not asked for")
+    outcome = f"refused{count}: not sent: 'x' is not asked for"
+    seen = replace(lesson(random.Random(5))[0], outcome=outcome)
     decision = await policy.act(START, seen)
     assert (decision.action == GiveUp(seen.outcome)) == (exploration is None)

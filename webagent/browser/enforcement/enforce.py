@@ -499,7 +499,7 @@ class Enforcer:
         entries = tuple(self._check.sent_entries(write))
         reason = self._check.object_to(write)
         sent = SentWrite(self._gate.step, write, entries, self._check.page)
-        if (entries or request.is_navigation_request()) and any(
+        if ((entries and fields) or request.is_navigation_request()) and any(
             (each.step, each.write) == (sent.step, write) for each in self._sent.values()
         ):
             reason = "one action has sent it already"
@@ -527,10 +527,10 @@ class Enforcer:
         fields = "\n".join(request.headers.values())
         verdict = self._gate.request(request.url, request.method, fields, body, policy)
         is_navigation = request.is_navigation_request()
-        if verdict.is_allowed and request.method not in _WITHOUT_BODY and not is_probe:
-            verdict = await self._confirm(request, body)
         if verdict.is_allowed and not is_navigation:
             verdict = await self._decide_crossing(request)
+        if verdict.is_allowed and request.method not in _WITHOUT_BODY and not is_probe:
+            verdict = await self._confirm(request, body)
         with suppress(PlaywrightError):  # the page may be gone by now, and its request with it
             if verdict.is_allowed:
                 await route.fallback()

@@ -69,6 +69,11 @@ class Profile:
     video: Path | None = None
     """Folder that gets a video of each page."""
 
+    def __post_init__(self) -> None:
+        for host in self.insecure:
+            if urlsplit(f"//{host}").hostname != host or "*" in host:
+                raise SetupError(f"insecure is {host!r}; give a host alone, as wiki.intranet")
+
     def context_options(self, viewport: tuple[int, int]) -> dict[str, Any]:
         """Return what Playwright is to open a context with; the viewport is the task's."""
         width, height = self.viewport or viewport

@@ -200,6 +200,7 @@ def test_a_profile_is_read_from_toml_with_paths_beside_the_file(tmp_path: Path) 
         ('storage_state = "none.json"', "none.json cannot be read"),
         ('storage_state = "a"\nlogin = "b"', "are both given"),
         ("storage = {}", "unknown setting"),
+        ('insecure = ["https://wiki.intranet"]', "give a host alone"),
         ("locale = ", "is not TOML"),
     ],
 )
