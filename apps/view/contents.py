@@ -88,7 +88,7 @@ class Run:
         return _last_begun(self.path, self.version()) > 0
 
     def is_played(self) -> bool | None:
-        """Return whether a process plays it; None where none ever said so."""
+        """Return whether a process plays it; None where none is recorded."""
         try:
             with (self.path / LOCK).open() as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

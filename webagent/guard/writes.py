@@ -110,7 +110,7 @@ def describe_writes(sent: Sequence[SentWrite], unused: Sequence[str]) -> dict[st
 
 
 def read_verified(trajectory: Trajectory) -> bool | None:
-    """Return what `describe_writes` found of an episode; None where it was not asked."""
+    """Return what `describe_writes` found of an episode; None where changes are not confirmed."""
     guard = trajectory.evidence.get("guard")
     verified = guard.get("verified") if isinstance(guard, dict) else None
     return verified if isinstance(verified, bool) else None
@@ -329,17 +329,17 @@ class WriteCheck:
         removed = sum(end - start for start, end, _, _ in changes)
         if len(before) < _SHORT:
             return ""
-        asked = _words(goal)
+        wanted = _words(goal)
         if 2 * removed > len(before):
-            is_given = all(_has_form(asked, word) for word in after)
+            is_given = all(_has_form(wanted, word) for word in after)
             return "" if is_given else "replaces all that was there, and the goal does not have it"
         shown = {word for text in self._texts for word in text.split() if not word.isalpha()}
         for start, end, begin, stop in changes:
-            added = [w for w in after[begin:stop] if w not in shown and not _has_form(asked, w)]
+            added = [w for w in after[begin:stop] if w not in shown and not _has_form(wanted, w)]
             if added:
                 return f"adds {' '.join(added)[:60]!r}, which is not in the goal"
-            lost = [word for word in before[start:end] if not _has_form(asked, word)]
-            if len(lost) > (begin < stop):  # one word gives way to what is asked for
+            lost = [word for word in before[start:end] if not _has_form(wanted, word)]
+            if len(lost) > (begin < stop):  # one word gives way to what is wanted
                 return f"removes {' '.join(lost)[:60]!r}, which is not in the goal"
         if not removed and entry.value.count("\n") < entry.before.count("\n"):
             return "loses line breaks"
@@ -426,7 +426,7 @@ def _difference(entry: Entry) -> Iterable[str]:
 
 def _is_asked(entry: Entry, goal: str) -> bool:
     """Whether the goal has what a field is given, in whatever form; long texts may be composed."""
-    given, asked = _words(entry.value), _words(goal)
+    given, wanted = _words(entry.value), _words(goal)
     numbers = [float(n.replace(",", "")) for n in _NUMBER.findall(goal) if n.count(".") < 2]
     for number in (entry.value.replace(",", "").lstrip("£$€"), *_difference(entry)):
         try:
@@ -434,7 +434,7 @@ def _is_asked(entry: Entry, goal: str) -> bool:
                 return True
         except ValueError:
             continue
-    return len(given) > _SHORT or all(_has_form(asked, word) for word in given)
+    return len(given) > _SHORT or all(_has_form(wanted, word) for word in given)
 
 
 def _has_form(words: Iterable[str], word: str) -> bool:

@@ -381,14 +381,14 @@ async def write_pdf_page(offer: Download, kept: Path | None) -> str:
             if path.stat().st_size > _LONGEST_READ:
                 raise _UnreadableFile(f"it is larger than {_LONGEST_READ:,} bytes")
             pages = await asyncio.to_thread(lambda: _read_pdf(path.read_bytes()))
-        said = f"{name} is a PDF; this is the text of its pages"
+        notice = f"{name} is a PDF; this is the text of its pages"
         for at, text in enumerate(pages, 1):
             sections += f"<h2>page {at} of {len(pages)}</h2><pre>{html.escape(text)}</pre>"
     except (PlaywrightError, TimeoutError, OSError, _UnreadableFile) as error:
-        said = (
+        notice = (
             f"{name} is a PDF that cannot be read: {html.escape(str(error) or 'it takes too long')}"
         )
-    return f"<!doctype html><title>{name}</title><p>{said}</p>{sections}"
+    return f"<!doctype html><title>{name}</title><p>{notice}</p>{sections}"
 
 
 def _read_pdf(content: bytes) -> list[str]:
