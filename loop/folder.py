@@ -72,6 +72,7 @@ _REMOVED: dict[str, object] = {
     "manual": [],
     "way": "examples",
     "violations": None,
+    "async_rounds": 0,
 }
 """Settings that were removed since folders hold them flat, with the value at which a run can go on
 without them: their default."""

@@ -165,10 +165,6 @@ class ImproveConfig:
     is neither certain nor surprised, by its perplexity (as WebRL does)."""
     fit: OmitArgPrefixes[FitSettings] = field(default_factory=FitSettings)
     """Learning rate, batches and precision; --base-tokens and --round-tokens set the length."""
-    async_rounds: int = 0
-    """Rounds that are collected while earlier ones are still trained on, with weights as many
-    rounds old; for `--policy local:FOLDER` with --evaluate-every above 1, as an evaluation waits
-    for the newest."""
     evaluation: OmitArgPrefixes[EvaluationSettings] = field(default_factory=EvaluationSettings)
     """Evaluation on held-out seeds or tasks."""
     plan: bool = False
@@ -253,12 +249,6 @@ class ImproveConfig:
     def is_measured(self, round: int) -> bool:
         """Return whether there is an evaluation after a round."""
         return round % self.evaluation.evaluate_every == 0 or round == self.rounds
-
-    def acting_round(self, round: int) -> int:
-        """Return the round whose weights collect this one: the last, or with `async_rounds` one so
-        much earlier, but never one before the latest evaluation."""
-        last = round - 1
-        return max(last - self.async_rounds, last - last % self.evaluation.evaluate_every)
 
     def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> range:
         """Return the numbers, within the split, of a task's evaluation seeds; they are repeats if

@@ -2,7 +2,7 @@
 
     python perf/states.py --out FOLDER [--large FOLDER]
 
-Makes runs that are empty, under way, stopped, failed, abstained, answered and measured, one of them
+Makes runs that are under way, stopped, failed, abstained, answered and measured, one of them
 and 1,000, serves them as a user does, and visits each page by phone, tablet and desktop, light and
 dark. Writes PNG files and `states.json`: serious findings, pages wider than the window, errors in
 the console, and what cannot be reached with the Tab key. `--large` is a folder of `perf/view.py`.
@@ -113,7 +113,6 @@ def measured(runs: Path, name: str, verdicts: list[float | None], *, is_over: bo
 
 def make(folder: Path) -> None:
     """Runs in every state, and a folder of 1,000."""
-    (folder / "empty").mkdir(parents=True)
     runs = folder / "states"
     task_run(runs, "answered", Ending.ANSWERED, "It costs 420")
     task_run(runs, "failed", Ending.MODEL_FAILED)
@@ -132,9 +131,8 @@ def make(folder: Path) -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The viewer of a folder, as a user starts it; without runs as one who starts some there."""
+    """The viewer of a folder, as a user starts it."""
     line = [sys.executable, "-m", "recipes.cli", "view", str(folder), "--json", "--no-open"]
-    line += [] if any(folder.iterdir()) else ["--control"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as viewer:
         assert viewer.stdout is not None
         yield json.loads(viewer.stdout.readline())["address"]
@@ -143,7 +141,7 @@ def served(folder: Path) -> Iterator[str]:
 
 def pages_of(folder: Path) -> dict[str, str]:
     """Pages to visit by what they are called, one failed episode of each run among them."""
-    found = {"runs": "/"} | ({} if any(folder.iterdir()) else {"start": "/start"})
+    found = {"runs": "/"}
     found_runs = sorted(folder.glob("*/run.json"))
     for run in found_runs if len(found_runs) <= _MOST else []:
         name = run.parent.name
@@ -226,7 +224,7 @@ def main() -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="states-") as folder:
         make(Path(folder))
-        folders = [Path(folder) / name for name in ("empty", "states", "thousand")]
+        folders = [Path(folder) / name for name in ("states", "thousand")]
         folders += [given.large] if given.large else []
         problems: dict[str, Any] = {}
         for each in folders:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tyro.conf import Positional
@@ -19,10 +18,6 @@ from apps.view.contents import Archive
 from loop.console.output import CommandResult, emit, is_for_program
 from loop.console.pulse import current
 from recipes.settings import resolve
-from webagent.errors import UsageError
-
-if TYPE_CHECKING:
-    from apps.view.launcher import Launcher
 
 
 @dataclass(frozen=True)
@@ -37,9 +32,6 @@ class ViewConfig:
     host: str = "127.0.0.1"
     """Address to listen on. Any address other than 127.0.0.1 lets others on the network see the
     runs: there is no password."""
-    control: bool = False
-    """Allow starting, steering and stopping runs from the page, for anyone with the token in the
-    printed URL; on this machine only."""
     open: bool = True
     """Open the page in the default browser, if the command is typed on a desktop."""
 
@@ -58,14 +50,11 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Serve until Ctrl-C. Raises `SetupError` if there is nothing to show or no free port."""
     config = resolve(ViewConfig, "view", argv)
     archive = Archive(config.run)
-    launcher = _make_launcher(config) if config.control else None
-    if launcher is None:
-        archive.check()
+    archive.check()
     from apps.view.server import FIRST_PORT, serve
 
     with listen(config.host, config.port, FIRST_PORT) as listening:
         address = f"{address_of(config.host, listening.getsockname()[1])}/"
-        address += f"?token={launcher.token}" if launcher else ""
         served = Served(address, [run.name for run in archive.runs()])
         emit(asdict(served))
         print(f"{address}  (Ctrl-C ends it)", flush=True)
@@ -76,9 +65,7 @@ def main(argv: Sequence[str]) -> CommandResult:
             )
         if config.open and has_desktop():
             webbrowser.open(address)
-        serve(archive, config.host, listening, launcher)
-    for each in launcher.at_work() if launcher else ():
-        print(f"{each.name} is still running; end it with: kill -INT {each.process.pid}")
+        serve(archive, config.host, listening)
     return CommandResult(served)
 
 
@@ -108,22 +95,6 @@ def show_while(run: Path) -> Iterator[None]:
         finally:
             server.should_exit = True
             thread.join(5.0)
-
-
-def _make_launcher(config: ViewConfig) -> "Launcher":
-    """Return the launcher of runs in the folder. Raises `UsageError` if it is not allowed."""
-    if config.host not in LOCAL:
-        raise UsageError(f"--control only works on this machine; omit --host {config.host}")
-    if any((config.run / name).exists() for name in ("run.json", "run.sqlite")):
-        raise UsageError(
-            f"--control starts runs in a folder of runs, and {config.run} is a run; name the folder"
-            " above it"
-        )
-    from apps.view.launcher import Launcher
-    from recipes.forms import startable_commands
-
-    config.run.mkdir(parents=True, exist_ok=True)
-    return Launcher(config.run, startable_commands())
 
 
 def has_desktop() -> bool:

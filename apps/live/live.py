@@ -12,7 +12,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from apps.live import STEERING
 from apps.live.settings import RunConfig, actor_of, agent_of, may_ask, prompt_settings, schema_in
 from apps.live.steering import (
     HELP,
@@ -20,12 +19,10 @@ from apps.live.steering import (
     Control,
     PersonActions,
     SteeredEpisode,
-    Worker,
 )
 from apps.live.terminal import KeyReader, Terminal, describe_action, event_facts, plain
 from loop.console.output import SIGNALS, KeyboardPerson, Status, emit
 from loop.world_models import open_lookahead
-from tasks.task import Json
 from webagent.action import is_final
 from webagent.agent import Asking, Event, Result, Stop
 from webagent.agent.actor import name_of
@@ -51,7 +48,7 @@ class Live:
         """The exit status of an interruption; 0 without one."""
         self._config, self._folder = config, folder
         self._store, self.display = store, display
-        self._control = Control(has_window=config.headed, say=display.say, note=self._note)
+        self._control = Control(has_window=config.headed, say=display.say)
         self._help = HELP if config.headed else HELP_UNSEEN
         display.awaited = self._control.awaited
         self._stop = Stop()
@@ -113,11 +110,6 @@ class Live:
         else:
             self.display.say(self._help)
 
-    def _note(self, worker: Worker | None) -> None:
-        """Store who controls the page, for the viewer; None once signals end the process again."""
-        state: dict[str, Json] = {"worker": worker or "", "has_window": self._config.headed}
-        self._store.put_state(STEERING, state)
-
     def _interrupt(self, status: int, reason: str) -> None:
         self.interrupted = status
         self._stop.end(reason)
@@ -138,11 +130,9 @@ class Live:
             loop.add_signal_handler(number, end, number)
         loop.add_signal_handler(signal.SIGUSR1, self._control.toggle_pause)
         loop.add_signal_handler(signal.SIGUSR2, self._control.toggle_person)
-        self._note(self._control.worker)
         try:
             yield
         finally:
-            self._note(None)
             for each in (*SIGNALS, signal.SIGUSR1, signal.SIGUSR2):
                 loop.remove_signal_handler(each)
 

@@ -32,17 +32,10 @@ _AWAITED: dict[Worker, str] = {
 class Control:
     """Where the agent is paused, taken over from, and set to work again."""
 
-    def __init__(
-        self,
-        *,
-        has_window: bool,
-        say: Callable[[str], object],
-        note: Callable[[Worker], object] = lambda worker: None,
-    ) -> None:
+    def __init__(self, *, has_window: bool, say: Callable[[str], object]) -> None:
         self.worker: Worker = "agent"
         self.has_window = has_window
         self._say = say
-        self._note = note
         self._changed = asyncio.Event()
 
     def awaited(self) -> str:
@@ -88,7 +81,6 @@ class Control:
 
     def _set(self, worker: Worker, message: str) -> None:
         self.worker = worker
-        self._note(worker)
         self._say(message)
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()

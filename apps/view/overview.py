@@ -10,7 +10,6 @@ from starlette.routing import BaseRoute, Route
 
 from apps.report.page import format_spans
 from apps.view.contents import Contents, EpisodeOutcome, Run
-from apps.view.control import steering_of
 from apps.view.episode.film import FilmFrame
 from apps.view.episode.scene import open_episode
 from apps.view.figures import read_settings
@@ -36,7 +35,6 @@ def routes(pages: Pages) -> list[BaseRoute]:
     def run(request: Request) -> Response:
         chosen = pages.run(request)
         content = _describe_run(pages, chosen, is_live=request.state.is_live)
-        content["steering"] = steering_of(pages, request, chosen)
         return pages.show(request, "run.html", crumbs_of(chosen), run=chosen, **content)
 
     def image(request: Request) -> Response:

@@ -21,7 +21,6 @@ from starlette.responses import HTMLResponse
 from apps.report.templating import make_environment
 from apps.view.contents import Archive, Contents, ContentsCache, EpisodeLine, Run
 from apps.view.figures import FigureCache
-from apps.view.launcher import Launcher
 from evaluators.attribution import Attribution, attribute, has_failed
 from evaluators.attribution.attribute import SOURCE
 from loop.failures import FILE, read_attributions
@@ -260,14 +259,10 @@ class Pages:
     contents: ContentsCache
     figures: FigureCache
     causes: CauseFinder
-    launcher: Launcher | None = None
-    """None where nothing can be started or steered from the page."""
     templates: Environment = field(default_factory=lambda: _environment())
 
     @classmethod
-    def of(
-        cls, archive: Archive, cache: Path | None = None, launcher: Launcher | None = None
-    ) -> "Pages":
+    def of(cls, archive: Archive, cache: Path | None = None) -> "Pages":
         """Pages of these runs; what is worked out lies in `cache`, else in the user's folder."""
         traffic = PageTraffic()
         return cls(
@@ -276,7 +271,6 @@ class Pages:
             ContentsCache(),
             FigureCache(),
             CauseFinder(cache, traffic.is_busy),
-            launcher,
         )
 
     def show(
@@ -296,7 +290,6 @@ class Pages:
             "query": dict(request.query_params),
             "version": getattr(request.state, "version", ""),
             "is_live": getattr(request.state, "is_live", False),
-            "may_start": self.launcher and getattr(request.state, "may_steer", False),
         }
         text = self.templates.get_template(template).render({**frame, **content})
         return HTMLResponse(text, status)
@@ -322,12 +315,8 @@ class Pages:
         """`version`, which changes whenever its pages would, and in words whether it goes on."""
         over = run.is_over()
         seconds = max(0.0, time.time() - run.last_time())
-        started = self.launcher.find(run.title) if self.launcher else None
-        if started is not None:
-            running = started.is_at_work
-        else:
-            is_fresh = seconds < _FRESH_SECONDS and not run.is_closed()
-            running = not over and (bool(run.is_played()) or is_fresh)
+        is_fresh = seconds < _FRESH_SECONDS and not run.is_closed()
+        running = not over and (bool(run.is_played()) or is_fresh)
         verb = "finished" if over else "stopped" if run.is_closed() else "last stored"
         units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
         size, unit = next((one for one in units if seconds >= one[0]), units[-1])

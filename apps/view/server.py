@@ -19,9 +19,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from apps.view import LOCAL, compare, control, episode, episodes, overview, runs, tasks
+from apps.view import LOCAL, compare, episode, episodes, overview, runs, tasks
 from apps.view.contents import Archive
-from apps.view.launcher import Launcher
 from apps.view.pages import HERE, Pages, PageTraffic
 from webagent.errors import SetupError, StoreError
 
@@ -97,7 +96,6 @@ def make_app(
         *compare.routes(pages),
         *live_routes(pages, ending),
         *episode.routes(pages),
-        *(control.routes(pages, pages.launcher) if pages.launcher else ()),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     handlers = {
@@ -112,8 +110,7 @@ def make_app(
         pages.causes.close()
 
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
-    inner = control.TokenFilter(app, pages.launcher.token) if pages.launcher else app
-    return RequestFilter(inner, frozenset(hosts), pages.traffic)
+    return RequestFilter(app, frozenset(hosts), pages.traffic)
 
 
 class RequestFilter:
@@ -182,12 +179,10 @@ FIRST_PORT = 7777
 """Where ports are looked for when none was named."""
 
 
-def serve(
-    archive: Archive, host: str, listening: socket.socket, launcher: Launcher | None = None
-) -> None:
+def serve(archive: Archive, host: str, listening: socket.socket) -> None:
     """Serve the runs until Ctrl-C."""
     try:
-        server_of(archive, host, launcher=launcher).run(sockets=[listening])
+        server_of(archive, host).run(sockets=[listening])
     except KeyboardInterrupt:  # the way to end it
         return
 
@@ -196,13 +191,12 @@ def server_of(
     archive: Archive,
     host: str = LOCAL[0],
     cache: Path | None = None,
-    launcher: Launcher | None = None,
 ) -> uvicorn.Server:
     """Return a server for these runs; `run(sockets=[listening])` keeps it until `should_exit`.
 
     What it works out lies in the folder `cache`, else in the user's.
     """
-    app = make_app(Pages.of(archive, cache, launcher), names_of(host), lambda: server.should_exit)
+    app = make_app(Pages.of(archive, cache), names_of(host), lambda: server.should_exit)
     server = uvicorn.Server(
         uvicorn.Config(
             app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2

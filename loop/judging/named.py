@@ -106,11 +106,11 @@ class Judges:
 
 def check_judges(config: ImproveConfig) -> None:
     """Check the named judges. Raises `SetupError`."""
-    if config.judging.judge == OWN_REWARD and (config.learner != "local" or config.async_rounds):
+    if config.judging.judge == OWN_REWARD and config.learner != "local":
         raise UsageError(
             "--judge reward trains a reward model after each round, from the weights of --policy"
-            " local:FOLDER and without --async-rounds; name a trained one, as reward:FOLDER, or"
-            " leave --judge out for the tasks' checks"
+            " local:FOLDER; name a trained one, as reward:FOLDER, or leave --judge out for the"
+            " tasks' checks"
         )
     specs = _parse_judges(config)
     for spec in specs:

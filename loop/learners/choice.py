@@ -48,7 +48,6 @@ def check_learner(config: ImproveConfig) -> None:
             f"--samples {config.samples} --evaluate-every {every}: at least 1 of each is needed"
         )
     config.student.check(config.model.policy)
-    check_async_rounds(config)
     if config.replay and config.weights.objective != "grpo":
         raise UsageError(
             f"--replay goes with --objective grpo; {config.weights.objective} learns from all"
@@ -77,19 +76,4 @@ def check_learner(config: ImproveConfig) -> None:
         raise UsageError(
             f"--objective {objective} compares episodes of one task with each other; give"
             " --samples 4, say"
-        )
-
-
-def check_async_rounds(config: ImproveConfig) -> None:
-    """Find what is wrong with the rounds collected beside trainings. Raises `UsageError`."""
-    rounds = config.async_rounds
-    if rounds < 0 or (rounds and config.learner != "local"):
-        raise UsageError(
-            f"--async-rounds {rounds} collects beside trainings of --policy local:FOLDER; the other"
-            " policies learn in moments; leave it out"
-        )
-    if rounds and config.evaluation.evaluate_every < 2:
-        raise UsageError(
-            f"--async-rounds {rounds} changes nothing where every round is evaluated, which waits"
-            " for its training; give --evaluate-every 4, say"
         )

@@ -97,7 +97,7 @@ class RoundTraining:
             passed = {one.id: state.success[one.id] or 0.0 for one in earlier}
             units += replay_units(earlier, passed, trainer.log_probs)
         if units:
-            versions = list_versions(session, state.experience, round) if is_own else ()
+            versions = list_versions(state.experience, round) if is_own else ()
             try:
                 report, reason = self._fit(trainer, units, self._course_folder(), versions), ""
                 saved = _Trained(trainer, weights, asking)
@@ -196,17 +196,14 @@ class RoundTraining:
         return course / f"{self.round}{part}"
 
 
-def list_versions(
-    session: Session, experience: Sequence[Trajectory], round: int
-) -> tuple[str, ...]:
+def list_versions(experience: Sequence[Trajectory], round: int) -> tuple[str, ...]:
     """Return the names of the weights that a round's training starts from and of all before, the
     newest last; those that collected nothing are named after their round."""
     names = {number: f"round {number}" for number in range(round)}
     for one in experience:
         for step in one.steps:
             if step.decision.weights:
-                acting = session.config.acting_round(one.provenance.round)
-                names[acting] = step.decision.weights
+                names[one.provenance.round - 1] = step.decision.weights
     return tuple(names[number] for number in range(round))
 
 

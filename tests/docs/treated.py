@@ -197,9 +197,6 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "a server with a GPU; tests/recipes/test_improve_served.py has a small one": (
         "webagent improve --policy local:FOLDER --lora 16 --server http://gpu-node:8000",
-        "webagent improve --policy local:FOLDER --lora 16 --server http://gpu-node:8000"
-        " --objective grpo --samples 8 --rounds 20 --evaluate-every 5"
-        " --async-rounds 1",
         "webagent benchmark --policy local:runs/NAME/weights/self-0/3/policy"
         " --server http://gpu-node:8000",
     ),
@@ -237,7 +234,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent view runs/NAME",
         "webagent view runs",
         "webagent view runs --port 8000 --no-open",
-        "webagent view runs --control",
     ),
     "an episode of a run of the reader's; tests/apps/replay plays them": (
         "webagent replay runs/NAME",

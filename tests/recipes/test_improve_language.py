@@ -216,39 +216,6 @@ def test_a_killed_run_comes_to_the_same_weights(base: Path) -> None:
 
 
 @pytest.mark.very_slow
-@pytest.mark.timeout(1800)
-def test_rounds_collected_beside_trainings_come_to_the_same_weights_after_a_kill(base):
-    """By weights one round older, as their steps say."""
-    more = ["--arms", "none", "self", "--rounds", "3", "--evaluate-every", "3"]
-    more += ["--async-rounds", "1", "--checkpoint-every", "1"]
-    program = [sys.executable, "-m", "recipes.cli"]
-    assert cli.main(improve(base, "calm", *more)) == 0
-    run, calm = base.parent / "killed", base.parent / "calm"
-    process = subprocess.Popen([*program, *improve(base, "killed", *more)])
-    while not (run / "training" / "self-0" / "2").exists():
-        assert process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
-    subprocess.run([*program, "improve", "--resume", str(run)], check=True, stdout=subprocess.PIPE)
-    assert played(finished(run)) == played(finished(calm))
-    for number in (1, 2, 3):
-        place = weights(run, "self", number) / "model.safetensors"
-        assert place.read_bytes() == (calm / place.relative_to(run)).read_bytes()
-    wrote: defaultdict[int, set[str]] = defaultdict(set)
-    for one in finished(calm).values():
-        if one.provenance.phase == "collect":
-            wrote[one.provenance.round] |= {step.decision.weights for step in one.steps}
-    assert len(wrote[1]) == 1 and wrote[1] == wrote[2] != wrote[3]
-    (told,) = (
-        arm
-        for arm in json.loads((calm / "summary.json").read_text())["arms"]
-        if arm["name"] == "self"
-    )
-    assert all(row["costs"]["train_tokens"] >= 1500 for row in told["rounds"] if row["round"])
-
-
-@pytest.mark.very_slow
 @pytest.mark.timeout(2700)
 def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base: Path) -> None:
     """While it starts, demonstrates, trains, plays and measures, three rounds long."""

@@ -201,7 +201,7 @@ async def test_the_own_reward_model_judges_what_checks_cannot_once_it_was_traine
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"judge": "reward"}, "of --policy local:FOLDER and without --async-rounds"),
+        ({"judge": "reward"}, "from the weights of --policy local:FOLDER; name"),
         ({"judge": "jury"}, "'jury' is not an evaluator"),
         ({"judge": "judge:evidence"}, "asks a model; name it with --judge-model"),
         ({"judge": "reward:{world}"}, "trained to be a world; expected a reward"),
