@@ -82,6 +82,7 @@ _GONE = re.compile(
 _GATEWAY = (502, 503, 504)
 """Statuses that say that there is no server behind the one that answered."""
 _POPUP_SECONDS = 5.0
+_OFFER_SECONDS = 2.0
 _STOP_SECONDS = 3.0
 _CLOSING_SECONDS = 0.5
 _MOST_POPUPS = 8
@@ -181,6 +182,7 @@ class Tabs:
         self._holds_dialogs = False
         self._insecure: Collection[str] = ()
         self._offers: list[Download] = []
+        self._offered = asyncio.Event()
         """Files that pages have offered and nothing has been said of yet."""
         self._cancelling: asyncio.Future[None] | None = None
         self._has_begun = False
@@ -240,6 +242,8 @@ class Tabs:
             self.context.on("response", partial(self._note_response, url.split("/", 3)[:3]))
         await self.clock.start(self.first)
         failure = await self.first.goto(url)
+        if "ERR_ABORTED" in failure:
+            await self._await_offer()
         if failure and not await self._show_pdf():
             if self._offers:
                 failure = f"{url} is a file to download and no page; start at a page that links it"
@@ -344,6 +348,9 @@ class Tabs:
         """Let the last action take its effect everywhere; return what there is to say about it."""
         tab = self.active
         notes = [await self._settle_front(milliseconds)]
+        came_to_nothing = tab.requested and not tab.loading
+        if came_to_nothing or tab.downloads_announced:
+            await self._await_offer()
         if not tab.is_closed and (tab.downloads_announced or self._is_on_site):
             async with unless_closed(tab.page):
                 await tab.hear_driver()
@@ -353,6 +360,8 @@ class Tabs:
             await self.downloads.settle()
         if self._offers:
             await self._show_pdf()
+        elif came_to_nothing:
+            tab.requested = ""
         while self.active is not tab:
             tab = self.active
             notes.append(await self._settle_front(milliseconds))
@@ -388,11 +397,18 @@ class Tabs:
         failure = f"the server answered {url[:200]} with status {status}"
         return self._judge_failure(url, failure, is_gone=status in _GATEWAY)
 
+    async def _await_offer(self) -> None:
+        """Wait for the file that came in place of a page: the browser tells of it a moment after
+        the navigation has ended, and the driver a moment later."""
+        self._offered.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0 if self._offers else _OFFER_SECONDS):
+                await self._offered.wait()
+
     async def _show_pdf(self) -> bool:
         """Show the text of a PDF that has come in place of the page that the tab in front was to
         open; return whether one is shown. Raises `WorldError`."""
         tab = self.active
-        await tab.hear_driver()
         if not tab.requested or not self._offers or not is_pdf(self._offers[-1]):
             return False
         tab.requested, offer = "", self._offers[-1]
@@ -508,6 +524,7 @@ class Tabs:
 
         def note_offer(download: Download) -> None:
             self._offers.append(download)
+            self._offered.set()
             if self.downloads is None and not is_pdf(download):
                 self._cancelling = asyncio.ensure_future(_cancel(download))
 
@@ -565,9 +582,10 @@ class Tabs:
                 return f"{which}; the others were closed"
             opener.popups_announced = max(0, opener.popups_announced - 1)
             page = self._arrivals.pop(0)
-            if page.url == "" and self._offers:
+            if page.url == "":
+                await self._await_offer()
                 await page.close()
-                if is_pdf(self._offers[-1]):
+                if self._offers and is_pdf(self._offers[-1]):
                     await self.new()
                     self.active.requested = self._offers[-1].url
             if not page.is_closed():
