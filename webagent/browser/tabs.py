@@ -5,7 +5,6 @@ import json
 import logging
 import re
 from collections.abc import (
-    AsyncIterator,
     Awaitable,
     Callable,
     Collection,
@@ -13,7 +12,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias
@@ -26,7 +25,7 @@ from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.devtools import DevTools
 from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
-from webagent.browser.page.connection import world_failures
+from webagent.browser.page.connection import unless_closed, world_failures
 from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.files import (
     Downloads,
@@ -84,7 +83,6 @@ _GATEWAY = (502, 503, 504)
 _POPUP_SECONDS = 5.0
 _OFFER_SECONDS = 2.0
 _STOP_SECONDS = 3.0
-_CLOSING_SECONDS = 0.5
 _MOST_POPUPS = 8
 """Windows a page may open in one step; of a storm the rest is closed."""
 
@@ -130,28 +128,9 @@ class SessionGuard(Protocol):
         """Return the evidence without secrets, and under `guard` what was refused."""
 
 
-async def has_closed(page: Page) -> bool:
-    """Return whether a page that failed has closed, which its driver may say a moment later."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_CLOSING_SECONDS):
-            while not page.is_closed():
-                await asyncio.sleep(_CLOSING_SECONDS / 20)
-    return page.is_closed()
-
-
 async def _cancel(download: Download) -> None:
     with suppress(PlaywrightError):  # gone with its page
         await download.cancel()
-
-
-@asynccontextmanager
-async def unless_closed(page: Page) -> AsyncIterator[None]:
-    """Pass over the failure of a page that closes meanwhile, by itself or by its opener."""
-    try:
-        yield
-    except WorldError:
-        if not await has_closed(page):
-            raise
 
 
 class Tabs:
@@ -182,8 +161,8 @@ class Tabs:
         self._holds_dialogs = False
         self._insecure: Collection[str] = ()
         self._offers: list[Download] = []
-        self._offered = asyncio.Event()
         """Files that pages have offered and nothing has been said of yet."""
+        self._offered = asyncio.Event()
         self._cancelling: asyncio.Future[None] | None = None
         self._has_begun = False
         self._is_on_site = False

@@ -13,13 +13,13 @@ from webagent.action import Action
 from webagent.browser.evidence.probes import ActedElements, capture_evidence
 from webagent.browser.evidence.read_back import read_back
 from webagent.browser.local_files import refuse_file
-from webagent.browser.page.connection import DialogOpen
+from webagent.browser.page.connection import DialogOpen, has_closed
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
 from webagent.browser.preloading import PagePreloader, PreloadSlots, StartSlots, TabSource
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.tabs import Handover, Tabs, has_closed
+from webagent.browser.tabs import Handover, Tabs
 from webagent.errors import CaptchaError, ServerError, WorldError
 from webagent.observation import PageView
 from webagent.observation.variants import ObservationVariant

@@ -190,6 +190,7 @@ def describe_dialog(kind: str, message: str, filled_in: str) -> str:
 
 ANSWER_SECONDS = 15.0
 """How long the browser may take over one question before the page counts as hung."""
+_CLOSING_SECONDS = 0.5
 Result = TypeVar("Result")
 
 
@@ -202,6 +203,25 @@ async def world_failures() -> AsyncIterator[None]:
         raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
     except TimeoutError as error:
         raise WorldError("the browser did not answer in time") from error
+
+
+async def has_closed(page: Page) -> bool:
+    """Return whether a page that failed has closed, which its driver may say a moment later."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSING_SECONDS):
+            while not page.is_closed():
+                await asyncio.sleep(_CLOSING_SECONDS / 20)
+    return page.is_closed()
+
+
+@asynccontextmanager
+async def unless_closed(page: Page) -> AsyncIterator[None]:
+    """Pass over the failure of a page that closes meanwhile, by itself or by its opener."""
+    try:
+        yield
+    except WorldError:
+        if not await has_closed(page):
+            raise
 
 
 _LOST_CONTEXT = (

@@ -1,5 +1,6 @@
 """Files that pages hand out: kept in the episode's folder and said, capped, or refused."""
 
+import asyncio
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -277,8 +278,9 @@ async def test_a_pdf_that_a_link_leads_to_is_read_where_it_opens(
 async def test_a_pdf_to_be_saved_is_not_opened(world: BrowserWorld, bills: Site) -> None:
     page = await world.reset(files_task(bills))
     after = await world.step(act.Click(mark_of(page, "Kept")))
-    while not after.outcome:  # a link to save begins no navigation whose end could be awaited
-        after = await world.step(act.Wait(200))
+    async with asyncio.timeout(30):
+        while not after.outcome:  # a link to save begins no navigation whose end could be awaited
+            after = await world.step(act.Wait(200))
     assert after.outcome == "the page offered a file (kept.pdf), refused: none are kept here"
     assert mark_of(after, "Kept")
 

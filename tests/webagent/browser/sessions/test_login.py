@@ -1,5 +1,6 @@
 """Logins: saved encrypted, loaded into fresh contexts, and plain words where they cannot be."""
 
+import asyncio
 import json
 import logging
 import stat
@@ -11,6 +12,7 @@ import pytest
 
 from tasks.task import Task
 from tests.fakes.site import Reply, Request, Site, serving
+from webagent.action import Wait
 from webagent.browser.sessions.login import Login, LoginStore, read_storage_state
 from webagent.browser.sessions.profile import Profile, open_for_person
 from webagent.errors import SetupError
@@ -79,7 +81,9 @@ async def test_a_login_made_by_a_person_is_there_in_every_fresh_episode(browser,
     for _ in range(2):
         page = await world.reset(task)
         assert "Hello ada" in render(page)
-        assert "theme dark, a note" in render(page)
+        async with asyncio.timeout(30):
+            while "theme dark, a note" not in render(page):  # a database is read beside the page
+                page = await world.step(Wait(200))
     await world.close()
     stranger = await browser.world()
     assert "Hello nobody" in render(await stranger.reset(task))
