@@ -4,7 +4,7 @@ import asyncio
 import base64
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -221,15 +221,16 @@ class ProxyDialer:
         if self._login:
             lines.append(f"Proxy-Authorization: Basic {self._login}")
         pipe = await asyncio.open_connection(*self._place, limit=HEAD_BYTES)
-        try:
-            pipe[1].write(("\r\n".join(lines) + "\r\n\r\n").encode())
-            status = (await read_head(pipe[0])).line.split(" ")[1:2]
-        except (EOFError, ValueError) as error:
-            pipe[1].close()
-            raise OSError(f"{self!r} does not speak HTTP") from error
-        if status != ["200"]:
-            pipe[1].close()
-            raise OSError(f"{self!r} answered {' '.join(status)} for {target}")
+        with ExitStack() as undo:
+            undo.callback(pipe[1].close)
+            try:
+                pipe[1].write(("\r\n".join(lines) + "\r\n\r\n").encode())
+                status = (await read_head(pipe[0])).line.split(" ")[1:2]
+            except (EOFError, ValueError) as error:
+                raise OSError(f"{self!r} does not speak HTTP") from error
+            if status != ["200"]:
+                raise OSError(f"{self!r} answered {' '.join(status)} for {target}")
+            undo.pop_all()
         return pipe
 
 
