@@ -72,7 +72,7 @@ REPLACED = {
     "import": "webagent record --import FORMAT SOURCE --into RUN",
     "completion": "webagent --completion SHELL",
     "map": "webagent world RUN",
-    "dream": "webagent world RUN to measure, webagent improve --arms imagined to imagine",
+    "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
     "learn": "webagent memory RUN --site-memory FOLDER",
 }
 """Names of earlier commands, and what to call instead."""
@@ -181,7 +181,7 @@ _TABLE = (
     ),
     Command(
         "world",
-        "map a run's site, measure how well its pages are predicted",
+        "map a run's site, measure how well its pages are predicted, serve them",
         "learning",
         settings="recipes.world:WorldConfig",
         facts=("recipes.world:MapShown", "recipes.world:PredictionFacts"),

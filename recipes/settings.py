@@ -35,7 +35,6 @@ Config = TypeVar("Config", bound="DataclassInstance")
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "async-rounds": "leave it out: a round is collected after the one before is trained on",
-    "serve": "leave it out: webagent world RUN prints the map",
     "control": "leave it out, and start the run on the command line: the viewer follows it",
     "png": "webagent report RUN --html FILE has the charts, which a browser can print or save",
     "publish": "copy the run's summary.json and write its row by hand",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
 
-from webagent.records import Ending
+from webagent.records import Ending, Observation
 from worldmodel.cases import Occasion, TransitionCase
 from worldmodel.compose import Composed, compose_page, compose_url, edit_page, fill_from
 from worldmodel.confidence import Confidence, Traits
@@ -65,6 +65,11 @@ class RememberedWorld:
     def predict(self, situations: Sequence[Situation]) -> list[Prediction]:
         """Return the outcomes of similar steps."""
         return [self.predict_one(situation) for situation in situations]
+
+    def page_at(self, url: str) -> Observation | None:
+        """Return the page last seen at a URL; None if there is none."""
+        visits = self._visits.get(url)
+        return visits.cases[-1].transition.after if visits else None
 
     def recall(self, there: Occasion, without: str = "") -> list[Recalled]:
         """Return the most similar cases with their similarity and level, 0 the closest. The episode
