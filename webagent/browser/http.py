@@ -15,6 +15,8 @@ from webagent.guard.address import parse_ip
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
+REFUSED = "Refused"
+"""The reason phrase of the answers that the guard gives in place of a site."""
 HEAD_SECONDS = 30.0
 HEAD_BYTES = 65_536
 _HOP_BY_HOP = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "upgrade")

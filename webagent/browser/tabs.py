@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import re
 from collections.abc import (
     Awaitable,
     Callable,
@@ -14,16 +13,15 @@ from collections.abc import (
 )
 from contextlib import AbstractContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol, TypeAlias
-from urllib.parse import SplitResult, urlsplit
 
-from playwright.async_api import BrowserContext, Download, Page, Request, Response, Route
+from playwright.async_api import BrowserContext, Download, Page, Route
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.devtools import DevTools
+from webagent.browser.failures import DocumentFailures, refuse_scheme
 from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
 from webagent.browser.page.connection import unless_closed, world_failures
 from webagent.browser.page.tab import Tab
@@ -35,7 +33,7 @@ from webagent.browser.sessions.files import (
     write_pdf_page,
 )
 from webagent.browser.sessions.traffic import TrafficReplay
-from webagent.errors import CaptchaError, ServerError, WorldError
+from webagent.errors import CaptchaError, WorldError
 from webagent.guard.secret import Secrets
 from webagent.guard.writes import SentWrite
 from webagent.records import Observation
@@ -73,15 +71,10 @@ class Captcha:
         )
 
 
-_GONE = re.compile(
-    r"ERR_(?:CONNECTION|NAME_|ADDRESS_|INTERNET|NETWORK_(?!ACCESS)|CERT_"
-    r"|SSL_|TIMED_OUT|EMPTY_RESPONSE|INCOMPLETE|CONTENT_LENGTH|INVALID_HTTP|HTTP2|QUIC|TUNNEL|PROXY)"
-)
-"""Network errors by which a server is gone or answers nothing that can be read."""
-_GATEWAY = (502, 503, 504)
-"""Statuses that say that there is no server behind the one that answered."""
 _POPUP_SECONDS = 5.0
 _OFFER_SECONDS = 2.0
+_FOREIGN_SECONDS = 0.5
+"""A window for another program's address has no page; the browser may show an empty one."""
 _STOP_SECONDS = 3.0
 _MOST_POPUPS = 8
 """Windows a page may open in one step; of a storm the rest is closed."""
@@ -141,6 +134,7 @@ class Tabs:
     ) -> None:
         self.context = context
         self.clock = clock
+        self.failures = DocumentFailures(context)
         self.devtools = devtools
         """The way to the pages past the driver; None where there is none."""
         self.downloads: Downloads | None = None
@@ -159,20 +153,10 @@ class Tabs:
         self._arrivals: list[Page] = []
         self._expects_own = False
         self._holds_dialogs = False
-        self._insecure: Collection[str] = ()
         self._offers: list[Download] = []
         """Files that pages have offered and nothing has been said of yet."""
         self._offered = asyncio.Event()
         self._cancelling: asyncio.Future[None] | None = None
-        self._has_begun = False
-        self._is_on_site = False
-        self._server_failure = ""
-        self._failures: dict[str, str] = {}
-        """The browser's errors by the addresses of documents that it could not load."""
-        self._tested: SplitResult | None = None
-        """Where the site begins that the task is about, if its episodes are scored."""
-        self._invented: set[str] = set()
-        """Addresses that the agent itself opened beside that site's server."""
 
     @classmethod
     async def open(
@@ -186,14 +170,7 @@ class Tabs:
                 tabs._arrivals.append(page)
                 tabs._arrived.set()
 
-        def note_failure(request: Request) -> None:
-            failure = request.failure or ""
-            is_reopened = urlsplit(request.url).hostname in tabs._insecure and "_CERT_" in failure
-            if request.is_navigation_request() and not is_reopened:
-                tabs._failures[request.url.partition("#")[0]] = failure
-
         context.on("page", note_arrival)
-        context.on("requestfailed", note_failure)
         await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
@@ -204,9 +181,7 @@ class Tabs:
             self.downloads.begin(episode)
         if self.recording:
             self.recording.episode = episode
-        self._has_begun = True
-        if task.site or task.checks:
-            self._tested = urlsplit(task.start_url)
+        self.failures.begin(task)
 
     async def leave(self) -> None:
         """Close the context with all its pages, and put in place what is kept. Never raises."""
@@ -217,8 +192,7 @@ class Tabs:
         if self.guard and not self.guard.begin(url, site):
             return
         if site:
-            self._is_on_site = True
-            self.context.on("response", partial(self._note_response, url.split("/", 3)[:3]))
+            self.failures.follow_site(url)
         await self.clock.start(self.first)
         failure = await self.first.goto(url)
         if "ERR_ABORTED" in failure:
@@ -238,7 +212,7 @@ class Tabs:
             self.first.notes.append(f"the page was still loading after {LOAD_SECONDS:g} s, stopped")
         if site:
             await self.first.hear_driver()
-        self.check_server()
+        self.failures.check_server()
 
     @property
     def active(self) -> Tab:
@@ -287,8 +261,7 @@ class Tabs:
     async def goto(self, url: str) -> str:
         """Open an address in the tab in front; return the reason when the browser cannot."""
         tab = self.active
-        if self._tested and not url.startswith(f"{self._tested.scheme}://{self._tested.netloc}/"):
-            self._invented.add(url.partition("#")[0].rstrip("/"))
+        self.failures.note_opened(url)
         going = asyncio.ensure_future(tab.goto(url))
         loads = True
         try:
@@ -296,12 +269,18 @@ class Tabs:
                 loads = await self.clock.load(tab)
                 await asyncio.sleep(0)
             if going.done():
-                return self._judge_failure(url, await going)
+                failure = await going
+                if "ERR_ABORTED" in failure:
+                    if reason := await self.failures.explain_staying(tab):
+                        return reason
+                    await self._await_offer()
+                    failure = "" if self._offers else failure
+                return self.failures.judge(url, failure)
         finally:
             going.cancel()
         await tab.stop_loading()
         tab.unanswered = ""
-        return self._judge_failure(url, f"cannot open {url}: no answer in {LOAD_SECONDS:g} s")
+        return self.failures.judge(url, f"cannot open {url}: no answer in {LOAD_SECONDS:g} s")
 
     async def focus(self, index: int) -> str:
         """Bring a tab to the front."""
@@ -328,9 +307,11 @@ class Tabs:
         tab = self.active
         notes = [await self._settle_front(milliseconds)]
         came_to_nothing = tab.requested and not tab.loading
-        if came_to_nothing or tab.downloads_announced:
+        staying = await self.failures.explain_staying(tab) if came_to_nothing else ""
+        if (came_to_nothing and not staying) or tab.downloads_announced:
             await self._await_offer()
-        if not tab.is_closed and (tab.downloads_announced or self._is_on_site):
+        notes.append(staying)
+        if not tab.is_closed and (tab.downloads_announced or self.failures.is_on_site):
             async with unless_closed(tab.page):
                 await tab.hear_driver()
         notes.append(await self._adopt_popups(tab))
@@ -345,7 +326,7 @@ class Tabs:
             tab = self.active
             notes.append(await self._settle_front(milliseconds))
             await self._drop_closed()
-        notes.append(await self._find_failure())
+        notes.append(await self.failures.find(self.active))
         notes.extend(note for each in self._tabs for note in each.take_notes())
         offers, self._offers = self._offers, []
         refused = "the page offered a file ({}), refused: none are kept here"
@@ -353,7 +334,7 @@ class Tabs:
         notes.extend(self.downloads.take_notes() if self.downloads else map(refused.format, names))
         notes.extend(self.guard.take_notes() if self.guard else ())
         notes.extend(self.replay.take_notes() if self.replay else ())
-        self.check_server()
+        self.failures.check_server()
         return [note for note in notes if note]
 
     async def _settle_front(self, milliseconds: int) -> str:
@@ -361,20 +342,6 @@ class Tabs:
         async with unless_closed(self.active.page):
             return await self.clock.settle(self.active, milliseconds)
         return ""
-
-    def check_server(self) -> None:
-        """Raise `ServerError` where the task's site failed at its first page or at what it was
-        sent."""
-        if self._server_failure:
-            raise ServerError(self._server_failure)
-
-    def describe_status(self, url: str, status: int, is_empty: bool) -> str:
-        """Return what the server said of the page in front where that is an error that the page
-        may not show. Raises `ServerError` where no server is behind the site under test."""
-        if status < 500 and not (status >= 400 and is_empty):
-            return ""
-        failure = f"the server answered {url[:200]} with status {status}"
-        return self._judge_failure(url, failure, is_gone=status in _GATEWAY)
 
     async def _await_offer(self) -> None:
         """Wait for the file that came in place of a page: the browser tells of it a moment after
@@ -407,35 +374,6 @@ class Tabs:
         async with world_failures():
             await tab.page.route(lambda url: True, answer, times=1)
         return not await self.goto(offer.url)
-
-    async def _find_failure(self) -> str:
-        """Return why the tab in front shows no document. Raises `ServerError` where the site under
-        test is gone."""
-        tab = self.active
-        if url := tab.unanswered:
-            tab.unanswered = ""
-            return self._judge_failure(url, f"{url[:200]} gives no answer", is_gone=True)
-        url = (tab.unreachable or tab.url).partition("#")[0]
-        if tab.has_arrived and url.startswith("http"):
-            tab.has_arrived = False
-            async with unless_closed(tab.page):
-                await tab.hear_driver()
-            tab.failure = self._failures.pop(url, "")
-        if not (tab.unreachable or tab.failure) or re.search("BLOCKED|ABORTED", tab.failure):
-            return ""
-        what = "cannot be opened" if tab.unreachable else "was cut off"
-        return self._judge_failure(url, f"{url[:200]} {what}: {tab.failure or 'no answer'}")
-
-    def _judge_failure(self, url: str, failure: str, is_gone: bool = False) -> str:
-        """Return the failure, for the agent to go round; raise it where it is a server's that
-        belongs to the site under test: it says nothing about the agent."""
-        if not is_gone and not _GONE.search(failure):
-            return failure
-        start, place = self._tested, urlsplit(url)
-        is_own = url.rstrip("/") not in self._invented
-        if start and is_own and start.hostname == place.hostname:
-            raise ServerError(failure)
-        return failure
 
     async def titles(self, front: str) -> tuple[str, ...]:
         """Return titles of all tabs in order, or addresses; the one in front is known already."""
@@ -478,7 +416,7 @@ class Tabs:
 
     async def accept_certificates(self, hosts: Collection[str]) -> None:
         """Open pages of these hosts whatever their certificates are, in all tabs from here on."""
-        self._insecure = hosts
+        self.failures.insecure = hosts
         logger.warning("THE CERTIFICATES OF %s ARE NOT CHECKED", ", ".join(hosts))
         for tab in self._tabs:
             await tab.accept_certificates(hosts)
@@ -511,23 +449,10 @@ class Tabs:
         script = self.clock.script + self._init
         tab = await Tab.open(page, script, is_blank=is_first, devtools=self.devtools)
         await self.clock.follow(tab)
-        if self._insecure:
-            await tab.accept_certificates(self._insecure)
+        if self.failures.insecure:
+            await tab.accept_certificates(self.failures.insecure)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1
-
-    def _note_response(self, origin: list[str], response: Response) -> None:
-        """Keep that the site's own server failed at its first page or at what it was sent; other
-        pages that cannot be read are for the agent to go round."""
-        request = response.request
-        is_write = request.method not in ("GET", "HEAD", "OPTIONS")
-        is_first_page = not self._has_begun and request.is_navigation_request()
-        is_own = response.url.split("/", 3)[:3] == origin
-        if (is_write or is_first_page) and response.status >= 500 and is_own:
-            self._server_failure = (
-                f"the server answered {request.method} {response.url[:200]} with status"
-                f" {response.status}"
-            )
 
     async def _start_clock(self) -> None:
         """Begin the time of a tab that has just come to the front."""
@@ -539,29 +464,17 @@ class Tabs:
         """Make tabs of the windows that the page opens; return the reason when some were closed."""
         adopted = 0
         while opener.popups_announced or self._arrivals:
-            if not self._arrivals:
-                self._arrived.clear()
-                try:
-                    async with asyncio.timeout(_POPUP_SECONDS):
-                        await self._arrived.wait()
-                except TimeoutError:
-                    opener.popups_announced = 0
-                    where = f" at {opener.popup_url[:200]}" if opener.popup_url else ""
-                    return f"the page opened a window{where} that did not come up"
+            if not self._arrivals and (reason := await self._await_window(opener)):
+                return reason
             if adopted == _MOST_POPUPS:
-                with suppress(WorldError, TimeoutError):
-                    async with asyncio.timeout(_POPUP_SECONDS):
-                        await opener.evaluate("void (window.open = () => null)")
-                pages, self._arrivals = self._arrivals, []
-                opener.popups_announced = 0
-                with suppress(PlaywrightError, TimeoutError):
-                    async with asyncio.timeout(_POPUP_SECONDS):
-                        await asyncio.gather(*(page.close() for page in pages))
-                which = f"the page opened more than {_MOST_POPUPS} windows at once"
-                return f"{which}; the others were closed"
+                return await self._close_arrivals(opener)
             opener.popups_announced = max(0, opener.popups_announced - 1)
             page = self._arrivals.pop(0)
-            if page.url == "":
+            if foreign := refuse_scheme(opener.popup_url):
+                await page.close()
+                opener.popup_url = ""
+                opener.notes.append(foreign)
+            elif page.url == "":
                 await self._await_offer()
                 await page.close()
                 if self._offers and is_pdf(self._offers[-1]):
@@ -575,6 +488,31 @@ class Tabs:
                         await self.active.stop_loading()
                     await self._start_clock()
         return ""
+
+    async def _await_window(self, opener: Tab) -> str:
+        """Wait for the window that the page has announced; return why it does not come up."""
+        foreign = refuse_scheme(opener.popup_url)
+        self._arrived.clear()
+        try:
+            async with asyncio.timeout(_FOREIGN_SECONDS if foreign else _POPUP_SECONDS):
+                await self._arrived.wait()
+        except TimeoutError:
+            opener.popups_announced = 0
+            where = f" at {opener.popup_url[:200]}" if opener.popup_url else ""
+            return foreign or f"the page opened a window{where} that did not come up"
+        return ""
+
+    async def _close_arrivals(self, opener: Tab) -> str:
+        """Close all further windows of a page, which opens no more; return what there is to say."""
+        with suppress(WorldError, TimeoutError):
+            async with asyncio.timeout(_POPUP_SECONDS):
+                await opener.evaluate("void (window.open = () => null)")
+        pages, self._arrivals = self._arrivals, []
+        opener.popups_announced = 0
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_POPUP_SECONDS):
+                await asyncio.gather(*(page.close() for page in pages))
+        return f"the page opened more than {_MOST_POPUPS} windows at once; the others were closed"
 
     async def _drop_closed(self) -> None:
         front = self.active

@@ -179,7 +179,7 @@ class BrowserWorld:
             values = await self._tabs.first.evaluate(f"({{{items}}})")
         if task.probes or task.records:
             values |= await capture_evidence(task, self._tabs, self._acted, self._keep_picture)
-        self._tabs.check_server()
+        self._tabs.failures.check_server()
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
     async def mark_all(self) -> PageElements:
@@ -330,7 +330,10 @@ class BrowserWorld:
                 await tabs.active.remind_of_mouse()
             notes = [*notes, *await tabs.settle(task.settle_ms)]
             view, is_over, captured, screenshot = await self._look(task, tabs, again=True)
-        notes = [*notes, tabs.describe_status(view.url, view.status, is_empty=not view.nodes)]
+        notes = [
+            *notes,
+            tabs.failures.describe_status(view.url, view.status, is_empty=not view.nodes),
+        ]
         page = Observation(
             goal=self._goal,
             url=view.url,

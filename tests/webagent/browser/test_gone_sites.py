@@ -54,6 +54,7 @@ class Failing(BaseHTTPRequestHandler):
             self.send(200, CLOSING.format(after=path.removeprefix("closes")))
         else:
             dead = {"refused": self.server.closed, "unknown": "http://nowhere.invalid/"}  # type: ignore[attr-defined]
+            dead["mail"] = "mailto:a@b.c"
             self.send(200, (WAYS.get(way) or WINDOW).format(to=dead.get(failure, f"/{failure}")))
 
     def send(self, status: int, body: str, length: int | None = None, location: str = "") -> None:
@@ -126,6 +127,21 @@ async def test_what_a_page_leads_to_elsewhere_and_what_a_server_says_is_for_the_
         assert said in (await world.step(parse_action("click(1)"))).outcome
         page = await world.step(parse_action("go_back()"))
         assert page.outcome == "" and page.nodes[0].name == "Go"
+
+
+@pytest.mark.parametrize("clock", ["real", "virtual"])
+async def test_a_page_that_stays_though_another_was_asked_for_says_why(world, failing, clock):
+    leads = [(way, "204", "with no content (204)") for way in ("link", "form", "script")]
+    leads += [(way, "mail", "is for another program to open") for way in WAYS]
+    for way, failure, said in leads:
+        await world.reset(task(failing, way, failure, clock, is_tested=True))
+        page = await world.step(parse_action("click(1)"))
+        assert said in page.outcome, (way, failure)
+        assert page.nodes[0].name == "Go" and len(page.tabs) == 1
+    page = await world.step(parse_action(f'goto("{failing}/204")'))
+    assert (
+        page.outcome == f"the server answered {failing}/204 with no content (204): the page stays"
+    )
 
 
 async def test_an_address_that_the_agent_made_up_is_its_own(world, failing):

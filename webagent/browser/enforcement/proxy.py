@@ -30,6 +30,7 @@ from webagent.browser.enforcement.connections import (
 from webagent.browser.http import (
     HEAD_BYTES,
     HEAD_SECONDS,
+    REFUSED,
     Connection,
     Head,
     make_server_context,
@@ -378,6 +379,6 @@ async def _answer(client: Connection, status: int, reason: str) -> None:
     """Answer in place of the host; with the reason, unless the status allows no body."""
     body = f"refused: {reason}\n".encode() if status != 204 else b""
     form = f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
-    head = f"HTTP/1.1 {status} Refused\r\n{form if body else ''}Connection: close\r\n\r\n"
+    head = f"HTTP/1.1 {status} {REFUSED}\r\n{form if body else ''}Connection: close\r\n\r\n"
     client[1].write(head.encode() + body)
     await client[1].drain()

@@ -108,6 +108,8 @@ _SLOW_SECONDS = 4.0
 long that a page short of processor is not: its time must not depend on the machine's load."""
 _LEAST_SHARE = 0.125
 _PACE_MS = 20
+_MOST_STOPS = 5
+_STOPPED_SECONDS = 0.05
 
 ANIMATION_FRAMES_BY_TIMER = """
 (() => {
@@ -227,8 +229,11 @@ class VirtualClock:
             async with run_in_real_time(tab):
                 return await self._by_wall.wait(tab, milliseconds)
         began = time.monotonic()
+        tab.arrivals = 0
         if not await tab.advance(milliseconds, within=min(DATA_SECONDS, self._loading.of(tab))):
             return await self._leave(tab, "the page still waits for data")
+        if tab.is_restless:
+            return await _stop_replacing(tab)
         taken = time.monotonic() - began
         if tab.loading or taken < max(_SLOW_SECONDS, milliseconds / 1000):
             return ""
@@ -238,7 +243,7 @@ class VirtualClock:
     async def load(self, tab: Tab, within: float | None = None) -> bool:
         """Grant time in portions until the page has loaded: without any it would not."""
         deadline = time.monotonic() + (LOAD_SECONDS if within is None else within)
-        while tab.loading:
+        while tab.loading and not tab.is_restless:
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
@@ -246,6 +251,8 @@ class VirtualClock:
             if tab.loading:
                 tab.loading_changed.clear()
                 await _changed_within(tab, _PORTION_MS / 1000)
+        if tab.is_restless:
+            tab.notes.append(await _stop_replacing(tab))
         return True
 
     async def _leave(self, tab: Tab, reason: str) -> str:
@@ -281,6 +288,7 @@ class RealClock:
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
         patience = self._patience.of(tab)
+        tab.arrivals = 0
         deadline = time.monotonic() + patience
         while True:
             if tab.loading:
@@ -312,12 +320,14 @@ class RealClock:
     async def load(self, tab: Tab, within: float | None = None) -> bool:
         """Wait for the browser to say that the page has loaded."""
         deadline = time.monotonic() + (LOAD_SECONDS if within is None else within)
-        while tab.loading:
+        while tab.loading and not tab.is_restless:
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
             tab.loading_changed.clear()
             await _changed_within(tab, left)
+        if tab.is_restless:
+            tab.notes.append(await _stop_replacing(tab))
         return True
 
 
@@ -391,6 +401,17 @@ async def _give_up_loading(tab: Tab, patience: AdaptiveTimeout) -> str:
     patience.halve(tab)
     await tab.stop_loading()
     return f"the page was still loading after {seconds:g} s and was stopped"
+
+
+async def _stop_replacing(tab: Tab) -> str:
+    for _ in range(_MOST_STOPS):  # one document may have come already
+        await tab.stop_loading()
+        tab.loading_changed.clear()
+        await _changed_within(tab, _STOPPED_SECONDS)
+        if not tab.loading:
+            break
+    tab.unanswered, tab.arrivals = "", 0
+    return "the page replaced itself again and again, and was stopped"
 
 
 def clock_named(name: str) -> PageClock:

@@ -85,6 +85,8 @@ FRAME_SECONDS = 1.0
 """How long a page may take to draw its next frame; one that draws none has nothing to hear of."""
 _STARVED_TASKS = 100
 """So many tasks may run in one moment before virtual time goes on regardless."""
+_MOST_ARRIVALS = 10
+"""Documents in a row, each in place of the one before; a log-in at another site needs five."""
 _BETWEEN_PAGES = "Not attached to an active page"
 _UNDRAWN = "Unable to capture screenshot"
 """Said of a window that has only just opened."""
@@ -109,6 +111,8 @@ class Tab:
         """The browser's reason for that, or for the end of the document being missing."""
         self.has_arrived = False
         """Whether a document has come since this was last looked at."""
+        self.arrivals = 0
+        """How many documents have come since the page was last given time."""
         self.requested = ""
         """The address of the document that is on its way; empty once it has come."""
         self.unanswered = ""
@@ -179,6 +183,11 @@ class Tab:
     def is_closed(self) -> bool:
         """Return whether the page is closed, whoever heard of it first."""
         return self._connection.is_closed
+
+    @property
+    def is_restless(self) -> bool:
+        """Return whether the page goes on replacing itself, so that no rest is to be waited for."""
+        return self.arrivals > _MOST_ARRIVALS
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Send one command of the DevTools protocol and return its answer."""
@@ -276,6 +285,7 @@ class Tab:
     async def goto(self, url: str) -> str:
         """Begin to open an address; return the reason when the browser cannot."""
         self._set_loading(True)
+        self.arrivals = 0
         answer = await self.send("Page.navigate", url=url)
         failure = str(answer.get("errorText", ""))
         if failure:
@@ -491,7 +501,7 @@ class Tab:
 
         def move(event: dict[str, Any]) -> None:
             if event["frameId"] == self.frame:
-                self.url = event["url"]
+                self.url, self.requested = event["url"], ""
 
         self.on("Page.frameNavigated", lambda event: self._arrive(event["frame"]))
         self.on("Page.navigatedWithinDocument", move)
@@ -505,6 +515,9 @@ class Tab:
             self.url = frame["url"] + frame.get("urlFragment", "")
             self.unreachable, self.requested = frame.get("unreachableUrl", ""), ""
             self.failure, self.has_arrived = "", True
+            self.arrivals += 1
+            if self.is_restless:
+                self._expired.set()
 
     def _follow_questions(self) -> None:
         """Forget dialogs as they close, and with "stay here" the navigation that had asked: the

@@ -275,6 +275,16 @@ async def test_a_pdf_that_a_link_leads_to_is_read_where_it_opens(
     await world.close()
 
 
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_pdf_and_a_file_that_the_agent_opens_itself_are_shown_and_said(world, bills, clock):
+    await world.reset(files_task(bills, clock=clock))
+    shown = await world.step(act.Goto(f"{bills.address}/bill"))
+    assert "Due 3 March" in lines_of(shown) and shown.outcome == ""
+    bills.pages["/zip"] = lambda _: Reply("PK", headers=STREAM)
+    after = await world.step(act.Goto(f"{bills.address}/zip"))
+    assert after.outcome == "the page offered a file (zip), refused: none are kept here"
+
+
 async def test_a_pdf_to_be_saved_is_not_opened(world: BrowserWorld, bills: Site) -> None:
     page = await world.reset(files_task(bills))
     after = await world.step(act.Click(mark_of(page, "Kept")))
