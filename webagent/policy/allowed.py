@@ -12,16 +12,16 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import lru_cache
-from itertools import product
+from itertools import product, takewhile
 from math import inf, prod
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from webagent.action import ACTIONS, ESSENTIAL, Action
-from webagent.action.actions import CustomAction
+from webagent.action.actions import ACTION_NAMES, CustomAction
 from webagent.action.grammar import count_needed
 from webagent.errors import PolicyError, SetupError, unknown_name
 from webagent.models.model import Constraint
-from webagent.policy.past_actions import MAY_MEAN_THE_PAGE
+from webagent.policy.past_actions import MAY_MEAN_THE_PAGE, marks_of
 from webagent.records import Observation
 
 _MAX_PLAIN_TOKENS = 600
@@ -79,7 +79,9 @@ class _Blank:
 class _Form:
     """One action with its blanks to fill."""
 
-    name: str
+    lead: tuple[str, ...]
+    """What stands before them, such as `click(`, in parts: a grammar reads the longest literal, so
+    that none may begin as another one does."""
     blanks: tuple[_Blank, ...]
     needed: int
     """How many of them are never left out; the others may follow one after the other."""
@@ -88,7 +90,7 @@ class _Form:
     def longest(self) -> int:
         """Bytes, those of free text left out."""
         commas = len(", ") * max(0, len(self.blanks) - 1)
-        return len(f"{self.name}()") + commas + sum(blank.longest for blank in self.blanks)
+        return len("".join(self.lead) + ")") + commas + sum(blank.longest for blank in self.blanks)
 
     @property
     def count(self) -> float:
@@ -103,21 +105,23 @@ class _Form:
 
     def actions(self) -> Iterator[str]:
         """Yield every action it makes, plain calls first."""
+        lead = "".join(self.lead)
         for end in range(self.needed, len(self.blanks) + 1):
             for filled in product(*(blank.choices for blank in self.blanks[:end])):
-                yield f"{self.name}({', '.join(filled)})"
+                yield f"{lead}{', '.join(filled)})"
 
     def rule(self) -> str:
         """Return what it is in the grammar."""
         if not self.blanks:
-            return json.dumps(f"{self.name}()")
+            return json.dumps("".join(self.lead) + ")")
         parts = [
             f'", " {blank.rule}' if place else blank.rule for place, blank in enumerate(self.blanks)
         ]
         further = ""
         for part in reversed(parts[self.needed :]):
             further = f" ({part}{further})?"
-        return f'{json.dumps(f"{self.name}(")} {" ".join(parts[: self.needed])}{further} ")"'
+        lead = " ".join(map(json.dumps, self.lead))
+        return f'{lead} {" ".join(parts[: self.needed])}{further} ")"'
 
 
 def build_constraint(
@@ -126,6 +130,7 @@ def build_constraint(
     *,
     thought_tokens: int | None = None,
     max_tokens: int | None = None,
+    tried: Sequence[Action] = (),
 ) -> Constraint:
     """Return the constraint under which every reply is one of these actions on this page.
 
@@ -135,6 +140,10 @@ def build_constraint(
     at least one, and free text is bounded in tokens (see above). Where
     `thought_tokens` is not given, the thought gets half of what is left.
 
+    Optional arguments other than texts are offered for actions that were `tried` on this page: a
+    comma after the first argument would take the probability of all that the model meant for other
+    arguments, so that a weak model always writes `click(7, "right")`.
+
     Any action may name any mark: whether an element takes a click, a text or a file is for the page
     to say. What is closed is what is sure: the marks, the viewport, the tabs.
 
@@ -143,34 +152,57 @@ def build_constraint(
     """
     if unknown := [name for name in actions if name not in ACTIONS]:
         raise unknown_name("action", unknown[0], ACTIONS)
-    forms = []
+    forms = list[_Form]()
+    extended = list[_Form]()
+    longest = 0
     for name in dict.fromkeys(actions):
         cls = ACTIONS[name]
         hints = get_type_hints(cls)
         blanks = [_make_blank(field, hints[field.name], cls, observation) for field in fields(cls)]
         whole = tuple(blank for blank in blanks if blank is not None)
         # An action with an argument that can be nothing on this page cannot be done.
-        if len(whole) == len(blanks):
-            forms.append(_Form(name, whole, count_needed(cls)))
+        if len(whole) != len(blanks):
+            continue
+        needed = count_needed(cls)
+        longest = max(longest, _Form((f"{name}(",), whole, needed).longest)
+        usual = needed + len([*takewhile(lambda blank: blank.texts, whole[needed:])])
+        forms.append(_Form((f"{name}(",), whole[:usual], needed))
+        if usual < len(whole):
+            calls = [each for each in tried if type(each) is cls and _is_on_page(each, observation)]
+            leads = [_write_needed(each, usual) for each in calls]
+            extended += (_Form(lead, whole[usual:], 1) for lead in dict.fromkeys(leads))
+    room = longest + _MIN_TOKENS * any(form.texts for form in forms)
+    forms += (form for form in extended if form.longest <= room)
     if not forms:
         raise PolicyError(
             f"none of the actions {', '.join(actions)} can be done on this page, which has no"
             " element to name; allow one that needs none, such as wait or give_up"
         )
-    thought, text = _split_budget(forms, thought_tokens, max_tokens)
+    thought, text = _split_budget(forms, longest, thought_tokens, max_tokens)
     if thought == 0 and sum(form.count for form in forms) <= _MAX_CHOICES:
         return Constraint(tuple(_ACTION + each for form in forms for each in form.actions()))
     return Constraint(grammar=_write_grammar(forms, thought, text))
 
 
+def _is_on_page(action: Action, page: Observation) -> bool:
+    return all(page.node(mark) is not None for mark in marks_of(action))
+
+
+def _write_needed(action: Action, count: int) -> tuple[str, ...]:
+    """Return the call up to the comma after so many arguments, in parts."""
+    values = [getattr(action, field.name) for field in fields(action)[:count]]
+    written = (part for value in values for part in (json.dumps(value), ", "))
+    return f"{ACTION_NAMES[type(action)]}(", *written
+
+
 def _split_budget(
-    forms: Sequence[_Form], thought_tokens: int | None, max_tokens: int | None
+    forms: Sequence[_Form], longest: int, thought_tokens: int | None, max_tokens: int | None
 ) -> tuple[int | None, int]:
     """Return the tokens for the thought, without a bound where None, and for a text."""
     if max_tokens is None:
         return thought_tokens, _TEXT_TOKENS
     has_text = any(form.texts for form in forms)
-    fixed = len(_ACTION) + max(form.longest for form in forms) + 1
+    fixed = len(_ACTION) + longest + 1
     if thought_tokens != 0:
         fixed += len(_THOUGHT) + len("\n")
     thought = _MIN_TOKENS if thought_tokens is None else thought_tokens

@@ -17,7 +17,7 @@ from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
 from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.policy.allowed import build_constraint
-from webagent.policy.past_actions import find_loop, format_marks
+from webagent.policy.past_actions import find_loop, format_marks, page_state
 from webagent.policy.policy import Knowledge
 from webagent.policy.prompting.messages import PromptBuilder, TurnPrompt
 from webagent.policy.prompting.pages import PageFormatter
@@ -138,7 +138,8 @@ class LanguagePolicy:
         images = self.images if self.model.capabilities.images else None
         pages = PageFormatter(self.render, self.variant, images, self.add_image)
         shown = self.prompting.examples
-        shown = self.model.capabilities.token_ids if shown is None else shown
+        can = self.model.capabilities
+        shown = can.token_ids or can.is_own if shown is None else shown
         return PromptBuilder(
             self.prompt, pages, self.prompting, self.actions, self.knowledge, shown
         )
@@ -149,16 +150,23 @@ class LanguagePolicy:
         constraint = None
         allowed = f"{' '.join(self.actions)}; marks {format_marks(observation)}"
         if self.prompting.constrained:
-            constraint = self._constrain(observation)
+            here = page_state(observation)
+            tried = [
+                step.decision.action
+                for step in trajectory.steps
+                if page_state(step.observation) == here
+            ]
+            constraint = self._constrain(observation, tried)
             allowed = constraint.dumps()
         return PromptedTurn(prompt.messages, allowed, start, constraint, prompt.images)
 
-    def _constrain(self, observation: Observation) -> Constraint:
+    def _constrain(self, observation: Observation, tried: Sequence[Action] = ()) -> Constraint:
         return build_constraint(
             observation,
             self.actions,
             thought_tokens=self.prompting.thought_tokens,
             max_tokens=self.max_tokens,
+            tried=tried,
         )
 
     async def _ask(

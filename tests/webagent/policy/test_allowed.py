@@ -1,6 +1,5 @@
 """Whatever can be said under the constraint of a page is an action that the page has room for."""
 
-import itertools
 import json
 from dataclasses import fields
 
@@ -13,6 +12,7 @@ from tasks.task import Task
 from tests.fakes.tiny_models import tokenizer
 from tests.webagent.models.constrain.sampling import text_of, walk, walk_towards
 from webagent.action import ACTIONS, ESSENTIAL, format_action, parse_action
+from webagent.action.actions import Click
 from webagent.errors import ModelError, PolicyError, SetupError
 from webagent.models import CannedModel, Constraint
 from webagent.models.constrain import compile_constraint
@@ -236,10 +236,11 @@ def test_every_action_can_be_said_in_its_canonical_form(name):
     action = cls(**{field.name: samples[field.name] for field in fields(cls)})
 
     assert may_say(
-        build_constraint(observation, EVERY, thought_tokens=0), f"Action: {format_action(action)}"
+        build_constraint(observation, EVERY, thought_tokens=0, tried=[action]),
+        f"Action: {format_action(action)}",
     )
     said = f"Thought: it is time\nAction: {format_action(action)}"
-    assert may_say(build_constraint(observation, (name,)), said)
+    assert may_say(build_constraint(observation, (name,), tried=[action]), said)
     others = tuple(other for other in EVERY if other != name)
     assert not may_say(build_constraint(observation, others), said)
 
@@ -248,6 +249,7 @@ def test_every_action_can_be_said_in_its_canonical_form(name):
     "reply",
     [
         "click(8)", "click(0)", "click(71)", "click(07)", "click(7,  'right')", 'click(7, "left")',
+        'click(7, "right")',
         "click(-7)", "click()", 'fill(7, "a"b")', 'fill(7, "a\nb")', 'fill(7, "\\x41")',
         'fill(7, "</think>")', 'fill(7, "a") ', "press(9, \"a\")", "mouse_click(160, 3)",
         "mouse_click(3, 210)", "tab_focus(1)", "scroll(0, 00, 5)", "scroll(0, -0, 5)", "delete(7)",
@@ -279,17 +281,31 @@ def test_few_actions_without_text_are_listed_and_many_are_a_grammar():
     assert not few.choices  # keys are not listed
     few = build_constraint(page(3, 12), ("click", "go_back", "drag_and_drop"), thought_tokens=0)
     assert few.choices == (
-        *(
-            f"Action: click({mark}{button})"
-            for buttons in (("",), (', "middle"', ', "right"'))
-            for mark, button in itertools.product((3, 12), buttons)
-        ),
+        "Action: click(3)",
+        "Action: click(12)",
         "Action: go_back()",
         *(f"Action: drag_and_drop({one}, {other})" for one in (3, 12) for other in (3, 12)),
     )
     assert build_constraint(PAGES["many"], ("click",), thought_tokens=0).grammar
     assert build_constraint(page(3), ("click",), thought_tokens=20).grammar
     assert build_constraint(page(3), ("click", "answer"), thought_tokens=0).grammar
+
+
+@pytest.mark.parametrize("thought", [0, None])
+def test_an_optional_argument_is_offered_once_the_action_was_tried_without(thought):
+    lead = "Thought: so\nAction: " if thought is None else "Action: "
+    for tried, mark, is_offered in (
+        ((), 3, False),
+        ((Click(3),), 3, True),
+        ((Click(3),), 12, False),
+    ):
+        constraint = build_constraint(page(3, 12), thought_tokens=thought, tried=tried)
+        assert may_say(constraint, f"{lead}click({mark})")
+        assert may_say(constraint, f'{lead}click({mark}, "right")') == is_offered
+    gone = build_constraint(page(12), thought_tokens=thought, tried=(Click(3),))
+    assert not may_say(gone, f'{lead}click(3, "right")')
+    # An open dialog is asked for its text at once, for it is closed after the plain call.
+    assert may_say(build_constraint(page(3)), 'Thought: so\nAction: dialog("accept", "Ada")')
 
 
 def test_the_same_page_gives_the_same_text_and_another_page_another():
@@ -332,7 +348,8 @@ def test_bad_input_is_named():
         build_constraint(PAGES["many"], ESSENTIAL, max_tokens=40)
     with pytest.raises(SetupError, match="shorter thought than 500 tokens"):
         build_constraint(PAGES["many"], ("click",), thought_tokens=500, max_tokens=500)
-    least = build_constraint(PAGES["one mark"], ("click",), thought_tokens=0, max_tokens=27)
+    one, tried = PAGES["one mark"], (Click(7),)
+    least = build_constraint(one, ("click",), thought_tokens=0, max_tokens=27, tried=tried)
     with pytest.raises(SetupError, match="at least 27"):
         build_constraint(PAGES["one mark"], ("click",), thought_tokens=0, max_tokens=26)
     assert max(len(choice) for choice in least.choices) == 26
