@@ -26,9 +26,7 @@ from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 from webagent.records import Observation, Trajectory
 
-_ALWAYS = frozenset(
-    ("show", "page_tokens", "votes", "temperature", "max_tokens", "timeout", "score")
-)
+_ALWAYS = frozenset(("show", "page_tokens", "votes", "temperature", "max_tokens", "score"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ class ModelJudge:
         """Return the verdict with its evidence and its cost.
 
         Abstains, with the reason, when there is nothing to see, when a reply cannot be used twice,
-        when the votes do not agree, and when the model fails or is late: an outage is never a
+        when the votes do not agree, and when the model fails: an outage is never a
         failure of the agent. Raises `ValueError` when the episode is under way.
         """
         if trajectory.ending is None:
@@ -196,7 +194,7 @@ def build_judge(
     prompt_hash = _hash_parts([*prompts, *(path.read_text("utf-8") for path in variant.lexicons)])
     given = dict(key_points or {})
     # The settings that decide a verdict are part of the id.
-    decisive = variant.takes - {"timeout", "score"}
+    decisive = variant.takes - {"score"}
     names = [each.name for each in fields(chosen) if each.name in decisive]
     parts = [model.name, " ".join(f"{each}={getattr(chosen, each)}" for each in names)]
     if not (images is not None and model.capabilities.images):

@@ -1,6 +1,5 @@
 """A judge's model with its settings, and the requests of one judgement."""
 
-import asyncio
 import re
 import time
 import zlib
@@ -44,8 +43,6 @@ class VariantSettings:
     """Of the votes when there are several; a single one is taken at 0."""
     max_tokens: int = 2048
     """Of one reply."""
-    timeout: float = 180.0
-    """Seconds that one request may take before the judge goes on without its reply."""
     answer_needed: bool = True
     """Whether an episode without an answer counts as failed without asking, as published."""
     score: str = "success"
@@ -113,26 +110,19 @@ class JudgeSession:
     async def ask(
         self, messages: Sequence[Message], *, n: int = 1, temperature: float = 0.0
     ) -> tuple[Reply, ...]:
-        """Return the replies. Raises `ModelError`, also when one takes longer than `timeout`."""
-        settings, model, start = self.context.settings, self.context.model, time.monotonic()
-        late = f"no reply of {model.name} within {settings.timeout:g} s; raise `timeout` or wait"
+        """Return the replies. Raises `ModelError`; how long is waited is for the model to say."""
+        settings, start = self.context.settings, time.monotonic()
         completion = None
         try:
-            async with asyncio.timeout(settings.timeout) as clock:
-                completion = await model.complete(
-                    tuple(messages),
-                    n=n,
-                    temperature=temperature,
-                    seed=self.seed,
-                    max_tokens=settings.max_tokens,
-                )
-        except TimeoutError:
-            raise ModelError(late) from None
+            completion = await self.context.model.complete(
+                tuple(messages),
+                n=n,
+                temperature=temperature,
+                seed=self.seed,
+                max_tokens=settings.max_tokens,
+            )
         finally:
             self.calls.append((completion, time.monotonic() - start))
-        # A model that replies although it was cancelled is late, too.
-        if clock.expired():
-            raise ModelError(late)
         return completion.replies
 
     async def ask_first_fitting(

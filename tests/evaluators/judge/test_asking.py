@@ -1,4 +1,4 @@
-"""How a judge's model is asked: late replies, key points kept, votes of a context under load."""
+"""How a judge's model is asked: waiting, key points kept, votes of a context under load."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,50 +18,28 @@ KNOWN = {TASK.goal: ["one lamp is ordered"]}
 
 
 class LateModel:
-    """Replies after a while; a stubborn one replies even when it is told to stop."""
+    """Replies after a while."""
 
     name = "late"
     capabilities = Capabilities()
 
-    def __init__(self, seconds: float, *, is_stubborn: bool = False) -> None:
-        self._seconds, self._is_stubborn = seconds, is_stubborn
-        self.asked = self.stopped = 0
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.stopped = 0
 
     async def complete(
         self, prompt: Sequence[Message] | Tokens, *, n: int = 1, **options: Any
     ) -> Completion:
         """The reply that would make a success."""
-        self.asked += 1
         try:
             await asyncio.sleep(self._seconds)
         except asyncio.CancelledError:
             self.stopped += 1
-            if not self._is_stubborn:
-                raise
+            raise
         return Completion((Reply(ONE_MET),) * n, self.name, {"input_tokens": 5})
 
     async def close(self) -> None:
         """Nothing is held."""
-
-
-@pytest.mark.parametrize("is_stubborn", [False, True])
-async def test_a_late_reply_is_not_waited_for_and_never_becomes_a_verdict(is_stubborn):
-    model = LateModel(30, is_stubborn=is_stubborn)
-    asked = build_judge("evidence", model, key_points=KNOWN, timeout=0.05)
-
-    report = await asyncio.wait_for(asked.examine(SILENT), 5)
-
-    assert report.value is None
-    assert "no reply of late within 0.05 s" in report.reason
-    assert model.stopped == 1
-    assert (report.spent.calls, report.votes) == (1, ())
-    assert 0.04 < report.spent.seconds < 5
-
-
-async def test_a_reply_in_time_counts() -> None:
-    asked = build_judge("evidence", LateModel(0.01), key_points=KNOWN, timeout=5.0)
-
-    assert (await asked.examine(SILENT)).value == 1.0
 
 
 async def test_whoever_gives_up_waiting_for_the_judge_stops_its_model() -> None:

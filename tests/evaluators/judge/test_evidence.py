@@ -89,7 +89,7 @@ async def test_the_id_holds_variant_model_settings_and_prompt_hash() -> None:
     assert "votes=3" in first
     assert len(first.rpartition("#")[2]) == 16
     assert first != judge_variant("evidence", model, votes=5).id
-    assert first == judge_variant("evidence", model, votes=3, timeout=5.0).id
+    assert first == judge_variant("evidence", model, votes=3).id
 
 
 async def test_the_id_holds_the_words_that_decide_what_is_accepted(tmp_path, monkeypatch):

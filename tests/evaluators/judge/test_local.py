@@ -36,7 +36,6 @@ async def test_an_untrained_model_looks_at_the_screenshots_and_never_gives_a_ver
         lambda reference: picture((10, 10, 90, 90)),
         key_points={TASK.goal: ["a lamp"]},
         max_tokens=4,
-        timeout=120.0,
     )
 
     report = await asked.examine(replace(episode, steps=steps, last=steps[-1].observation))
