@@ -74,6 +74,8 @@ class ShownItem:
     differ as it likes."""
     image: str = ""
     """Reference to a screenshot."""
+    address: str = ""
+    """Of the page that it is; empty for what is no page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +204,10 @@ def build_proposals(
     """Return as many proposals as were asked for, and why other tasks of the reply are none.
 
     They say they are made from something that was not shown, or differ in another direction than
-    asked for.
+    asked for. Where pages were shown and a task begins on none of them, as small models make
+    addresses up, it begins on the page that it is made from.
     """
+    pages = {item.address for item in request.shown} - {""}
     records, problems = [], []
     for entry in entries[: request.count]:
         if problem := _find_misplaced(entry, request):
@@ -214,7 +218,10 @@ def build_proposals(
             item = request.shown[number - 1]
             direction = f", {entry.get('direction', '')}" if item.direction else ""
             reason, parent = f"{reason} (from {item.origin}{direction})", item.parent
-        task = build_task(entry, scope, request.source, parent)
+        address = entry.get("start", "").strip()
+        if address and pages and urljoin(scope.address, address) not in pages:
+            address = request.shown[number - 1].address if number else ""
+        task = build_task({**entry, "start": address}, scope, request.source, parent)
         proposal = TaskProposal(task, request.source, reason)
         records.append(ProposalRecord(proposal, steps=entry["steps"]))
     return records, problems

@@ -42,6 +42,7 @@ def from_pages(
             f"{page.title or 'without a title'}\n{page.url}\n{page.text[:4000]}",
             f"the page {page.url}",
             image=page.screenshot,
+            address=page.url,
         )
         for page in pages
     ]

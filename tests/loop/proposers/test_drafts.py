@@ -79,6 +79,23 @@ def test_a_draft_of_something_that_was_not_shown_is_none() -> None:
     assert problems == ["'Close the ticket about links.' is from number 2; 1 were shown"]
 
 
+@pytest.mark.parametrize(
+    ("given", "start"),
+    [
+        ({"start": "/a"}, "http://fossil.test/a"),
+        ({"start": "/invented", "from": 2}, "http://fossil.test/b"),
+        ({"start": "5f0c9d27ab61"}, "http://fossil.test/"),
+        ({}, "http://fossil.test/"),
+    ],
+)
+def test_a_task_begins_on_a_page_that_was_shown(given: dict[str, object], start: str) -> None:
+    pages = [VisitedPage(f"http://fossil.test/{name}", name, "text") for name in "ab"]
+    [request] = from_pages(HERE, pages, 3)
+    draft = {key: value for key, value in DRAFT.items() if key != "start"}
+    [made], _ = build_proposals([{**draft, **given}], request, HERE)
+    assert made.proposal.task.start_url == start
+
+
 def test_no_more_proposals_are_made_than_were_asked_for() -> None:
     [request] = from_name(HERE, 2)
     made, _ = build_proposals([DRAFT] * 5, request, HERE)

@@ -62,7 +62,7 @@ async def test_a_model_by_name_answers_and_its_tokens_are_counted(shop, browser,
     assert result.cost.requests == 1 and result.cost.output_tokens == 7
     assert result.cost.money is None
     assert "the price of 'big-1' is not known" in str(result.cost)
-    assert "What does the blue kayak cost?" in chat_server.requests[0]["messages"][1]["content"]
+    assert "What does the blue kayak cost?" in chat_server.requests[0]["messages"][-1]["content"]
 
 
 async def test_known_prices_make_money_and_a_cap_ends_the_task_as_stopped(shop, browser):
