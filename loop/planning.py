@@ -43,7 +43,9 @@ def plan_rounds(config: ImproveConfig) -> Facts:
 
     Raises `UsageError` for a policy that has no weights here, `SetupError` for what cannot fit.
     """
-    from webagent.training.language.plan import Lengths
+    from transformers import AutoConfig
+
+    from webagent.training.language.plan import Lengths, sees_images
 
     if config.learner != "local":
         raise UsageError(
@@ -60,6 +62,11 @@ def plan_rounds(config: ImproveConfig) -> Facts:
     rows = config.steps if tokens is None else max(1, tokens // lengths.usual)
     course = config.fit.course(config.weights.lora, tokens=tokens or 0, epochs=passes)
     base = find_base(resolve_unchanged(named.place))
+    if named.images and not sees_images(AutoConfig.from_pretrained(base)):
+        raise UsageError(
+            f"{base} looks at no images, and --images, or the preset, shows it some; give"
+            " --no-images --observation text, or name a model that looks"
+        )
     facts = _plan(
         base, course, lengths, config.weights.objective, config.run.concurrency, not config.plan
     )

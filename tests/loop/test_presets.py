@@ -8,8 +8,10 @@ from loop.arms import arms_of
 from loop.flat import laid_upon
 from loop.judging.named import check_judges
 from loop.learners.choice import check_learner
+from loop.planning import plan_rounds
 from loop.presets import LACKING, PRESETS, describe_lacking
 from webagent.errors import UsageError
+from webagent.models.fresh import ModelShape, create_model
 from webagent.models.weight_notes import write_role
 
 
@@ -46,3 +48,12 @@ def test_a_preset_for_weights_takes_a_served_policy_and_says_what_becomes_of_its
     assert f"in place of --objective {config.weights.objective}" in describe_lacking(config)[-1]
     with pytest.raises(UsageError, match="no weights to train"):
         check_learner(laid_upon(config, {"lora": 4}))
+
+
+def test_a_preset_that_shows_screenshots_refuses_a_model_that_looks_at_none(tmp_path: Path) -> None:
+    shape = ModelShape(vocabulary=300, width=32, layers=1, heads=2)
+    create_model(tmp_path / "base", ["Action: click(1)"], shape)
+    config = laid_upon(PRESETS["pae"], {"policy": f"local:{tmp_path / 'base'}"})
+    with pytest.raises(UsageError, match=r"looks at no images.*--no-images --observation text"):
+        plan_rounds(config)
+    plan_rounds(laid_upon(config, {"images": False, "observation": "text", "steps": 10}))

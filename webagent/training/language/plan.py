@@ -7,7 +7,7 @@ is run there, and what autograd would keep is counted.
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,9 @@ from webagent.models.local.source import check_model
 from webagent.training.language.config import LoraSettings, TrainConfig
 from webagent.training.language.likelihood import ForwardOptions, takes, text_config
 from webagent.training.language.preparation import with_adapter
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
 
 _ATTENTION = "planned"
 _PROBE = 64
@@ -77,15 +80,20 @@ def build_module(name: str, dtype: torch.dtype, attention: str) -> nn.Module:
     Raises `SetupError` for a folder without one.
     """
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
-    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 
     if not (Path(name) / "config.json").is_file():
         check_model(name)
     config = AutoConfig.from_pretrained(name)
-    sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
-    kind: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+    kind: Any = AutoModelForImageTextToText if sees_images(config) else AutoModelForCausalLM
     module: nn.Module = kind.from_config(config, dtype=dtype, attn_implementation=attention)
     return module
+
+
+def sees_images(config: "PreTrainedConfig") -> bool:
+    """Return whether a model of this configuration looks at images."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+
+    return config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 
 
 def build_meta_model(name: str, dtype: torch.dtype, lora: LoraSettings | None) -> nn.Module:
