@@ -2,9 +2,12 @@
 
     python perf/presets.py --runs runs/presets
     python perf/presets.py --runs runs/presets --only pae webrl
+    python perf/presets.py --weights FOLDER --served FILE.toml
 
 Policy, judge and proposer are models behind a real server on this machine that replies from a
 script; where a preset trains weights it is played once more with a tiny model of random weights.
+With --weights, pretrained weights (perf/pretrained.py) are policy and world on the tutorial's site,
+and the model that the file's table [endpoint] describes is judge and proposer: nothing is scripted.
 Each run is small, is killed with -9 in the middle of a round and goes on with --resume.
 """
 
@@ -16,9 +19,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 if __name__ == "__main__":  # perf is installed nowhere
     sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -52,13 +56,25 @@ PLAYED = {
     "go-browse, own weights": f"--preset go-browse {OWN}",
     "early-experience, own weights": f"--preset early-experience --demonstrations 1 {OWN}",
 }
+PRETRAINED_SMALL = """--benchmark own --files docs/example/practice.jsonl
+--sites docs/example/sites.toml --rounds 3 --steps 12 --evaluate 1 --evaluate-every 3
+--concurrency 2 --workers 1 --judge-model {served} --proposer-model {served} --propose 2
+--policy local:{weights} --prompt brief direct --max-tokens 112 --round-tokens 2500 --batch 4
+--micro-batch-tokens 1024 --bf16 on --gradient-checkpointing on"""
+PRETRAINED = {
+    "webevolver": "--arms none imagined --demonstrations 0 --dreams 2 --horizon 2"
+    " --proposer endpoint --lora 8 --learning-rate 2e-4",
+    "pae": "--no-images --observation text",
+    "webrl": "--arms none self --observation text",
+}
+"""A model without eyes reads texts where `pae` shows screenshots."""
 _TEXTS = (
     '[12] link "Ticket"',
     "Action: click(12)",
     'Action: answer("done")',
     "http://fossil.test/",
 )
-_SECONDS = 900
+_SECONDS = 3600
 """Longest time that any part of one run may take."""
 
 
@@ -75,13 +91,18 @@ class PlayedPreset:
     rows: list[LearningRow]
 
 
-def play_preset(name: str, runs: Path, server: str) -> PlayedPreset:
-    """Run a preset, kill it once it has collected, resume it. Raises `CalledProcessError`."""
+def play_preset(
+    name: str, runs: Path, server: str, pretrained: Mapping[str, Path] = MappingProxyType({})
+) -> PlayedPreset:
+    """Run a preset, kill it once it has collected, resume it; `pretrained` has the places of
+    `weights` and `served`. Raises `CalledProcessError`."""
     run = runs / name.replace(", ", "-").replace(" ", "-")
-    words = PLAYED[name]
-    if "{weights}" in words:
+    words = f"{SMALL} {PLAYED[name]}"
+    if pretrained:
+        words = f"--preset {name} {PRETRAINED_SMALL} {PRETRAINED[name]}".format(**pretrained)
+    elif "{weights}" in words:
         words = words.format(weights=_make_weights(name, runs))
-    settings = ["--runs", str(runs), "--name", run.name, *shlex.split(f"{SMALL} {words}")]
+    settings = ["--runs", str(runs), "--name", run.name, *shlex.split(words)]
     environment = {**os.environ, "OPENAI_BASE_URL": server, "OPENAI_API_KEY": "none"}
     program = [sys.executable, "-m", "recipes.cli", "improve"]
     started, log = time.monotonic(), run.with_suffix(".log")
@@ -150,12 +171,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--runs", type=Path, default=Path("runs/presets"))
-    parser.add_argument("--only", nargs="*", default=list(PLAYED))
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--weights", type=Path, help="a folder of pretrained weights")
+    parser.add_argument("--served", type=Path, help="with --weights: who judges and proposes")
     options = parser.parse_args(argv)
     options.runs.mkdir(parents=True, exist_ok=True)
+    pretrained = {}
+    if options.weights:
+        pretrained = {key: getattr(options, key).resolve() for key in ("weights", "served")}
     server = serve()
-    for name in options.only:
-        played = play_preset(name, options.runs.resolve(), server.url)
+    for name in options.only or (PRETRAINED if pretrained else PLAYED):
+        played = play_preset(name, options.runs.resolve(), server.url, pretrained)
         print(
             f"{name}: {played.minutes:.1f} minutes, killed after {played.killed_at} episodes,"
             f" {'all' if played.kept else 'NOT ALL'} as before",
