@@ -180,7 +180,7 @@ def build_task(entry: Mapping[str, Any], scope: SiteScope, source: str, parent: 
     # An address may be given from the site's root or from its first page.
     address = entry.get("start", "").strip()
     start = urljoin(scope.address, address) if address else scope.address
-    login, goal = entry.get("login", ""), entry["goal"]
+    login, goal = entry.get("login", "") if scope.accounts else "", entry["goal"]
     named = json.dumps([scope.site or scope.address, login, start, goal])
     digest = hashlib.sha256(named.encode()).hexdigest()[:10]
     return Task(
@@ -203,9 +203,9 @@ def build_proposals(
 ) -> tuple[list[ProposalRecord], list[str]]:
     """Return as many proposals as were asked for, and why other tasks of the reply are none.
 
-    They say they are made from something that was not shown, or differ in another direction than
-    asked for. Where pages were shown and a task begins on none of them, as small models make
-    addresses up, it begins on the page that it is made from.
+    They do not say which of the tasks that were shown they are made from, or differ in another
+    direction than asked for. Where pages were shown and a task begins on none of them, as small
+    models make addresses up, it begins on the page that it is made from.
     """
     pages = {item.address for item in request.shown} - {""}
     records, problems = [], []
@@ -214,6 +214,7 @@ def build_proposals(
             problems.append(problem)
             continue
         reason, number, parent = entry["why"].strip(), entry.get("from", 0), ""
+        number = number if number <= len(request.shown) else 0
         if number:
             item = request.shown[number - 1]
             direction = f", {entry.get('direction', '')}" if item.direction else ""
@@ -230,11 +231,10 @@ def build_proposals(
 def _find_misplaced(entry: Mapping[str, Any], request: TaskRequest) -> str:
     shown, number = request.shown, entry.get("from", 0)
     goal = f"{entry['goal'][:60]!r}"
-    if number > len(shown):
-        return f"{goal} is from number {number}; {len(shown) or 'none'} were shown"
-    if not number:
-        is_directed = any(item.direction for item in shown)
-        return f"{goal} does not say which task it is made from" if is_directed else ""
+    if not any(item.direction for item in shown):
+        return ""
+    if not 0 < number <= len(shown):
+        return f"{goal} does not say which task it is made from; {len(shown)} were shown"
     wanted, found = shown[number - 1].direction, entry.get("direction", "")
     if wanted and found != wanted:
         return f"{goal} was to be {wanted}; its direction is {found or 'none'}"

@@ -1,6 +1,7 @@
 """Replies of a fixed form: read strictly, asked for once more, or refused."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -10,6 +11,8 @@ from webagent.models.model import Message, Reply
 
 Form = TypeVar("Form", bound=BaseModel)
 Found = TypeVar("Found")
+_INNER_QUOTE = re.compile(r'([^\s{\[,:\\]\s*)"(?!\s*(?:[,:}\]]|$))')
+"""A quotation mark beside which nothing ends or begins in JSON."""
 Ask: TypeAlias = Callable[[tuple[Message, ...]], Awaitable[Reply]]
 """Sends a conversation to a model and returns one reply. Raises `ModelError`."""
 
@@ -73,8 +76,12 @@ def read_form(text: str, form: type[Form], *, strict: bool = False) -> Form:
 
 
 def find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a text, none of them inside another."""
-    return (value for value, _, _ in find_object_spans(text))
+    """Yield the JSON objects in a text, none of them inside another. Where its first bracket opens
+    none, quotation marks inside strings, which small models do not escape, are read as such."""
+    spans = list(find_object_spans(text))
+    if not spans or spans[0][1] > text.find("{"):
+        spans = list(find_object_spans(_INNER_QUOTE.sub(r'\1\\"', text))) or spans
+    return (value for value, _, _ in spans)
 
 
 def find_object_spans(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:

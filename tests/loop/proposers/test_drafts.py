@@ -1,5 +1,8 @@
 """Replies are read strictly: what is not of the schema is named, and nothing is made up."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ from loop.proposers.requests import (
     build_task,
     fill_system_slots,
     parse_tasks,
+    read_object,
 )
 from loop.proposers.sources import Seed, choose_seeds, from_name, from_pages, from_seeds
 from tasks.curriculum import TriedTask
@@ -20,7 +24,12 @@ from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 
 HERE = SiteScope(
-    "Fossil", "http://fossil.test/", "fossil@1", tables={"ticket": ("title",)}, is_reset=True
+    "Fossil",
+    "http://fossil.test/",
+    "fossil@1",
+    {"admin": "everything"},
+    {"ticket": ("title",)},
+    is_reset=True,
 )
 DRAFT = {"goal": "Close the ticket about links.", "why": "it is a form", "steps": 4}
 
@@ -60,6 +69,18 @@ def test_a_task_of_another_schema_is_named_and_left_out(change, problem):
     assert problems[0].startswith("task 2: ") and problem in problems[0]
 
 
+def test_quotation_marks_that_a_reply_does_not_escape_are_read() -> None:
+    reply = json.dumps({"tasks": [DRAFT, {**DRAFT, "goal": "Mark 'Feed, the cat' as 'done'."}]})
+    [first, second], problems = read_object(reply.replace("'", '"'), parse_tasks)
+    assert (first, problems) == (DRAFT, [])
+    assert second["goal"] == 'Mark "Feed, the cat" as "done".'
+
+
+def test_an_account_that_is_none_is_nobody() -> None:
+    written, _ = parse_tasks({"tasks": [{**DRAFT, "login": "none"}]})
+    assert build_task(written[0], replace(HERE, accounts={}), "pages").login == ""
+
+
 @pytest.mark.parametrize("reply", [{}, {"tasks": "none"}, {"tasks": [], "more": 1}, {"goals": []}])
 def test_a_reply_of_another_shape_is_unreadable(reply: dict[str, object]) -> None:
     with pytest.raises(UnusableError, match="expected one key"):
@@ -72,11 +93,11 @@ def test_the_same_draft_has_the_same_id_and_another_goal_another() -> None:
     assert ids[0] == ids[1] != ids[2]
 
 
-def test_a_draft_of_something_that_was_not_shown_is_none() -> None:
+def test_a_draft_names_the_page_that_it_is_from_where_one_of_that_number_was_shown() -> None:
     [request] = from_pages(HERE, [VisitedPage("http://fossil.test/a", "A", "text")], 3)
-    made, problems = build_proposals([{**DRAFT, "from": 1}, {**DRAFT, "from": 2}], request, HERE)
+    made, problems = build_proposals([{**DRAFT, "from": 1}, {**DRAFT, "from": 12}], request, HERE)
     assert made[0].proposal.reason == "it is a form (from the page http://fossil.test/a)"
-    assert problems == ["'Close the ticket about links.' is from number 2; 1 were shown"]
+    assert made[1].proposal.reason == "it is a form" and not problems
 
 
 @pytest.mark.parametrize(
@@ -130,11 +151,12 @@ def test_a_task_that_goes_another_way_than_it_was_to_is_none() -> None:
     entries = [
         {**DRAFT, "from": 1, "direction": "easier"},
         {**DRAFT, "from": 1, "direction": "harder"},
-        DRAFT,
+        {**DRAFT, "from": 2},
     ]
     made, problems = build_proposals(entries, request, HERE)
     assert [each.proposal.task.parent for each in made] == ["fossil/failed@1"]
     assert len(problems) == 2 and "was to be easier" in problems[0]
+    assert "does not say which task" in problems[1]
 
 
 def test_every_section_of_the_prompt_is_filled_by_its_source() -> None:
