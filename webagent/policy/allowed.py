@@ -273,6 +273,8 @@ def _make_integer_blank(name: str, cls: type[Action], page: Observation) -> _Bla
     if name in ("y", "to_y"):
         return _number("Y", range(height)) if height else _Blank(_SOME, longest=4)
     if name == "index":
+        if len(page.tabs) == 1:
+            return None  # there is no other to move to
         return _number("INDEX", range(len(page.tabs))) if page.tabs else _Blank(_SOME, longest=4)
     if name == "count":
         return _number("COUNT", range(1, _MAX_CLICKS + 1))

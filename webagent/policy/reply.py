@@ -7,6 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from webagent.action import ACTIONS, Action, format_action, parse_action
+from webagent.action.actions import TabFocus
 from webagent.errors import ActionError
 from webagent.models.model import Reply
 from webagent.models.prompt import shorten
@@ -199,6 +200,10 @@ class ReplyReader:
         name = format_action(action).partition("(")[0]
         if name not in self.actions:
             raise ActionError(f"{name} is not allowed here; allowed: {', '.join(self.actions)}")
+        if isinstance(action, TabFocus) and len(self.observation.tabs) == 1:
+            raise ActionError(
+                "the browser has no tab but this one; tabs on the page are elements with marks"
+            )
         for mark in marks_of(action):
             if self.observation.node(mark) is None:
                 known = format_marks(self.observation)

@@ -116,7 +116,7 @@ def test_so_are_those_of_any_page_and_any_choice_of_actions(
     try:
         constraint = build_constraint(observation, allowed, thought_tokens=thought, max_tokens=300)
     except PolicyError:
-        assert not marks
+        assert not marks or (allowed == ["tab_focus"] and tabs == 1)
         return
     rng = np.random.default_rng(seed)
     for words in (WORDS, BYTES):

@@ -36,6 +36,7 @@ PAGE = Observation(
     TASK.start_url,
     "Greeter",
     (Node(1, "textbox", "Greeting"), Node(2, "button", "Send"), Node(0, "text", "Welcome")),
+    tabs=("Greeter",),
 )
 
 
@@ -91,6 +92,7 @@ async def test_page_text_stands_inside_a_fence_it_cannot_close():
         (Reply("I am not sure."), "no action in the reply"),
         (Reply("Action: click(7)"), "no element [7] on this page; the marks are 1-2"),
         (Reply("Action: click(0)"), "no element [0] on this page"),
+        (Reply("Action: tab_focus(0)"), "tabs on the page are elements with marks"),
         (Reply("Action: drag_and_drop(1, 5)"), "no element [5] on this page"),
         (Reply("Action: fly(1)"), "no action called 'fly'"),
         (Reply("Thought: so much to", finish_reason="length"), "cut off after 1024 tokens"),
