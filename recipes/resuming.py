@@ -38,16 +38,17 @@ def resume_settings(
     was, now = flat(begun), flat(given)
     fixed = [name for name in named if name not in (*CAPS, *free) and was[name] != now[name]]
     if fixed:
+
+        def format_value(value: object) -> str:
+            if isinstance(value, tuple | list):
+                return " ".join(map(str, value)) or "none"
+            return "none" if value in (None, "") else str(value)
+
         flags = ", ".join("--" + name.replace("_", "-") for name in fixed)
         raise UsageError(
             f"{flags} cannot change in a run that was begun with"
-            f" {', '.join(_format(was[name]) for name in fixed)}; leave it out, or begin a new run"
+            f" {', '.join(format_value(was[name]) for name in fixed)}; leave it out, or begin a"
+            " new run"
         )
     caps = {name: now[name] for name in CAPS if now.get(name) is not None}
     return laid_upon(begun, caps | {name: now[name] for name in named if name in (*CAPS, *free)})
-
-
-def _format(value: object) -> str:
-    if isinstance(value, tuple | list):
-        return " ".join(map(str, value)) or "none"
-    return "none" if value in (None, "") else str(value)

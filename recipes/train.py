@@ -28,7 +28,6 @@ from webagent.training.language.texts import make_world_lessons
 
 if TYPE_CHECKING:
     from webagent.models.local.weights import LoadedWeights
-    from webagent.training.language.run import TrainReport
     from webagent.training.language.units import TrainingUnit
 
 FRESH = "fresh"
@@ -93,7 +92,21 @@ def _train_and_save(settings: TrainSettings) -> CommandResult:
         found += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
     print(f"{found}. {settings.objective} on {settings.role}, into {settings.out}", flush=True)
     folder = settings.out / MODEL
-    report = _train(settings, weights, units, folder)
+    from loop.training.encoding import build_reading
+    from loop.training.lessons import make_objective
+    from webagent.training.language.run import train
+    from webagent.training.language.trainer import Trainer
+
+    trainer = Trainer(
+        weights.module,
+        make_objective(settings.weights),
+        settings.course,
+        reading=build_reading(weights, settings.runs),
+        adapter=settings.adapter,
+    )
+    settings.out.mkdir(parents=True, exist_ok=True)
+    report = train(trainer, units, settings.out, progress=_Progress())
+    trainer.save(folder)
     if _is_first():
         weights.save_reading(folder)
         write_role(folder, settings.role)
@@ -162,31 +175,6 @@ def _units(
     known = (SiteMemory.read(settings.site_memory),) if settings.site_memory else ()
     writer = PromptEncoder(weights, asking, RunImages(settings.runs), known)
     return build_units(settings, lived.episodes, lived.scores, writer.write, writer.encode)
-
-
-def _train(
-    settings: TrainSettings,
-    weights: "LoadedWeights",
-    units: "Sequence[TrainingUnit]",
-    folder: Path,
-) -> "TrainReport":
-    """Train, with checkpoints and metrics in the output folder, and save the weights."""
-    from loop.training.encoding import build_reading
-    from loop.training.lessons import make_objective
-    from webagent.training.language.run import train
-    from webagent.training.language.trainer import Trainer
-
-    trainer = Trainer(
-        weights.module,
-        make_objective(settings.weights),
-        settings.course,
-        reading=build_reading(weights, settings.runs),
-        adapter=settings.adapter,
-    )
-    settings.out.mkdir(parents=True, exist_ok=True)
-    report = train(trainer, units, settings.out, progress=_Progress())
-    trainer.save(folder)
-    return report
 
 
 class _Progress:

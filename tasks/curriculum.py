@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tasks.suite import Suite
 from tasks.task import Task
@@ -82,7 +81,11 @@ def sample_tasks(
     following = {name: used.get(name, 0) for name in names}
     sampled = dict.fromkeys(names, 0)
     tasks = []
-    for place in _spread(np.array([shares[name] for name in names]), count, rng):
+    credit = rng.random(len(names))
+    for _ in range(count):
+        credit += [shares[name] for name in names]
+        place = int(np.argmax(credit))
+        credit[place] -= 1
         name = names[place]
         sampled[name] += 1
         if waiting[name] and sampled[name] % VARIED == 0:
@@ -123,16 +126,3 @@ def make_variants(
     order = rng.permutation(len(again))[: count - len(made)]
     tasks = [again[int(i)] for i in order]
     return [*made, *(replace(t, parent=t.parent or f"{t.id}:{t.seed}") for t in tasks)]
-
-
-def _spread(shares: NDArray[np.float64], count: int, rng: np.random.Generator) -> list[int]:
-    """Return `count` places, each by its share in every stretch of the list: a round may end before
-    the list does."""
-    credit = rng.random(len(shares))
-    places = []
-    for _ in range(count):
-        credit += shares
-        place = int(np.argmax(credit))
-        credit[place] -= 1
-        places.append(place)
-    return places

@@ -58,6 +58,21 @@ class FigureCache:
         made."""
         with self._lock:
             work = self._works.setdefault(run.name, _Work())
+
+        def work_out() -> None:
+            began = time.monotonic()
+            try:
+                summary, problem = _read_or_summarize(run, contents)
+                figures = RunFigures(summary, True, problem)
+            except StoreError as error:
+                figures = RunFigures(work.figures.summary, True, str(error))
+            with work.lock:
+                work.figures, work.version = figures, contents.version
+                work.done_at = time.monotonic()
+                work.seconds = work.done_at - began
+                work.is_going = False
+            work.ready.set()
+
         with work.lock:
             if work.version == contents.version:
                 return work.figures
@@ -65,9 +80,7 @@ class FigureCache:
             if not work.is_going and not rests:
                 work.is_going = True
                 work.ready.clear()
-                threading.Thread(
-                    target=self._work_out, args=(run, contents, work), daemon=True
-                ).start()
+                threading.Thread(target=work_out, daemon=True).start()
         work.ready.wait(_WAIT_SECONDS)
         with work.lock:
             known = work.figures
@@ -77,20 +90,6 @@ class FigureCache:
         """Changes when figures were worked out, so that pages can follow."""
         work = self._works.get(run.name)
         return round(work.done_at, 3) if work else 0.0
-
-    def _work_out(self, run: Run, contents: Contents, work: _Work) -> None:
-        began = time.monotonic()
-        try:
-            summary, problem = _read_or_summarize(run, contents)
-            figures = RunFigures(summary, True, problem)
-        except StoreError as error:
-            figures = RunFigures(work.figures.summary, True, str(error))
-        with work.lock:
-            work.figures, work.version = figures, contents.version
-            work.done_at = time.monotonic()
-            work.seconds = work.done_at - began
-            work.is_going = False
-        work.ready.set()
 
 
 def read_settings(run: Run) -> tuple[dict[str, Any], str]:

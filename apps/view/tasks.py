@@ -9,9 +9,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from apps.report.charts import Strip, colour_classes, draw_strip
-from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
+from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome
 from apps.view.pages import Pages, crumbs_of
-from evaluators.attribution import Attribution
 from evaluators.statistics import wilson
 from webagent.errors import unknown_name
 from webagent.records import SET_APART
@@ -89,25 +88,6 @@ _SORTS = {
 }
 
 
-def _summarize_task(
-    run: Run,
-    name: str,
-    lines: Sequence[EpisodeLine],
-    found: Mapping[str, Attribution],
-    colours: Mapping[str, str],
-) -> TaskLine:
-    """Return the row of a task: its rates by arm and the commonest cause of its failures."""
-    causes = Counter(str(found[one.entry.id].cause) for one in lines if one.entry.id in found)
-    rates = measure_rates(lines).items()
-    return TaskLine(
-        name=name,
-        address=f"{run.address}/task/{name}",
-        arms={arm: (each[-1], _draw_rates(each, colours[arm])) for arm, each in rates},
-        cause=causes.most_common(1)[0][0] if causes else "",
-        failures=causes.total(),
-    )
-
-
 def routes(pages: Pages) -> list[BaseRoute]:
     """Return `/run/NAME/tasks` and `/run/NAME/task/TASK`."""
 
@@ -116,10 +96,20 @@ def routes(pages: Pages) -> list[BaseRoute]:
         contents = pages.contents.contents(run)
         found = pages.causes.known(run, contents).found
         colours = colour_classes(contents.values("arm"))
-        rows = [
-            _summarize_task(run, name, lines, found, colours)
-            for name, lines in group_by_task(contents).items()
-        ]
+        rows = []
+        for name, lines in group_by_task(contents).items():
+            ids = [one.entry.id for one in lines]
+            causes = Counter(str(found[id].cause) for id in ids if id in found)
+            rates = measure_rates(lines).items()
+            rows.append(
+                TaskLine(
+                    name=name,
+                    address=f"{run.address}/task/{name}",
+                    arms={arm: (each[-1], _draw_rates(each, colours[arm])) for arm, each in rates},
+                    cause=causes.most_common(1)[0][0] if causes else "",
+                    failures=causes.total(),
+                )
+            )
         by = request.query_params.get("sort", "task")
         return pages.show(
             request,

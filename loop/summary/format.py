@@ -84,6 +84,15 @@ SPENT_HEAD = ("", "tokens read", "tokens written", "seconds deciding", "of pages
 
 def format_spending_rows(row: SpentRow) -> list[tuple[str, ...]]:
     """Return what a step, an episode and the run cost, a line each under `SPENT_HEAD`."""
+    is_paid = any(spent["price"] != "own weights" for spent in row["asked"])
+
+    def format_money(money: float | None) -> str:
+        if money is None:
+            return "unknown" if is_paid else "–"
+        # Two decimals, or as many more as a small sum needs to differ from 0.
+        places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
+        return f"{money:,.{places}f} {row['currency']}"
+
     lines = (
         ("a step", row["per_step"]),
         ("an episode", row["per_episode"]),
@@ -96,7 +105,7 @@ def format_spending_rows(row: SpentRow) -> list[tuple[str, ...]]:
             _format_count(cost["output_tokens"], row),
             f"{cost['seconds']:,.2f}",
             f"{cost['world_seconds']:,.2f}",
-            _format_money(cost["money"], row),
+            format_money(cost["money"]),
         )
         for name, cost in lines
         if cost is not None
@@ -107,16 +116,6 @@ def _format_count(tokens: float | None, row: SpentRow) -> str:
     if tokens is None:
         return "unknown" if row["asked"] else "–"
     return f"{tokens:,.0f}"
-
-
-def _format_money(money: float | None, row: SpentRow) -> str:
-    """Return a sum with its currency, never 0 for what is not known."""
-    if money is not None:
-        # Two decimals, or as many more as a small sum needs to differ from 0.
-        places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
-        return f"{money:,.{places}f} {row['currency']}"
-    is_paid = any(spent["price"] != "own weights" for spent in row["asked"])
-    return "unknown" if is_paid else "–"
 
 
 def format_macro(row: MacroRow) -> str:

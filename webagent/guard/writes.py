@@ -195,7 +195,11 @@ class WriteCheck:
     def note(self, action: Action, seen: Observation) -> None:
         """Take in an action that is about to be done on the page as the agent sees it."""
         self._seen = seen
-        mark = getattr(action, "mark", 0) or (seen.focus if _needs_focus(action) else 0)
+        mark = getattr(action, "mark", 0) or (
+            seen.focus
+            if isinstance(action, act.KeyboardType | act.KeyboardInsertText | act.Press)
+            else 0
+        )
         self._pressed = node = seen.node(mark)
         for each in seen.nodes:
             for text in (each.name, each.value, each.description):
@@ -355,10 +359,6 @@ def compare_shown(texts: Sequence[str], entries: Sequence[Entry]) -> bool | None
         for each in entries
     ]
     return found[0] if texts and len(set(found)) == 1 else None
-
-
-def _needs_focus(action: Action) -> bool:
-    return isinstance(action, act.KeyboardType | act.KeyboardInsertText | act.Press)
 
 
 def _words(text: str) -> list[str]:

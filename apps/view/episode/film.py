@@ -94,9 +94,31 @@ class Film:
 
 def film_of(trajectory: Trajectory, has_image: HasImage, prices: RunPrices) -> Film:
     """Return the strip of an episode, finished or under way."""
-    frames = [
-        _make_frame(trajectory, index, has_image, prices) for index in range(len(trajectory.steps))
-    ]
+    frames = []
+    for index, step in enumerate(trajectory.steps):
+        page, decision = step.observation, step.decision
+        after, usage, targets = trajectory.page_after(index), decision.usage, []
+        for mark in marks_of(decision.action):
+            node = page.node(mark)
+            if node is None:
+                targets.append(f"[{mark}], which is not on the page" if mark else "the page")
+            else:
+                targets.append(f"{node.role} “{node.name}”" if node.name else node.role)
+        source = "" if decision.source == "policy" else decision.source
+        frames.append(
+            FilmFrame(
+                number=index + 1,
+                page=page,
+                picture=picture_of(page, decision.action, has_image=has_image(page.screenshot)),
+                action=format_action(decision.action),
+                target=" → ".join(targets),
+                source=SOURCES.get(decision.source, source),
+                outcome=after.outcome if after is not None else "",
+                tokens=(usage.get("input_tokens", 0), usage.get("output_tokens", 0)),
+                seconds=(decision.seconds, step.seconds),
+                money=format_money(*prices.step(decision)),
+            )
+        )
     last = trajectory.last
     if last is not None:
         picture = picture_of(last, None, has_image=has_image(last.screenshot))
@@ -168,34 +190,6 @@ def _unnumber(node: Node) -> Node:
     return replace(node, mark=0, depth=0, box=(0, 0, 0, 0), states=states)
 
 
-def _make_frame(
-    trajectory: Trajectory, index: int, has_image: HasImage, prices: RunPrices
-) -> FilmFrame:
-    step = trajectory.steps[index]
-    page, decision = step.observation, step.decision
-    after = trajectory.page_after(index)
-    targets = []
-    for mark in marks_of(decision.action):
-        node = page.node(mark)
-        if node is None:
-            targets.append(f"[{mark}], which is not on the page" if mark else "the page")
-        else:
-            targets.append(f"{node.role} “{node.name}”" if node.name else node.role)
-    usage = decision.usage
-    return FilmFrame(
-        number=index + 1,
-        page=page,
-        picture=picture_of(page, decision.action, has_image=has_image(page.screenshot)),
-        action=format_action(decision.action),
-        target=" → ".join(targets),
-        source=SOURCES.get(decision.source, "" if decision.source == "policy" else decision.source),
-        outcome=after.outcome if after is not None else "",
-        tokens=(usage.get("input_tokens", 0), usage.get("output_tokens", 0)),
-        seconds=(decision.seconds, step.seconds),
-        money=format_money(*prices.step(decision)),
-    )
-
-
 Likeness: TypeAlias = Literal["the same", "different", "only here", "only there"]
 
 
@@ -214,7 +208,16 @@ def pair_steps(left: Trajectory, right: Trajectory) -> tuple[StepPair, ...]:
     Steps are equal when they do the same to an element of the same role and name: marks differ
     from episode to episode. Between equal ones steps stand beside each other as they come.
     """
-    a, b = ([_unmark(step) for step in one.steps] for one in (left, right))
+
+    def name(step: Step) -> tuple[str, ...]:
+        action, named = step.decision.action, list[str]()
+        for mark in marks_of(action):
+            node = step.observation.node(mark)
+            named += (node.role, node.name) if node is not None else ("", str(mark))
+        values = [str(getattr(action, f.name)) for f in fields(action) if f.name not in MARK_FIELDS]
+        return (type(action).__name__, *named, *values)
+
+    a, b = ([name(step) for step in one.steps] for one in (left, right))
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     pairs = []
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
@@ -229,13 +232,3 @@ def pair_steps(left: Trajectory, right: Trajectory) -> tuple[StepPair, ...]:
 def first_difference(pairs: tuple[StepPair, ...]) -> int | None:
     """Return the index of the first pair that is not the same; None where all are."""
     return next((i for i, pair in enumerate(pairs) if pair.likeness != "the same"), None)
-
-
-def _unmark(step: Step) -> tuple[str, ...]:
-    """Return the action with its elements' roles and names in place of their marks."""
-    action, named = step.decision.action, list[str]()
-    for mark in marks_of(action):
-        node = step.observation.node(mark)
-        named += (node.role, node.name) if node is not None else ("", str(mark))
-    values = [str(getattr(action, f.name)) for f in fields(action) if f.name not in MARK_FIELDS]
-    return (type(action).__name__, *named, *values)

@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from apps.view.contents import Run
 from apps.view.episode.film import FilmFrame, first_difference, pair_steps
 from apps.view.episode.picture import draw_page
 from apps.view.episode.scene import (
@@ -107,25 +106,24 @@ async def _receive_label(pages: Pages, request: Request) -> Response:
     run = await run_in_threadpool(pages.run, request)
     async with request.form(max_files=0, max_fields=20, max_part_size=_MOST_BYTES) as form:
         given = {name: str(value) for name, value in form.items()}
+
+    def keep() -> Response:
+        with run.store() as store:
+            opened = open_episode(run, store, request.path_params["episode"])
+        label = add_label(run.path, label_from(given, opened.trajectory))
+        query = {"step": given.get("step") or "1", "kept": label.annotator}
+        back = f"{opened.address}?{urlencode(query)}#labels"
+        response = RedirectResponse(back, status_code=303)
+        response.set_cookie(
+            "annotator", quote(label.annotator), max_age=_MONTH, httponly=True, samesite="strict"
+        )
+        return response
+
     try:
-        return await run_in_threadpool(_keep_label, run, request.path_params["episode"], given)
+        return await run_in_threadpool(keep)
     except SetupError as error:
         title = "This label was not kept"
         return pages.show(request, "problem.html", status=400, title=title, reason=str(error))
-
-
-def _keep_label(run: Run, episode: str, given: dict[str, str]) -> Response:
-    """Keep the label and go back to the episode. Raises `SetupError`, `StoreError`."""
-    with run.store() as store:
-        opened = open_episode(run, store, episode)
-    label = add_label(run.path, label_from(given, opened.trajectory))
-    query = {"step": given.get("step") or "1", "kept": label.annotator}
-    back = f"{opened.address}?{urlencode(query)}#labels"
-    response = RedirectResponse(back, status_code=303)
-    response.set_cookie(
-        "annotator", quote(label.annotator), max_age=_MONTH, httponly=True, samesite="strict"
-    )
-    return response
 
 
 def _find_frame(pages: Pages, request: Request) -> FilmFrame:
