@@ -110,7 +110,19 @@ class RunFolder:
         """Return a new folder with this name among runs; by default named by command and time.
         Raises `UsageError` for a name that leads outside, `StoreError` as `create`."""
         if not name:
-            return cls.create(_claim_dated(runs, command[1]), config, command, files)
+            dated = time.strftime(f"{command[1]}-%Y%m%d-%H%M%S")
+            # Another run may have begun in the same second.
+            for each in (dated, *(f"{dated}-{number}" for number in range(2, _AT_ONCE))):
+                try:
+                    (runs / each).mkdir(parents=True)
+                except FileExistsError:
+                    continue
+                except OSError as error:
+                    raise StoreError(
+                        f"no folder can be made in {runs}: {error.strerror}"
+                    ) from error
+                return cls.create(runs / each, config, command, files)
+            raise StoreError(f"{_AT_ONCE} runs named {dated} began in {runs}; give a --name")
         if Path(name).name != name or "\\" in name or name.startswith("."):
             raise UsageError(f"--name {name!r} is no name of a folder; give one without slashes")
         return cls.create(runs / name, config, command, files)
@@ -294,18 +306,3 @@ class RunFolder:
         from webagent.models.builtin.model import BuiltinModel
 
         return BuiltinModel.load(self.weights(arm, repeat, round, part))
-
-
-def _claim_dated(runs: Path, command: str) -> Path:
-    """Create a folder named by command and time, with a number if another run started in the same
-    second."""
-    dated = time.strftime(f"{command}-%Y%m%d-%H%M%S")
-    for name in (dated, *(f"{dated}-{number}" for number in range(2, _AT_ONCE))):
-        try:
-            (runs / name).mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StoreError(f"no folder can be made in {runs}: {error.strerror}") from error
-        return runs / name
-    raise StoreError(f"{_AT_ONCE} runs named {dated} began in {runs}; give a --name")

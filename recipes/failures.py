@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypedDict
@@ -14,7 +13,6 @@ from loop.failures import COLUMNS, FILE, attribute_failures, format_rows, name_e
 from loop.policies import ModelChoice
 from webagent.errors import StoreError
 from webagent.files import write_whole
-from webagent.models import Model
 from webagent.store import Store
 
 
@@ -38,7 +36,25 @@ def explain_failures(run: Path, phase: str, trust: str, choice: ModelChoice) -> 
     """
     found, scored, phase = attribute_failures(run, phase, trust)
     if choice.is_named and any(one.cause is Cause.UNKNOWN for one in found):
-        found = asyncio.run(_query_unknown(choice.contestant().language_model(), run, found))
+        model = choice.contestant().language_model()
+
+        async def ask_unknown() -> list[Attribution]:
+            known: list[Attribution] = []
+            try:
+                with Store.open(run) as store:
+                    for one in found:
+                        if one.cause is Cause.UNKNOWN:
+                            trajectory = store.load(one.episode)
+                            if trajectory is None:
+                                raise StoreError(f"the episode {one.episode} is no longer in {run}")
+                            given = store.scores("finished", id=one.episode).get(one.episode, ())
+                            one = await ask_cause(model, trajectory, given, store.images.get)
+                        known.append(one)
+            finally:
+                await model.close()
+            return known
+
+        found = asyncio.run(ask_unknown())
     summary, episodes = summarize(found, name_episodes(phase)), name_episodes(phase)
     result = {
         "episodes": scored,
@@ -49,26 +65,6 @@ def explain_failures(run: Path, phase: str, trust: str, choice: ModelChoice) -> 
     path = write_whole(run / FILE, json.dumps(result, indent=1) + "\n")
     _print(summary, f"{scored} {episodes}", path)
     return CommandResult(result)
-
-
-async def _query_unknown(
-    model: Model, run: Path, found: Sequence[Attribution]
-) -> list[Attribution]:
-    """Return the attributions, with the model's where the cause is unknown."""
-    known: list[Attribution] = []
-    try:
-        with Store.open(run) as store:
-            for one in found:
-                if one.cause is Cause.UNKNOWN:
-                    trajectory = store.load(one.episode)
-                    if trajectory is None:
-                        raise StoreError(f"the episode {one.episode} is no longer in {run}")
-                    given = store.scores("finished", id=one.episode).get(one.episode, ())
-                    one = await ask_cause(model, trajectory, given, store.images.get)
-                known.append(one)
-    finally:
-        await model.close()
-    return known
 
 
 def _print(summary: FailureSummary, scored: str, path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from apps.report import write_report
 from benchmarks.sites.hosting import Hosting
-from loop.arms import ARMS, Arm, arms_of
+from loop.arms import ARMS, arms_of
 from loop.console.output import CommandResult, Status, Stopped
 from loop.console.progress import show_jobs
 from loop.console.screen import results_console
@@ -165,31 +165,28 @@ def conclude(folder: RunFolder, config: ImproveConfig) -> RunSummary:
 
 
 def work(report: ReportProgress, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
-    """One job: an arm of a repeat, in the process it was given."""
-    import torch
-
-    torch.set_num_threads(1)
-    asyncio.run(_run_session(report, config, RunFolder.open(path), ARMS[arm], repeat))
-
-
-async def _run_session(
-    report: ReportProgress, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int
-) -> None:
-    """Open what the arm needs, run the loop within the caps, and record that it is done.
+    """One job: an arm of a repeat, in the process it was given, within the caps.
 
     Raises `CapReached` if a cap was reached first; everything done until then is stored.
     """
-    job = name_job(arm.name, repeat)
-    async with open_session(report, config, folder, arm, repeat) as session:
-        state = ArmState(make_learner(session))
-        with count_seconds(session.store, job) as spent:
-            minutes = config.run.caps.max_minutes
-            left = None if minutes is None else 60 * minutes - spent
-            going = (measure if arm.weights_of else improve)(session, state)
-            try:
-                await run_within_caps(going, session.ledger, session.store, left)
-            finally:
-                await state.learner.close()
+    import torch
+
+    torch.set_num_threads(1)
+    folder, job = RunFolder.open(path), name_job(arm, repeat)
+
+    async def run_arm() -> None:
+        async with open_session(report, config, folder, ARMS[arm], repeat) as session:
+            state = ArmState(make_learner(session))
+            with count_seconds(session.store, job) as spent:
+                minutes = config.run.caps.max_minutes
+                left = None if minutes is None else 60 * minutes - spent
+                going = (measure if session.arm.weights_of else improve)(session, state)
+                try:
+                    await run_within_caps(going, session.ledger, session.store, left)
+                finally:
+                    await state.learner.close()
+
+    asyncio.run(run_arm())
     with folder.store() as store:
         store.put_state(done_key(job), True)
     report("done", 1.0, "")

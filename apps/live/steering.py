@@ -190,13 +190,26 @@ class SteeredEpisode:
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """Return the agent's next action, or what the person did. Raises as policy and world do."""
+
+        async def hand_back() -> None:
+            assert self._person.watch is not None
+            leaving = asyncio.ensure_future(self._control.leaves("person"))
+            closing = asyncio.ensure_future(self._person.watch.ended.wait())
+            try:
+                await asyncio.wait({leaving, closing}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                leaving.cancel()
+                closing.cancel()
+            self._control.go_on()
+            await self._person.let_go()
+
         while True:
             if self._pending:
                 return self._pending[0]
             if self._control.worker == "person":
                 await self._person.take()
                 self._at_work = True
-                self._handing = asyncio.ensure_future(self._hand_back())
+                self._handing = asyncio.ensure_future(hand_back())
                 page = self._page = await self._next_step()
                 if (page.url, page.nodes) != (observation.url, observation.nodes):
                     self._pending.insert(
@@ -263,19 +276,6 @@ class SteeredEpisode:
             return await self._person.look()
         self._pending.append(_decided(step.action, f"on {step.called}" if step.called else ""))
         return step.seen
-
-    async def _hand_back(self) -> None:
-        """Once the person says so, or has closed the window, let go of the page."""
-        assert self._person.watch is not None
-        leaving = asyncio.ensure_future(self._control.leaves("person"))
-        closing = asyncio.ensure_future(self._person.watch.ended.wait())
-        try:
-            await asyncio.wait({leaving, closing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            leaving.cancel()
-            closing.cancel()
-        self._control.go_on()
-        await self._person.let_go()
 
 
 def _decided(action: Action, thought: str) -> Decision:

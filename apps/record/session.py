@@ -95,9 +95,13 @@ class DemonstrationEpisode:
     """What a person does, as it is put into the store."""
 
     def __init__(self, task: Task, provenance: Provenance, store: Store, say: Say) -> None:
+        def leave_out(what: str) -> None:
+            self._left.append(what)
+            say(f"  ! {what}")
+
         self.pictures = KeptPictures()
         self.steps: list[Step] = []
-        self._translator = Translator(self._keep, self._left_out)
+        self._translator = Translator(self._keep, leave_out)
         self._store = store
         self._say = say
         self._began = self._last = time.monotonic()
@@ -148,10 +152,6 @@ class DemonstrationEpisode:
     def _kept(self, page: Observation) -> Observation:
         hidden = hide_secrets(page, self._translator.secrets, self._translator.secret_marks)
         return self.pictures.kept(replace(hidden, goal=self._trajectory.goal), self._store)
-
-    def _left_out(self, what: str) -> None:
-        self._left.append(what)
-        self._say(f"  ! {what}")
 
 
 _DAY = 86_400.0

@@ -47,7 +47,22 @@ def find_changes(
         found = {}
         budget = _Budget()
         for table in sorted(tables - left_out):
-            differences = _differences(connection, table, (passing or {}).get(table, ()), budget)
+            ours, theirs = (_columns(connection, schema, table) for schema in ("main", "before"))
+            if ours and theirs and ours != theirs:
+                raise UnreadableChanges(f"the table {table} has other columns than before")
+            columns, unread = ours or theirs, (passing or {}).get(table, ())
+            shown = [name for name in columns if name not in unread]
+            key = [name for name, place in columns.items() if place] or ["rowid"]
+            difference = _TableDifference(connection, _quoted(table), shown, key, budget)
+            differences: dict[str, list[Json]] = {"added": [], "removed": [], "changed": []}
+            if not theirs:
+                differences["added"] = difference.all_of("main")
+            elif not ours:
+                differences["removed"] = difference.all_of("before")
+            else:
+                differences["added"] = difference.only_in("main", "before")
+                differences["removed"] = difference.only_in("before", "main")
+                differences["changed"] = difference.changed()
             if any(differences.values()):
                 found[table] = differences
         return found
@@ -90,27 +105,6 @@ class _Budget:
                 f"the changed rows have more than {MOST_CHARACTERS} characters of text"
             )
         return row
-
-
-def _differences(
-    connection: sqlite3.Connection, table: str, passing: Sequence[str], budget: _Budget
-) -> dict[str, list[Json]]:
-    ours, theirs = (_columns(connection, schema, table) for schema in ("main", "before"))
-    if ours and theirs and ours != theirs:
-        raise UnreadableChanges(f"the table {table} has other columns than before")
-    columns = ours or theirs
-    shown = [name for name in columns if name not in passing]
-    key = [name for name, place in columns.items() if place] or ["rowid"]
-    difference = _TableDifference(connection, _quoted(table), shown, key, budget)
-    if not theirs:
-        return {"added": difference.all_of("main"), "removed": [], "changed": []}
-    if not ours:
-        return {"added": [], "removed": difference.all_of("before"), "changed": []}
-    return {
-        "added": difference.only_in("main", "before"),
-        "removed": difference.only_in("before", "main"),
-        "changed": difference.changed(),
-    }
 
 
 class _TableDifference:

@@ -115,7 +115,17 @@ class Pool:
     async def lease(self) -> Lease:
         """Lease a running site, in whatever state it is. Waits where all are lent. Raises
         `SiteError` when none can be started."""
-        await self._wait_for_room()
+        while True:
+            try:
+                async with asyncio.timeout(min(5.0, self._idle_seconds / 4)):
+                    await self._room.acquire()
+                break
+            except TimeoutError:
+                # Loans that nobody uses end, and their sites: pages may still be open on them.
+                for idle in [each for each in self._lent if each.is_idle() and each.end()]:
+                    self._lent.discard(idle)
+                    self._begin(asyncio.to_thread(idle.running.stop))
+                    self._room.release()
         try:
             self._check_open()
         except SiteError:
@@ -161,20 +171,6 @@ class Pool:
     def _check_open(self) -> None:
         if self._is_closed:
             raise SiteError(f"{self.name} is not available: its pool is closed")
-
-    async def _wait_for_room(self) -> None:
-        """Wait until there is room for one more on loan, ending loans that nobody uses. Their sites
-        are stopped: there may be pages still open on them."""
-        while True:
-            try:
-                async with asyncio.timeout(min(5.0, self._idle_seconds / 4)):
-                    await self._room.acquire()
-                return
-            except TimeoutError:
-                for lease in [lease for lease in self._lent if lease.is_idle() and lease.end()]:
-                    self._lent.discard(lease)
-                    self._begin(asyncio.to_thread(lease.running.stop))
-                    self._room.release()
 
     def _take_ready(self) -> Running | None:
         """Return one that was given back and is not dead, if there is any."""

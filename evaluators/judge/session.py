@@ -4,6 +4,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar
@@ -73,19 +74,19 @@ class JudgeContext:
     def views(self, trajectory: Trajectory) -> tuple[EvidencePage, ...]:
         """Return all pages of the episode with text and screenshot, where there are any."""
         render = self.render or partial(render_page, max_tokens=self.settings.page_tokens)
-        return view_pages(trajectory, render, self._screenshot)
+
+        def read_screenshot(page: Observation) -> bytes | None:
+            if self.images is None or not page.screenshot or not self.can_look:
+                return None
+            with suppress(StoreError):
+                return self.images(page.screenshot)
+            return None
+
+        return view_pages(trajectory, render, read_screenshot)
 
     def whole(self, page: Observation) -> str:
         """Return all the text of a page, however long."""
         return format_page(page, self.render or partial(render_page, max_tokens=_NO_LIMIT))
-
-    def _screenshot(self, page: Observation) -> bytes | None:
-        if self.images is None or not page.screenshot or not self.can_look:
-            return None
-        try:
-            return self.images(page.screenshot)
-        except StoreError:
-            return None
 
 
 @dataclass(frozen=True, slots=True)

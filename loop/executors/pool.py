@@ -137,6 +137,15 @@ class WorkerPool:
 
     def replace(self, worker: Worker, reason: WorkerLostError) -> None:
         """Start another one in the place of a lost worker, once."""
+
+        async def begin_again() -> Worker:
+            while True:
+                try:
+                    return await self._begin()
+                except WebAgentError as error:
+                    logger.warning("%s; it is tried again in %g s", error, _PAUSE)
+                    await asyncio.sleep(_PAUSE)
+
         for index, place in enumerate(self._places):
             if place.done() and not place.cancelled() and place.result() is worker:
                 playing = sum(each is worker for each in self._worlds.values())
@@ -145,7 +154,7 @@ class WorkerPool:
                     " is started",
                     *(worker.name, reason, playing),
                 )
-                self._places[index] = asyncio.ensure_future(self._begin_again())
+                self._places[index] = asyncio.ensure_future(begin_again())
 
     async def _begin(self) -> Worker:
         async with AsyncExitStack() as undo:
@@ -171,11 +180,3 @@ class WorkerPool:
                 )
             undo.pop_all()
         return worker
-
-    async def _begin_again(self) -> Worker:
-        while True:
-            try:
-                return await self._begin()
-            except WebAgentError as error:
-                logger.warning("%s; it is tried again in %g s", error, _PAUSE)
-                await asyncio.sleep(_PAUSE)

@@ -271,16 +271,13 @@ class WriteCheck:
             return f"{entry.value[:60]!r}{where} is only a part of {whole!r}, which the goal has"
         if spoiled := self._spoiled(entry, goal):
             return f"the new text{where} {spoiled}"
-        if _is_asked(entry, goal) or self._is_copied(entry):
+        text = _joined(entry.value)
+        # Small numbers stand on all pages by chance.
+        may_be_copied = entry.is_typed and not (_is_small(text) and entry.role == "spinbutton")
+        is_copied = may_be_copied and any(f" {text} " in f" {each} " for each in self._texts)
+        if is_copied or _is_asked(entry, goal):
             return ""
         return f"{entry.value[:60]!r}{where} is not what the goal asks for"
-
-    def _is_copied(self, entry: Entry) -> bool:
-        """Whether what was typed stood on a page; small numbers stand on all by chance."""
-        text = _joined(entry.value)
-        if not entry.is_typed or (_is_small(text) and entry.role == "spinbutton"):
-            return False
-        return any(f" {text} " in f" {each} " for each in self._texts)
 
     def _number_left(self, goal: str, entries: Sequence[Entry]) -> str:
         """Why a number of the goal is missing: no field holds it, no page showed it, and a field
@@ -402,19 +399,6 @@ def _row_of(page: Observation, control: Node) -> set[str]:
     }
 
 
-def _is_form_of(word: str, other: str) -> bool:
-    """Whether two words are forms of one: close and closed, open and reopen, 05 and May."""
-    if word == other or (word.isdigit() and word.lstrip("0") in (other, _MONTHS.get(other))):
-        return True
-    shorter, longer = sorted((word, other), key=len)
-    if len(shorter) < _STEM or word.isdigit() or other.isdigit():
-        return False
-    shared = len(
-        [1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False))]
-    )
-    return longer.endswith(shorter) or shared >= max(_STEM, len(longer) - _ENDING)
-
-
 def _difference(entry: Entry) -> Iterable[str]:
     """Return by how much a number was changed, as a word."""
     try:
@@ -438,7 +422,17 @@ def _is_asked(entry: Entry, goal: str) -> bool:
 
 
 def _has_form(words: Iterable[str], word: str) -> bool:
-    return any(_is_form_of(word, other) for other in words)
+    """Whether a word is there in some form: close for closed, open for reopen, 05 for May."""
+    for other in words:
+        if word == other or (word.isdigit() and word.lstrip("0") in (other, _MONTHS.get(other))):
+            return True
+        shorter, longer = sorted((word, other), key=len)
+        if len(shorter) < _STEM or word.isdigit() or other.isdigit():
+            continue
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False))
+        if longer.endswith(shorter) or len([*alike]) >= max(_STEM, len(longer) - _ENDING):
+            return True
+    return False
 
 
 def _cut_from(value: str, goal: str) -> str:

@@ -69,7 +69,11 @@ class BuiltinPolicy:
         self.exploration = exploration
         self.memory = memory
         self.weights = model.version
-        self._generate = batched(self._generate_all) if batched else self._generate_alone
+
+        async def generate_alone(request: Request) -> GeneratedTarget:
+            return self._generate_all([request])[0]
+
+        self._generate = batched(self._generate_all) if batched else generate_alone
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """One action in the current state. In practice, which is there to find out, all is tried;
@@ -214,9 +218,6 @@ class BuiltinPolicy:
             return written
         beams = search(self.model.network, self.grammar, prefix, len(tried) + 1)
         return next((beam for beam in beams if not is_old(beam)), written)
-
-    async def _generate_alone(self, request: Request) -> GeneratedTarget:
-        return self._generate_all([request])[0]
 
     def _generate_all(self, requests: Sequence[Request]) -> list[GeneratedTarget]:
         temperature = self.exploration.temperature if self.exploration else 1.0

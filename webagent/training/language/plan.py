@@ -100,7 +100,13 @@ def build_meta_model(name: str, dtype: torch.dtype, lora: LoraSettings | None) -
     """Return a model without bytes, its adapter on. Raises `SetupError` as loading does."""
     from transformers import AttentionInterface
 
-    AttentionInterface.register(_ATTENTION, _attend)
+    def attend(
+        module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any
+    ) -> tuple[Tensor, None]:
+        result: Tensor = _Attention.apply(query, key, value)  # type: ignore[no-untyped-call]
+        return result.transpose(1, 2).contiguous(), None
+
+    AttentionInterface.register(_ATTENTION, attend)
     with torch.device("meta"):
         module = build_module(name, dtype, _ATTENTION)
         return (module if lora is None else with_adapter(module, lora)).train()
@@ -119,13 +125,6 @@ class _Attention(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
         query, key, value, *_ = ctx.saved_tensors
         return torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)
-
-
-def _attend(
-    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any
-) -> tuple[Tensor, None]:
-    result: Tensor = _Attention.apply(query, key, value)  # type: ignore[no-untyped-call]
-    return result.transpose(1, 2).contiguous(), None
 
 
 def count_kept(model: nn.Module) -> float:
