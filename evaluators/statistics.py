@@ -107,17 +107,14 @@ def percentiles(values: Sequence[float]) -> tuple[float, float]:
 
 
 def difference(
-    a: Outcomes, b: Outcomes, *, fixed_tasks: bool = False, resamples: int = 2000, seed: int = 0
+    a: Outcomes, b: Outcomes, *, resamples: int = 2000, seed: int = 0
 ) -> Interval | None:
     """Return how much higher a's rate is than b's, with a 95 % percentile bootstrap interval.
 
-    As it is, the interval speaks of tasks like these: repeats and tasks are crossed, so each is
-    resampled on its own (Owen, "The pigeonhole bootstrap", Annals of Applied Statistics 2007).
-    The luck of single episodes is then part of the spread between tasks; drawing episodes as well
-    would count it again (Davison and Hinkley, "Bootstrap Methods", 1997, section 3.8). With
-    `fixed_tasks` it speaks of these very tasks: repeats are resampled, then the episodes of every
-    task (stratified, as in Agarwal et al., "Deep RL at the edge of the statistical precipice",
-    NeurIPS 2021), which keeps a few repeats that happen to agree from promising too much.
+    The interval speaks of tasks like these: repeats and tasks are crossed, so each is resampled on
+    its own (Owen, "The pigeonhole bootstrap", Annals of Applied Statistics 2007). The luck of
+    single episodes is then part of the spread between tasks; drawing episodes as well would count
+    it again (Davison and Hinkley, "Bootstrap Methods", 1997, section 3.8).
 
     One repeat less is sampled than there are, so that the variance between few is unbiased (Rao and
     Wu, JASA 1988). A single repeat says nothing of what another would give.
@@ -136,17 +133,18 @@ def difference(
         b = {key: b[key] for key in shared}
     if not a or not b:
         return None
-    draw, rng = _resample_episodes if fixed_tasks else _resample_tasks, Random(seed)
+    rng = Random(seed)
     if shared:
-        sampled = list(islice(draw(_Table({key: a[key] - b[key] for key in a}), rng), resamples))
+        apart = {key: a[key] - b[key] for key in a}
+        sampled = list(islice(_resample(apart, rng), resamples))
     else:
-        pairs = zip(draw(_Table(a), rng), draw(_Table(b), rng), strict=False)
+        pairs = zip(_resample(a, rng), _resample(b, rng), strict=False)
         sampled = [one - other for one, other in islice(pairs, resamples)]
     value = fmean(a.values()) - fmean(b.values())
     low, high = percentiles(sampled)
-    counts = [len(arm) if fixed_tasks else len({task for _, task, _ in arm}) for arm in (a, b)]
+    counts = [len({task for _, task, _ in arm}) for arm in (a, b)]
     if low == high and {*a.values(), *b.values()} <= {0.0, 1.0}:
-        # What none of the tasks or episodes has shown may be as frequent as Wilson's end says.
+        # What none of the tasks has shown may be as frequent as Wilson's end says.
         ends = [wilson(0, count)[1] for count in counts]
         half = ends[0] if shared else math.hypot(*ends)
         low, high = value - half, value + half
@@ -160,50 +158,27 @@ def difference(
     return Interval(value, max(-1.0, low), min(1.0, high))
 
 
-class _Table:
-    """Values by repeat and task, for resamples of repeats."""
-
-    def __init__(self, outcomes: Outcomes) -> None:
-        cells: dict[tuple[int, str], list[float]] = {}
-        for (repeat, task, _), value in sorted(outcomes.items()):
-            cells.setdefault((repeat, task), []).append(value)
-        tasks = sorted({task for _, task in cells})
-        self.rows = [
-            [cells.get((repeat, task), []) for task in tasks]
-            for repeat in sorted({repeat for repeat, _ in cells})
-        ]
-
-    def draw_repeats(self, rng: Random) -> tuple[int, ...]:
-        """Return the indices of resampled repeats."""
-        count = len(self.rows)
-        return tuple(sorted(rng.choices(range(count), k=max(1, count - 1))))
-
-
-def _resample_tasks(table: _Table, rng: Random) -> Iterator[float]:
+def _resample(outcomes: Outcomes, rng: Random) -> Iterator[float]:
     """Yield the rate over resampled repeats and tasks, without end."""
+    cells: dict[tuple[int, str], list[float]] = {}
+    for (repeat, task, _), value in sorted(outcomes.items()):
+        cells.setdefault((repeat, task), []).append(value)
+    names = sorted({task for _, task in cells})
+    rows = [
+        [cells.get((repeat, task), []) for task in names]
+        for repeat in sorted({repeat for repeat, _ in cells})
+    ]
     known: dict[tuple[int, ...], tuple[list[float], list[int]]] = {}
     while True:
-        repeats = table.draw_repeats(rng)
+        repeats = tuple(sorted(rng.choices(range(len(rows)), k=max(1, len(rows) - 1))))
         if repeats not in known:
-            columns = list(zip(*(table.rows[row] for row in repeats), strict=True))
+            columns = list(zip(*(rows[row] for row in repeats), strict=True))
             sums = [math.fsum(map(math.fsum, column)) for column in columns]
             known[repeats] = sums, [sum(map(len, column)) for column in columns]
         sums, counts = known[repeats]
         tasks = rng.choices(range(len(sums)), k=len(sums))
         if episodes := sum(map(counts.__getitem__, tasks)):
             yield sum(map(sums.__getitem__, tasks)) / episodes
-
-
-def _resample_episodes(table: _Table, rng: Random) -> Iterator[float]:
-    """Yield the rate over resampled repeats, all tasks, and resampled episodes of each."""
-    mixed = [[cell for cell in row if len(set(cell)) > 1] for row in table.rows]
-    alike = [math.fsum(sum(cell) for cell in row if len(set(cell)) == 1) for row in table.rows]
-    counts = [sum(map(len, row)) for row in table.rows]
-    while True:
-        repeats = table.draw_repeats(rng)
-        total = sum(alike[row] for row in repeats)
-        total += sum(sum(rng.choices(cell, k=len(cell))) for row in repeats for cell in mixed[row])
-        yield total / sum(counts[row] for row in repeats)
 
 
 def calibration_error(pairs: Sequence[tuple[float, bool]], weights: Sequence[float] = ()) -> float:

@@ -133,11 +133,6 @@ def read_stored_prices(store: Store) -> Prices | None:
     return Prices({str(row.pop("model")): Price.model_validate(row) for row in rows})
 
 
-def note_stop(store: Store, reason: str) -> None:
-    """Keep why the run stops before its end."""
-    store.put_state(_STOPPED, reason)
-
-
 def read_stop_reason(store: Store) -> str:
     """Return why the run stopped early; empty if it did not."""
     return str(store.get_state(_STOPPED) or "")

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from apps.live.live import Live, facts_of, last_lines, status_of, write_film
+from apps.live.live import Live, facts_of, last_lines, status_of
 from apps.live.settings import RunConfig, check
 from apps.live.terminal import Terminal
 from loop.console.output import CommandResult, Status, Stopped
@@ -14,7 +14,7 @@ from loop.folder import RunFolder
 from loop.restating import describe_restating
 from loop.world_models import describe_lookahead
 from recipes.settings import resolve
-from webagent.errors import StoreError, WebAgentError
+from webagent.errors import WebAgentError
 from webagent.records import Ending
 from webagent.store import Store
 
@@ -39,22 +39,14 @@ def main(argv: Sequence[str]) -> CommandResult:
                 store.close()
                 shutil.rmtree(folder.path, ignore_errors=True)
             raise
-        status, film = live.interrupted or status_of(result), ""
+        status = live.interrupted or status_of(result)
         for sentence in (
             describe_lookahead(config.lookahead, [result.trajectory]),
             describe_restating([result.trajectory], config.restating),
         ):
             if sentence:
                 display.say(sentence)
-        if config.gif is not None:
-            try:
-                pages = write_film(result.trajectory, store.images, config.gif)
-            except StoreError as error:
-                display.say(f"no animation: {error}")
-            else:
-                film = str(config.gif)
-                display.say(f"{film}: {pages} pages")
-        facts = facts_of(result, folder.path, film)
+        facts = facts_of(result, folder.path)
         folder.write_result(asdict(facts))
         display.end(last_lines(result, config, folder.path), good=status == Status.DONE)
         return CommandResult(facts, status)

@@ -78,11 +78,6 @@ def test_the_core_is_enough_for_what_asks_a_server():
         (["improve", "--preset", "demo"], "numpy", "learn"),
         (["export", "runs/r"], "pyarrow", "learn"),
         (["benchmark", "miniwob", "--policy", "oracle"], "miniwob", "learn"),
-        (
-            ["run", "Buy", "--url", "http://x.invalid", "--model", "m", "--gif", "a.gif"],
-            "pil",
-            "vision",
-        ),
     ],
 )
 def test_a_command_that_needs_an_extra_says_which(line, package, extra, tmp_path):

@@ -1,7 +1,6 @@
 """One task under way, with everything a person needs to watch it and take over."""
 
 import asyncio
-import io
 import logging
 import shlex
 import signal
@@ -9,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apps.live.settings import RunConfig, actor_of, agent_of, may_ask, prompt_settings, schema_in
 from apps.live.steering import (
@@ -20,21 +18,18 @@ from apps.live.steering import (
     PersonActions,
     SteeredEpisode,
 )
-from apps.live.terminal import KeyReader, Terminal, describe_action, event_facts, plain
+from apps.live.terminal import KeyReader, Terminal, event_facts, plain
 from loop.console.output import SIGNALS, KeyboardPerson, Status, emit
 from loop.world_models import open_lookahead
-from webagent.action import is_final
 from webagent.agent import Asking, Event, Result, Stop
 from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld
-from webagent.errors import StoreError
-from webagent.guard.decide import elements_of
 from webagent.guard.writes import explain_unverified
 from webagent.models.endpoint.model import ASKED
 from webagent.policy.policy import Policy
-from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Trajectory
+from webagent.records import PERSON, Ending, Provenance
 from webagent.rollout.world import World
-from webagent.store import ImageFolder, Store
+from webagent.store import Store
 
 PHASE = "run"
 _QUIT = 130
@@ -218,8 +213,6 @@ class RunResult:
     """Files that pages handed out."""
     trace: list[str]
     """Playwright traces that were kept."""
-    gif: str
-    """The moving picture; empty where there is none."""
 
 
 def status_of(result: Result) -> Status:
@@ -231,7 +224,7 @@ def status_of(result: Result) -> Status:
     return Status.SETUP if result.ending.is_infrastructure else Status.FAILED
 
 
-def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
+def facts_of(result: Result, folder: Path) -> RunResult:
     """Return everything that a program may want to know."""
     cost, steps = result.cost, result.steps
     return RunResult(
@@ -253,7 +246,6 @@ def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
         run=str(folder),
         downloads=[str(each) for each in _files(folder / "downloads")],
         trace=[str(each) for each in _files(folder / "trace")],
-        gif=gif,
     )
 
 
@@ -289,82 +281,3 @@ def _files(folder: Path) -> list[Path]:
         for each in found
         if each.is_file() and not any(p.startswith(".") for p in each.relative_to(folder).parts)
     )
-
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-WIDTH = 800
-"""Pixels of the picture; pages are made smaller to fit, never larger."""
-STEP_MS, LAST_MS = 1500, 4000
-_BAR, _MARGIN = 62, 10
-_LETTERS = 92
-_INK, _PAPER, _ACCENT = (24, 26, 32), (245, 245, 242), (214, 40, 60)
-
-
-def write_film(trajectory: Trajectory, images: ImageFolder, path: Path) -> int:
-    """Write the picture as a GIF; return how many pages it shows.
-
-    Raises `StoreError` where there is no screenshot, or the file cannot be written.
-    """
-    from PIL import Image
-
-    frames, count = [], len(trajectory.steps)
-    for number, step in enumerate(trajectory.steps, start=1):
-        if step.observation.screenshot:
-            who = "you: " if step.decision.weights == PERSON else ""
-            caption = f"{number}/{count}  {who}{describe_action(step.decision, step.observation)}"
-            frames.append(_draw_frame(step.observation, images, caption, step.decision))
-    last = trajectory.last
-    is_over = count and is_final(trajectory.steps[-1].decision.action)
-    if last and last.screenshot and not is_over:
-        caption = f"{trajectory.ending}: {trajectory.error}"
-        frames.append(_draw_frame(last, images, caption, None))
-    if not frames:
-        raise StoreError(f"{trajectory.id} has no screenshots to make a picture of")
-    whole = []
-    for frame in frames:
-        padded = Image.new(
-            "RGB", (max(f.width for f in frames), max(f.height for f in frames)), _PAPER
-        )
-        padded.paste(frame, (0, 0))
-        whole.append(padded.quantize(128))
-    times = [STEP_MS] * (len(whole) - 1) + [LAST_MS]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        whole[0].save(path, "GIF", save_all=True, append_images=whole[1:], duration=times, loop=0)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error}") from error
-    return len(whole)
-
-
-def _draw_frame(
-    page: Observation, images: ImageFolder, caption: str, decision: Decision | None
-) -> "Image":
-    """Return the page with a bar above it that names the action, and a ring around its place."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    shot = Image.open(io.BytesIO(images.get(page.screenshot))).convert("RGB")
-    scale = min(1.0, WIDTH / shot.width)
-    shown = shot.resize((round(shot.width * scale), round(shot.height * scale)))
-    frame = Image.new("RGB", (shown.width, shown.height + _BAR), _PAPER)
-    frame.paste(shown, (0, _BAR))
-    draw = ImageDraw.Draw(frame)
-    font: Any = ImageFont.load_default(size=15)
-    letters = max(20, _LETTERS * shown.width // WIDTH)
-    draw.text((_MARGIN, 8), shorten(plain(caption), letters, placeholder="…"), _ACCENT, font)
-    thought = shorten(plain(decision.thought if decision else ""), letters, placeholder="…")
-    draw.text((_MARGIN, 34), thought, _INK, font)
-    points: list[tuple[float, float]] = []  # in CSS pixels of the viewport
-    if decision:
-        x, y = getattr(decision.action, "x", None), getattr(decision.action, "y", None)
-        boxes = [node.box for node in elements_of(decision.action, page)]
-        points = [(left + width / 2, top + height / 2) for left, top, width, height in boxes]
-        if x is not None and y is not None:
-            points = [(x, y)]
-    for at_x, at_y in [(x * scale, y * scale + _BAR) for x, y in points]:
-        for radius, colour in ((17, _PAPER), (15, _ACCENT), (12, _PAPER)):
-            around = (at_x - radius, at_y - radius, at_x + radius, at_y + radius)
-            draw.ellipse(around, outline=colour, width=3)
-        draw.ellipse((at_x - 4, at_y - 4, at_x + 4, at_y + 4), fill=_ACCENT)
-    return frame

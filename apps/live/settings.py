@@ -23,7 +23,7 @@ from webagent.agent import Agent, Asking
 from webagent.agent.actor import ModelOptions, check_actor, name_of
 from webagent.agent.agent import check_address
 from webagent.agent.answer_form import check_schema
-from webagent.errors import SetupError, UsageError, check_package
+from webagent.errors import SetupError, UsageError
 from webagent.guard import Approve, Confirm, Guard, read_policy
 from webagent.models import Endpoint
 from webagent.policy.knowledge import Knowledge, SiteMemory
@@ -93,8 +93,6 @@ class RunConfig:
     """Sampling temperature of the model."""
     screenshots: bool = True
     """Store a screenshot of every page."""
-    gif: Important[Path | None] = None
-    """File for an animated recording of the run."""
     trace: bool = False
     """Store a Playwright trace in the run folder's `trace`."""
     name: Important[str] = ""
@@ -152,15 +150,10 @@ def _check_together(config: RunConfig) -> None:
         " browser of its own; leave --guard, --confirm and --headed out": (
             config.cdp and (config.guard or config.confirm != "off" or config.headed)
         ),
-        "--gif is made of screenshots; leave --no-screenshots out": (
-            config.gif and not config.screenshots
-        ),
     }
     for reason, is_so in wrong.items():
         if is_so:
             raise UsageError(reason)
-    if config.gif:
-        check_package("PIL", "--gif")
 
 
 def check_display() -> None:

@@ -81,5 +81,5 @@ def _make_writable(value: object) -> object:
 
 def _find_span(comparisons: Sequence[ArmComparison]) -> tuple[float, float]:
     """Return the least and the greatest end of all intervals, with zero between them."""
-    ends = [row[end] for row in comparisons for end in ("low", "high", "these_low", "these_high")]
+    ends = [end for row in comparisons for end in (row["low"], row["high"])]
     return min([-0.01, *ends]), max([0.01, *ends])

@@ -45,8 +45,6 @@ class TaskAnswer:
     """The answer as data, where a schema was given."""
     reason: str = ""
     """Why there is no answer."""
-    films: tuple[str, ...] = ()
-    """Moving pictures that lie in the run folder."""
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of traces and downloads, by their folder."""
 
@@ -150,7 +148,6 @@ def answer_of(
         answer=str(result.get("answer") or ""),
         value=json.dumps(value, indent=1, ensure_ascii=False) if value is not None else "",
         reason=str(result.get("reason") or ""),
-        films=tuple(sorted(each.name for each in run.path.glob("*.gif")))[:_MOST_FILES],
         files={name: found for name in _FOLDERS if (found := _files_in(run.path / name))},
     )
 
@@ -159,10 +156,7 @@ def file_of(run: Run, name: str) -> Path | None:
     """Return a file that the run's page hands out; None for any other name."""
     folder, _, rest = name.partition("/")
     known = _files_in(run.path / folder) if folder in _FOLDERS and rest else ()
-    if rest in known:
-        return run.path / folder / rest
-    is_film = not rest and folder in {each.name for each in run.path.glob("*.gif")}
-    return run.path / folder if is_film else None
+    return run.path / folder / rest if rest in known else None
 
 
 def format_seconds(seconds: float) -> str:

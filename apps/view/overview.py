@@ -52,8 +52,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
         if found is None:
             raise SetupError(f"{chosen.title} has no file {name!r:.80}")
         # A page that was downloaded must not be shown as one of the viewer's own.
-        kind = "inline" if found.suffix == ".gif" else "attachment"
-        return FileResponse(found, filename=found.name, content_disposition_type=kind)
+        return FileResponse(found, filename=found.name, content_disposition_type="attachment")
 
     return [
         Route("/run/{run}", run),

@@ -15,11 +15,9 @@ _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]|(?<!\w)['‘]([^'’]+)['’](?
 _HANDLE = re.compile(r"[@#][\w.-]+")
 _WORD = re.compile(r"[^\W_]+(?:[-.'@][^\W_]+)*")
 _BESIDE = re.compile(r"\s*(?:\||:(?=\s))\s*")
-_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _ALIKE = {"x": ("close", "×"), "×": ("close", "x")}
 """What elements are called whose sign a goal may quote."""
 _NEAR = 0.72
-_SEVERAL = 3
 _LEAST_NEAR, _MOST_NEAR = 4, 80
 """Characters; shorter texts resemble each other by chance, longer ones are no values."""
 
@@ -36,12 +34,6 @@ def find_names(goal: str) -> tuple[str, ...]:
     words = _WORD.findall(rest)[1:]
     marked = [word for word in words if word[:1].isupper() or word[:1].isdigit()]
     return (*find_quoted(goal), *marked)
-
-
-def find_ordinal(goal: str) -> int | None:
-    """Find which one the goal asks for, counted from 1, where it asks for exactly one such."""
-    found = {int(number) for number in _ORDINAL.findall(goal)}
-    return found.pop() if len(found) == 1 else None
 
 
 def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
@@ -65,11 +57,6 @@ def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
     exact = {_plain(node.name) for node in named if node.name.strip() in quoted}
     chosen = [n for n in named if n.name.strip() in quoted or _plain(n.name) not in exact]
     return tuple(chosen) or tuple(n for n in elements if n.kind.rpartition(":")[2] in terms)
-
-
-def is_line_naming(node: Node, names: Iterable[str]) -> bool:
-    """Return whether the element's name is a line of several words with one of these names."""
-    return len(node.name.split()) >= _SEVERAL and any(appears_in(name, node.name) for name in names)
 
 
 def appears_in(text: str, where: str) -> bool:
@@ -234,17 +221,6 @@ def was_given(case: FailedEpisode, value: str) -> bool:
     return any(appears_in(value, text) for text in given)
 
 
-def find_choosing_step(case: FailedEpisode, node: Node) -> int:
-    """Find the step that chose it; the last one where none did."""
-    hits = [
-        index
-        for index, step in enumerate(case.trajectory.steps)
-        if (target := step.observation.node(getattr(step.decision.action, "mark", 0)))
-        and (target.role, target.name) == (node.role, node.name)
-    ]
-    return hits[-1] if hits else case.last_step
-
-
 def _list_texts(expected: object, numbers: bool) -> list[str]:
     """Return the texts of 2 to 80 characters in a check's expectation, and numbers if asked."""
     if isinstance(expected, str):
@@ -286,22 +262,3 @@ def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
         return best if counts[best.mark] else None
     only = sum(count == counts[best.mark] for count in counts.values()) == 1
     return best if only and counts[best.mark] > counts[node.mark] else None
-
-
-def find_better_line(page: Observation, node: Node, goal: str) -> Node | None:
-    """Find the one line of the same role that has a name of the goal, where this line has none."""
-    names = find_names(goal)
-    if len(node.name.split()) < 2 or is_line_naming(node, names):
-        return None
-    alike = [one for one in page.nodes if one.mark and one.role == node.role]
-    found = [one for one in alike if is_line_naming(one, names)]
-    is_same_kind = len(found) == 1 and node.name.count("|") == found[0].name.count("|")
-    return found[0] if is_same_kind else None
-
-
-def find_wrong_choice(page: Observation, named: Iterable[Node]) -> Node | None:
-    """Find something chosen that the goal does not name, while one that it names is not chosen."""
-    missing = {n.role for n in named if n.role in TICKABLE and not TICKED & set(n.states)}
-    marks = {node.mark for node in named}
-    chosen = (n for n in page.nodes if n.role in missing and TICKED & set(n.states))
-    return next((node for node in chosen if node.mark not in marks), None)

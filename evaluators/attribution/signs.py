@@ -10,14 +10,10 @@ from evaluators.attribution.episode import (
     TICKED,
     FailedEpisode,
     appears_in,
-    find_better_line,
     find_better_twin,
-    find_choosing_step,
     find_named_elements,
-    find_ordinal,
     find_quoted,
     find_similar,
-    find_wrong_choice,
     format_element,
     is_clicked_later,
     is_same_text,
@@ -88,49 +84,24 @@ def find_wrong_element(case: FailedEpisode) -> CauseFinding | None:
         if node is None or is_final(action):
             continue
         twin = find_better_twin(step.observation, node, case.goal)
-        better = twin or find_better_line(step.observation, node, case.goal)
-        if better is not None and not is_clicked_later(case, index, better):
+        if twin is not None and not is_clicked_later(case, index, twin):
             reason = "of several elements that are alike the wrong one was acted on"
-            evidence = (f"acted on {format_element(node)}", f"meant {format_element(better)}")
-            kind = "wrong twin" if twin else "wrong element"
-            return CauseFinding(Cause.GROUNDING, kind, index, reason, evidence)
-    return _find_wrong_at_end(case)
-
-
-def _find_wrong_at_end(case: FailedEpisode) -> CauseFinding | None:
-    if case.trajectory.ending is not Ending.TASK_OVER or not case.trajectory.steps:
+            evidence = (f"acted on {format_element(node)}", f"meant {format_element(twin)}")
+            return CauseFinding(Cause.GROUNDING, "wrong twin", index, reason, evidence)
+    if case.trajectory.ending is not Ending.TASK_OVER or not steps:
         return None
-    index, step = case.last_step, case.trajectory.steps[case.last_step]
-    page, node = step.observation, None
-    if isinstance(step.decision.action, Click):
-        node = page.node(step.decision.action.mark)
+    action, page = steps[-1].decision.action, steps[-1].observation
+    node = page.node(action.mark) if isinstance(action, Click) else None
     if node is None:
         return None
     named = find_named_elements(page, case.goal)
-    ticked = find_wrong_choice(page, named)
-    if ticked is not None and (was_clicked(case, ticked) or was_used(case, ticked.name)):
-        at = find_choosing_step(case, ticked)
-        reason = "what the goal does not name was chosen, and what it names was not"
-        chosen = (f"chosen {format_element(ticked)}",)
-        return CauseFinding(Cause.GROUNDING, "wrong element", at, reason, chosen)
-    number = find_ordinal(case.goal)
-    alike = [n for n in page.nodes if n.mark and n.role == node.role]
-    if number and number <= len(alike) and not find_quoted(case.goal) and node != alike[number - 1]:
-        reason = f"the goal asks for number {number} of its kind"
-        evidence = (f"clicked {format_element(node)}", f"meant {format_element(alike[number - 1])}")
-        return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, evidence)
-    if node not in named and (meant := find_similar(node.name, find_quoted(case.goal))):
-        reason = f'it resembles "{meant}" and is another'
-        return CauseFinding(
-            Cause.GROUNDING, "wrong element", index, reason, (f"clicked {format_element(node)}",)
-        )
     missed = [one for one in named if not was_clicked(case, one)]
     if node in named or not missed:
         return None
     target = next((one for one in missed if one.role == node.role), missed[0])
     reason = "what the goal does not name was clicked, and what it names was there"
     evidence = (f"clicked {format_element(node)}", f"meant {format_element(target)}")
-    return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, evidence)
+    return CauseFinding(Cause.GROUNDING, "wrong element", case.last_step, reason, evidence)
 
 
 def find_omission(case: FailedEpisode) -> CauseFinding | None:
@@ -155,19 +126,6 @@ def find_omission(case: FailedEpisode) -> CauseFinding | None:
     if not terms:
         return None
     evidence = (f"at last {format_element(acted)}",) if acted is not None else ()
-    for index, page in enumerate(case.seen):
-        node = next(
-            (n for n in find_named_elements(page, case.goal) if appears_in(terms[0], n.name)), None
-        )
-        if node is None:
-            continue
-        taken = page.node(getattr(case.trajectory.steps[index].decision.action, "mark", 0))
-        if taken is not None and taken.role == node.role:
-            reason = "what the goal does not name was clicked, and what it names was there"
-            clicked = (f"clicked {format_element(taken)}", f"meant {format_element(node)}")
-            return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, clicked)
-        reason = f"{format_element(node)} was on page {index + 1}, and the agent went on without it"
-        return CauseFinding(Cause.PLANNING, "passed by", index, reason, evidence)
     is_empty = any(n.role == "textbox" and not n.value for n in case.seen[-1].nodes)
     undone = "given" if is_empty else "found"
     reason = f'it was ended before "{terms[0]}" had been {undone}'

@@ -201,12 +201,6 @@ def format_comparison(comparison: ArmComparison) -> str:
     return format_difference(comparison["a"], comparison["b"], found)
 
 
-def format_comparison_here(comparison: ArmComparison) -> str:
-    """Return the same for these very tasks only."""
-    low, high = format_points(comparison["these_low"]), format_points(comparison["these_high"])
-    return f"on these tasks alone {low} to {high}"
-
-
 def choose_headline_arm(summary: Summary) -> ArmRow:
     """Return the arm of the first sentence: `self` where it was measured, else the last one."""
     known = {arm["name"]: arm for arm in summary["arms"]}
@@ -272,10 +266,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
             console.print(line)
         head, rows = _list_tasks(summary)
         console.print(build_table("success by task at the last round, %", head, rows, has_sum=True))
-    claims = (
-        f"{format_comparison(row)}; {format_comparison_here(row)}" for row in summary["comparisons"]
-    )
-    _print_sentences(console, claims)
+    _print_sentences(console, map(format_comparison, summary["comparisons"]))
     for title, names, lines in (
         (
             "the judge beside who measures",

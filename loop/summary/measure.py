@@ -255,8 +255,8 @@ def _compare_arms(measured: Sequence[MeasuredEpisode], a: str, b: str) -> ArmCom
     number = max(common)
     of_a = _outcomes(measured, a, number)
     of_b = _outcomes(measured, b, max(rounds[b]) if b == BEFORE else number)
-    found, these = difference(of_a, of_b), difference(of_a, of_b, fixed_tasks=True)
-    if found is None or these is None:
+    found = difference(of_a, of_b)
+    if found is None:
         return None
     return ArmComparison(
         a=a,
@@ -265,8 +265,6 @@ def _compare_arms(measured: Sequence[MeasuredEpisode], a: str, b: str) -> ArmCom
         difference=found.value,
         low=found.low,
         high=found.high,
-        these_low=these.low,
-        these_high=these.high,
         episodes=len(of_a.keys() & of_b.keys()),
     )
 

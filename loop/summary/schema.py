@@ -107,9 +107,6 @@ class ArmComparison(TypedDict):
     low: float
     """95 %, for other repeats of tasks like these."""
     high: float
-    these_low: float
-    """95 %, for other repeats of these very tasks."""
-    these_high: float
     episodes: int
     """Pairs that were compared."""
 

@@ -96,19 +96,18 @@ def test_a_clear_difference_excludes_zero_and_a_missing_one_does_not() -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0)])
-@pytest.mark.parametrize("fixed_tasks", [False, True])
-def test_six_episodes_that_all_agree_do_not_promise_certainty(a, b, fixed_tasks):
+def test_six_episodes_that_all_agree_do_not_promise_certainty(a, b):
     keys = [(0, f"task {n}", 7) for n in range(6)]
-    found = difference(dict.fromkeys(keys, a), dict.fromkeys(keys, b), fixed_tasks=fixed_tasks)
+    found = difference(dict.fromkeys(keys, a), dict.fromkeys(keys, b))
     unseen = wilson(0, 6)[1]
     assert found.value == a - b
     assert found.low == pytest.approx(a - b - unseen)
     assert found.high == pytest.approx(min(1.0, a - b + unseen))
     many = [(0, f"task {n}", 7) for n in range(60)]
-    surer = difference(dict.fromkeys(many, a), dict.fromkeys(many, b), fixed_tasks=fixed_tasks)
+    surer = difference(dict.fromkeys(many, a), dict.fromkeys(many, b))
     assert surer is not None and surer.high - surer.low < 0.5 * (found.high - found.low)
     apart = {(0, task, 8): b for _, task, _ in keys}
-    alone = difference(dict.fromkeys(keys, a), apart, fixed_tasks=fixed_tasks)
+    alone = difference(dict.fromkeys(keys, a), apart)
     assert alone is not None and alone.low < found.low
 
 
@@ -168,28 +167,18 @@ def trial(rng, repeats, repeat_luck, task_luck):
 
 
 @pytest.mark.parametrize(
-    ("repeats", "repeat_luck", "task_luck", "fixed_tasks"),
-    [(3, 0.05, 0.0, True), (5, 0.05, 0.0, True), (3, 0.03, 0.15, False)],
+    ("repeats", "repeat_luck", "task_luck"),
+    [(5, 0.05, 0.0), (3, 0.03, 0.15)],
 )
-def test_the_interval_covers_the_truth_about_as_often_as_it_says(
-    repeats, repeat_luck, task_luck, fixed_tasks
-):
+def test_the_interval_covers_the_truth_about_as_often_as_it_says(repeats, repeat_luck, task_luck):
     rng = np.random.default_rng(0)
     covered = 0
     for number in range(100):
         arms = [trial(rng, repeats, repeat_luck, task_luck) for _ in range(2)]
-        found = difference(*arms, fixed_tasks=fixed_tasks, resamples=300, seed=number)
+        found = difference(*arms, resamples=300, seed=number)
         assert found is not None
         covered += found.low <= 0 <= found.high
     assert 88 <= covered <= 99
-
-
-def test_tasks_like_these_are_less_certain_than_these_tasks() -> None:
-    rng = np.random.default_rng(0)
-    arms = [trial(rng, 3, 0.02, 0.3) for _ in range(2)]
-    open_tasks, fixed = (difference(*arms, fixed_tasks=choice) for choice in (False, True))
-    assert open_tasks.value == fixed.value
-    assert open_tasks.high - open_tasks.low > 1.3 * (fixed.high - fixed.low)
 
 
 def test_an_average_over_groups_counts_each_once_and_is_as_sure_as_they_agree() -> None:
