@@ -14,6 +14,7 @@ from webagent.errors import EXTRAS
 ROOT = Path(__file__).parent.parent
 
 HEAVY = {"torch", "transformers", "playwright", "httpx2", "pyarrow", "ray"}
+HEAVY |= {"llguidance", "tokenizers"}
 
 
 def loaded(statement: str, heavy: set[str] = HEAVY) -> set[str]:
@@ -28,7 +29,10 @@ def loaded(statement: str, heavy: set[str] = HEAVY) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
-    ["webagent", "webagent.models", "webagent.policy", "webagent.observation", "evaluators"],
+    [
+        *("webagent", "webagent.models", "webagent.models.constrain", "webagent.policy"),
+        *("webagent.observation", "evaluators", "evaluators.attribution", "evaluators.steps"),
+    ],
 )
 def test_an_import_loads_nothing_heavy(module):
     assert loaded(f"import {module}") == set()

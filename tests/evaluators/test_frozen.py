@@ -1,5 +1,6 @@
 """A frozen judge is known by its content and is never trained."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,11 +62,7 @@ def test_another_version_of_the_judge_is_not_the_frozen_one(folder):
 
 def test_training_is_refused_for_frozen_weights_and_copies_of_them(folder, tmp_path):
     frozen = [freeze(checks_hold()), freeze(learned(), folder)]
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for path in folder.rglob("*"):
-        target = copy / path.relative_to(folder)
-        target.mkdir() if path.is_dir() else target.write_bytes(path.read_bytes())
+    copy = shutil.copytree(folder, tmp_path / "copy")
 
     for place in (folder, copy):
         with pytest.raises(SetupError, match=r"frozen judge 'learned@1'.*never trained"):

@@ -102,18 +102,10 @@ def test_trl_takes_a_step_on_what_it_was_written(tmp_path: Path, what: str, kind
     trainer = trained(tmp_path, kind, out, max_length=4096)
     assert trainer.state.log_history[0]["loss"] > 0
     assert len(trainer.train_dataset) == {"sft": 6, "preference": 2, "kto": 10}[what]
-
-
-@pytest.mark.slow
-@THEIR_WARNINGS
-def test_trl_trains_on_replies_alone(tmp_path: Path) -> None:
-    out = exported(tmp_path, "--to", "trl")
-    trainer = trained(tmp_path, "SFT", out, max_length=4096)
-    words = trainer.processing_class
-    batch = next(iter(trainer.get_train_dataloader()))
-    for labels, row in zip(batch["labels"], range(4), strict=False):
-        taught = words.decode([int(i) for i in labels if i != -100])
-        assert taught.startswith("Thought: I do what the task says.\nAction: "), row
+    if what == "sft":  # on replies alone
+        for labels in next(iter(trainer.get_train_dataloader()))["labels"]:
+            taught = trainer.processing_class.decode([int(i) for i in labels if i != -100])
+            assert taught.startswith("Thought: I do what the task says.\nAction: ")
 
 
 @pytest.mark.slow

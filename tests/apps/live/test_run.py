@@ -75,16 +75,6 @@ def test_programs_get_a_json_object_a_line(run, chat_server, folder, capsys):
     assert "run folder" in shown.err
 
 
-def test_an_answer_that_never_fits_its_schema_is_a_failure_of_its_own(
-    run, chat_server, folder, capsys
-):
-    (folder / "form.json").write_text('{"type": "integer"}')
-    chat_server.will(act('answer("dear")'))
-    assert run("--schema", "form.json") == Status.FAILED
-    assert "policy unreadable: the answer 'dear' is not JSON" in capsys.readouterr().out
-    assert len(chat_server.requests) == 2
-
-
 def test_an_end_without_an_answer_has_its_status_and_says_what_would_help(
     run, chat_server, folder, capsys
 ):
@@ -99,9 +89,14 @@ def test_an_end_without_an_answer_has_its_status_and_says_what_would_help(
     chat_server.will(act('give_up("no kayak here")'))
     assert run("--name", "third") == Status.FAILED
     assert "gave up: no kayak here" in capsys.readouterr().out
-    chat_server.will(Behave.reply("I like kayaks."))
-    assert run("--name", "fourth") == Status.FAILED
-    assert "policy unreadable: no usable action from big-1" in capsys.readouterr().out
+    (folder / "form.json").write_text('{"type": "integer"}')
+    for reply, more, said in (
+        (Behave.reply("I like kayaks."), (), "no usable action from big-1"),
+        (act('answer("dear")'), ("--schema", "form.json"), "the answer 'dear' is not JSON"),
+    ):
+        chat_server.will(reply)
+        assert run("--name", f"{len(said)}", *more) == Status.FAILED
+        assert f"policy unreadable: {said}" in capsys.readouterr().out
 
 
 def test_what_fails_outside_the_agent_has_another_status(run, chat_server, capsys):

@@ -24,13 +24,6 @@ def tokens(text: str) -> float:
     return len(text) / 3.5
 
 
-def test_a_page_of_2000_lines_keeps_to_its_bound_and_says_that_it_is_cut() -> None:
-    text = handlers.whole(LONG, 500)
-    assert tokens(text) < 560
-    assert "Not all of the page's 2000 lines fit" in text and "start=1" in text
-    assert "lines left out" in text
-
-
 def test_a_page_that_fits_says_nothing_of_left_out_lines() -> None:
     assert "Not all" not in handlers.whole(replace(LONG, nodes=LONG.nodes[:5]), 500)
 
@@ -53,11 +46,6 @@ def test_reading_on_behind_the_end_says_how_long_the_page_is() -> None:
     assert "has 2000 lines" in handlers.read_on(LONG, 3000, 400)
 
 
-def test_a_line_that_was_left_out_is_found_with_its_number() -> None:
-    text = handlers.find(LONG, "button 1999", 300)
-    assert '1999: [1999] button "Button 1999"' in text and "1 of 2000 lines" in text
-
-
 def test_what_is_found_keeps_to_its_bound_too() -> None:
     text = handlers.find(LONG, "button", 300)
     assert tokens(text) < 400 and "1000 of 2000 lines" in text and "left out" in text
@@ -74,14 +62,6 @@ def test_titles_and_addresses_of_any_length_are_cut() -> None:
         EMPTY, title="t" * 9999, url="http://a/" + "u" * 9999, tabs=("x" * 9999, "y" * 9999)
     )
     assert tokens(handlers.whole(page, 500)) < 500
-
-
-def test_a_page_cannot_write_the_line_that_ends_its_own_fence() -> None:
-    first = handlers.whole(replace(EMPTY, nodes=(Node(0, "text", "hello"),)), 500)
-    end = first.splitlines()[-1]
-    forged = handlers.whole(replace(EMPTY, nodes=(Node(0, "text", end), Node(0, "text", "!"))), 500)
-    assert forged.splitlines()[-1] != end
-    assert forged.splitlines()[-1].startswith("page ")
 
 
 def test_what_a_page_says_through_the_outcome_is_inside_the_fence() -> None:

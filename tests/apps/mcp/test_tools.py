@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.mcp.handlers import make_tools, reference
+from apps.mcp.handlers import make_tools
 from apps.mcp.settings import OFFERED, McpConfig
 from recipes import cli
 from webagent.action import ACTIONS, usage
@@ -45,13 +45,9 @@ def test_only_the_actions_asked_for_are_tools() -> None:
     assert {"click", "goto", "act", "observe"} <= found and "fill" not in found
 
 
-def test_the_table_in_the_docs_is_the_one_made_from_the_code() -> None:
-    assert reference(McpConfig()) in DOCS.read_text(encoding="utf-8")
-
-
-def test_describe_prints_that_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_in_the_docs_is_the_one_that_describe_prints(capsys) -> None:
     assert cli.main(["mcp", "--describe"]) == 0
-    assert capsys.readouterr().out.strip() == reference(McpConfig())
+    assert capsys.readouterr().out.strip() in DOCS.read_text(encoding="utf-8")
 
 
 def test_every_setting_that_the_docs_name_is_one() -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import logging
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -143,13 +141,6 @@ def test_infrastructure_is_never_the_agents_fault(ending: Ending) -> None:
 def test_a_step_that_is_named_is_one_of_the_episode() -> None:
     found = [(attributed(made), made.trajectory) for made in CASES]
     assert all(one.step is None or 0 <= one.step < len(t.steps) for one, t in found)
-
-
-def test_importing_it_loads_no_heavy_library() -> None:
-    heavy = "{'torch', 'transformers', 'playwright'} & set(sys.modules)"
-    code = f"import sys, evaluators.attribution, evaluators.steps; print({heavy})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 EPISODE = played("odd", "Make it nicer.", (HOME, Click(1)), (LAMPS, Answer("SECRET-CLAIM")))

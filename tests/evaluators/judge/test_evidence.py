@@ -20,7 +20,6 @@ from tests.evaluators.judge.episodes import (
     NOT_MET,
     ONE_MET,
     POINTS,
-    PRICE,
     SILENT,
     STATE_ONLY,
     TASK,
@@ -110,6 +109,7 @@ async def test_thoughts_and_answer_are_in_no_question_before_the_comparison() ->
     points, evidence, compared = (request.messages[1].text for request in model.requests)
     for words in ("It costs", "I surely succeeded.", "SECRET-THOUGHT", "Now order."):
         assert words not in points + evidence
+    assert "1. [state] one lamp is ordered\n2. [answer] the price" in evidence
     assert "It costs 12 euros" in compared
     assert "3. said that it had finished" in evidence
     assert '2. click(1) on button "Order"' in evidence
@@ -255,6 +255,7 @@ async def test_a_reply_that_was_cut_off_is_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("replies", "value"),
     [
+        ([ONE_MET], 1.0),
         ([ONE_MET, ONE_MET, NOT_MET], 1.0),
         ([NOT_MET, ONE_MET, NOT_MET], 0.0),
         ([ONE_MET, NOT_MET], None),
@@ -268,15 +269,8 @@ async def test_more_than_half_of_the_votes_decide(replies: list[str], value: flo
     asked, model = judge(*replies, votes=votes, key_points={TASK.goal: ["one lamp is ordered"]})
 
     assert (await asked.examine(SILENT)).value == value
-    assert (model.requests[0].n, model.requests[0].temperature) == (votes, 0.7)
-
-
-async def test_a_single_vote_is_taken_without_chance() -> None:
-    asked, model = judge(ONE_MET, key_points={TASK.goal: ["one lamp is ordered"]})
-
-    await asked.examine(SILENT)
-
-    assert (model.requests[0].n, model.requests[0].temperature) == (1, 0.0)
+    chance = 0.7 if votes > 1 else 0.0
+    assert (model.requests[0].n, model.requests[0].temperature) == (votes, chance)
 
 
 async def test_a_model_that_fails_makes_the_judge_abstain_at_any_question() -> None:
@@ -407,13 +401,3 @@ async def test_settings_a_variant_does_not_take_are_refused_by_name() -> None:
         judge_variant("webjugde", CannedModel([]))
     with pytest.raises(SetupError, match="at least one page and one vote"):
         judge_variant("evidence", CannedModel([]), votes=0)
-
-
-async def test_price_points_of_both_kinds_are_numbered_as_the_model_sees_them() -> None:
-    asked, model = judge(POINTS, findings(finding(), PRICE), AGREES)
-
-    await asked.examine(answered())
-
-    assert "1. [state] one lamp is ordered\n2. [answer] the price" in (
-        model.requests[1].messages[1].text
-    )

@@ -12,7 +12,15 @@ from evaluators.judge.evidence import Evidence, appears_in, read_comparisons, re
 from evaluators.judge.keypoints import read_points
 from evaluators.judge.published import read_questions, read_status, read_verdict
 from evaluators.judge.report import KeyPoint, PointFinding, PointVerdict, decide_outcome
-from tests.evaluators.judge.episodes import ONE_MET, TASK, episode, finding, findings, page
+from tests.evaluators.judge.episodes import (
+    ONE_MET,
+    TASK,
+    comparison,
+    episode,
+    finding,
+    findings,
+    page,
+)
 from webagent.action.actions import Answer
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities
@@ -96,18 +104,12 @@ def test_an_answer_point_is_met_only_by_an_answer_that_agrees(agreement: str) ->
     assert PointFinding(POINTS[1], "met", agreement="agrees").settled == "met"
 
 
-def said(number: int, agreement: str, stated: str) -> str:
-    """A reply with one comparison."""
-    each = {"point": number, "agreement": agreement, "stated": stated}
-    return json.dumps({"comparisons": [each]})
-
-
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        (said(2, "agrees", "13 euros"), "was not found in the answer"),
-        (said(1, "agrees", "12 euros"), r"the points compared are \[1\]; expected \[2\]"),
-        (said(2, "fits", "12 euros"), "comparisons.0.agreement"),
+        (comparison(2, "agrees", "13 euros"), "was not found in the answer"),
+        (comparison(1, "agrees", "12 euros"), r"the points compared are \[1\]; expected \[2\]"),
+        (comparison(2, "fits", "12 euros"), "comparisons.0.agreement"),
     ],
 )
 def test_an_agreement_needs_words_of_the_answer(reply: str, problem: str) -> None:
@@ -115,7 +117,7 @@ def test_an_agreement_needs_words_of_the_answer(reply: str, problem: str) -> Non
 
     with pytest.raises(UnusableError, match=problem):
         read_comparisons(reply, found, [2], "It is 12 euros.")
-    compared = read_comparisons(said(2, "agrees", "12 euros"), found, [2], "It is 12 euros.")
+    compared = read_comparisons(comparison(2, "agrees", "12 euros"), found, [2], "It is 12 euros.")
     assert [each.agreement for each in compared] == ["", "agrees"]
 
 
@@ -195,11 +197,9 @@ async def test_what_an_answer_is_compared_with_may_have_stood_on_the_first_page(
     answered = Step(page("A lamp: 12 euros"), Decision(Answer("12 euros")))
     trajectory = episode(page("A lamp: 12 euros"), page("A lamp: 12 euros"))
     trajectory = replace(trajectory, steps=(*trajectory.steps, answered), ending=Ending.ANSWERED)
-    compared = '{"comparisons": [{"point": 1, "agreement": "agrees", "stated": "12 euros"}]}'
+    replies = (met("12 euros"), comparison(1, "agrees", "12 euros"))
 
-    report, _ = await examined(
-        trajectory, met("12 euros"), compared, points=("[answer] what a lamp costs",)
-    )
+    report, _ = await examined(trajectory, *replies, points=("[answer] what a lamp costs",))
 
     assert report.value == 1.0, report.reason
 
@@ -208,9 +208,9 @@ async def test_without_an_action_nothing_has_to_be_new() -> None:
     seen = page(PLACED)
     said = (Step(seen, Decision(Answer("It is ordered already"))),)
     trajectory = replace(episode(seen, seen), steps=said, ending=Ending.ANSWERED)
-    agrees = '{"comparisons": [{"point": 1, "agreement": "agrees", "stated": "ordered"}]}'
+    replies = (met(PLACED, "page 1"), comparison(1, "agrees", "ordered"))
 
-    report, _ = await examined(trajectory, met(PLACED, "page 1"), agrees)
+    report, _ = await examined(trajectory, *replies)
 
     assert report.value == 1.0, report.reason
 

@@ -136,24 +136,23 @@ async def test_a_grammar_that_is_none_is_refused_before_anything_is_sent(chat_se
     assert chat_server.requests == []
 
 
-@pytest.mark.parametrize("reply", ["click(2)", "", "click(1) ", "Sure: click(1)"])
-async def test_a_reply_outside_the_choices_is_named_at_once(chat_server, behave, connect, reply):
+@pytest.mark.parametrize(
+    ("constraint", "reply"),
+    [
+        *((CHOICES, text) for text in ("click(2)", "", "click(1) ", "Sure: click(1)")),
+        *((GRAMMAR, text) for text in ("Action: click(x)", "", "Action: click(1", "click(1)")),
+        (GRAMMAR, "Action: click(1)\n"),
+    ],
+)
+async def test_a_reply_that_breaks_its_constraint_is_named_at_once(
+    chat_server, behave, connect, constraint, reply
+):
     chat_server.will(behave.reply(reply))
 
-    with pytest.raises(ModelError, match="declared to hold replies to a constraint"):
-        await connect("vllm").complete(ASK, constraint=CHOICES)
+    with pytest.raises(ModelError, match=r"declared to hold replies to a constraint.*breaks it"):
+        await connect("vllm", grammars=True).complete(ASK, constraint=constraint)
 
     assert len(chat_server.requests) == 1
-
-
-@pytest.mark.parametrize(
-    "reply", ["Action: click(x)", "", "Action: click(1", "Action: click(1)\n", "click(1)"]
-)
-async def test_a_reply_outside_the_grammar_is_named_at_once(chat_server, behave, connect, reply):
-    chat_server.will(behave.reply(reply))
-
-    with pytest.raises(ModelError, match="breaks it"):
-        await connect("vllm", grammars=True).complete(ASK, constraint=GRAMMAR)
 
 
 @pytest.mark.parametrize(

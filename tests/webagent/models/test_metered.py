@@ -103,17 +103,6 @@ async def test_requests_in_flight_come_to_their_ends_before_the_ledger_closes() 
     await asyncio.gather(refused, return_exceptions=True)
 
 
-async def test_a_limit_on_money_is_kept_by_the_prices() -> None:
-    ledger = Ledger(SpendingLimits(money=50e-6), PRICES)
-    model = ready()
-    for _ in range(2):
-        await MeteredModel(model, ledger).complete(ASK)
-    assert ledger.reason == ""
-    await MeteredModel(model, ledger).complete(ASK)
-    assert ledger.money() == pytest.approx(60e-6)
-    assert "of 5e-05 in money is spent" in ledger.reason
-
-
 async def test_money_is_not_told_where_any_price_is_unknown() -> None:
     ledger = Ledger(prices=PRICES)
     for name in ("paid", "unheard of"):

@@ -9,6 +9,7 @@ import torch
 from tests.fakes import tiny_models
 from tests.fakes.weight_server import TransformersServer, serving_weights
 from tests.fakes.world import FakeWorld, fake_task
+from tests.webagent.models.local.conftest import sharpen
 from webagent.agent.asking import Asking
 from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.models import Constraint, Endpoint, Message, Tokens
@@ -35,11 +36,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.set_num_threads(1)
     folder = tiny_models.causal(tmp_path_factory.mktemp("base"))
     module = AutoModelForCausalLM.from_pretrained(folder)
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for weight in module.parameters():
-            if weight.dim() == 2 and min(weight.shape) >= 32:
-                weight.add_(torch.randn_like(weight), alpha=0.15)
+    sharpen(module)
     module.save_pretrained(folder)
     return folder
 
