@@ -85,6 +85,8 @@ FRAME_SECONDS = 1.0
 """How long a page may take to draw its next frame; one that draws none has nothing to hear of."""
 _STARVED_TASKS = 100
 """So many tasks may run in one moment before virtual time goes on regardless."""
+_COPYING = {"permission": {"name": "clipboard-write"}, "setting": "granted"}
+"""Granted, as a browser does by itself where a person clicks "Copy"."""
 _MOST_ARRIVALS = 10
 """Documents in a row, each in place of the one before; a log-in at another site needs five."""
 _BETWEEN_PAGES = "Not attached to an active page"
@@ -160,8 +162,8 @@ class Tab:
         async with world_failures():
             cdp: ProtocolSession = (driver := await page.context.new_cdp_session(page))
             if devtools is not None:
-                target = (await driver.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
-                cdp = await devtools.attach(target)
+                target = (await driver.send("Target.getTargetInfo"))["targetInfo"]
+                cdp = await devtools.attach(target["targetId"])
             tab = cls(page, cdp, driver)
             top = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]
             tab.frame = top["id"]
@@ -177,6 +179,9 @@ class Tab:
                 ),
                 tab.send(script, source=main, runImmediately=now),
             )
+            if devtools is not None and is_blank:
+                place = {"browserContextId": target["browserContextId"]}
+                await devtools.send("Browser.setPermission", _COPYING | place)
         return tab
 
     @property

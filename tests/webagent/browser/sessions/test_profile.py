@@ -9,6 +9,7 @@ import time
 import urllib.request
 import zipfile
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,22 @@ async def site() -> AsyncIterator[Site]:
 def task_at(site: Site, **evidence: str) -> Task:
     """A task on the site's first page."""
     return Task(id="t/who@1", start_url=f"{site.address}/", evidence=evidence)
+
+
+COPYING = """<button onclick="navigator.clipboard.writeText('token-7').then(
+  () => { document.title = 'copied'; }, (error) => { document.title = error.name; })">Copy</button>
+<input aria-label="Code">"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("clock", ["real", "virtual"])
+async def test_a_copy_button_copies_and_keys_paste(world: BrowserWorld, site: Site, clock: str):
+    site.page("/", COPYING)
+    page = await world.reset(replace(task_at(site), clock=clock))
+    page = await world.step(act.Click(mark_of(page, "Copy")))
+    assert page.title == "copied"
+    pasted = await world.step(act.Press(mark_of(page, "Code"), "Control+v"))
+    assert pasted.node(mark_of(page, "Code")).value == "token-7"
 
 
 @pytest.mark.browser
