@@ -167,6 +167,10 @@ class Remote:
             self._logins[role] = {"cookies": cookies, "origins": []}
         return self._logins[role]
 
+    def renew_login(self, role: str) -> None:
+        """Have the account logged in anew when its login is wanted next."""
+        self._logins.pop(role, None)
+
     def reset(self) -> float:
         """Reset it by its command or address, and wait until it answers again; without either do
         nothing. Returns the seconds that took. Raises `SiteError`."""

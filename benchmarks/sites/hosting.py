@@ -150,6 +150,8 @@ class HostedWorld:
         self._site = ""
         """The site that the inner world's pages are on."""
         self._translation = Translation()
+        self._password_pages: set[str] = set()
+        """Start pages that ask for a password of those, too, who have just logged in."""
 
     async def reset(self, task: Task) -> Observation:
         """Put the site into its first state and start the task. Raises `WorldError`."""
@@ -168,9 +170,37 @@ class HostedWorld:
                     await self._give_back()
                     lease = await self._reset(task)
                 self._translation = Translation(self._host.address(task.site), lease.running.base)
-            self._inner = self._inner or await self._open_world()
-            seen = await self._inner.reset(self._inward(task))
+            seen = await self._begin(task)
+            if task.login and _asks_for_password(seen) and self._may_renew(task, seen):
+                logger.warning(
+                    "the login %r of %s had run out; logged in anew", task.login, task.site
+                )
+                await self._leave_pages()
+                await asyncio.to_thread(lease.running.renew_login, task.login)
+                await self._reset(task)
+                seen = await self._begin(task)
+                if not _asks_for_password(seen):
+                    self._password_pages.discard(task.start_url)
             return self._translation.outward(seen)
+
+    async def _begin(self, task: Task) -> Observation:
+        self._inner = self._inner or await self._open_world()
+        return await self._inner.reset(self._inward(task))
+
+    def _may_renew(self, task: Task, seen: Observation) -> bool:
+        """Return whether to log in anew, as the first page asks for a password: not where it did so
+        after a new login. Raises `WorldError` for a stored login that leads elsewhere."""
+        if task.site:
+            is_first = task.start_url not in self._password_pages
+            self._password_pages.add(task.start_url)
+            return is_first
+        if urlsplit(seen.url).path != urlsplit(task.start_url).path:
+            raise WorldError(
+                f"{task.id} begins at {seen.url[:200]}, which asks for a password: the login"
+                f" {task.login!r} has run out; save it anew, as with: webagent login"
+                f" {task.start_url} --site {task.login}"
+            )
+        return False
 
     async def step(self, action: Action) -> Observation:
         """As the inner world's. Raises `WorldError`, also when the site has died."""
@@ -305,6 +335,10 @@ class HostedWorld:
             raise kind(self._translation.outward(str(error))) from error
         except GuardError as error:
             raise GuardError(self._translation.outward(str(error))) from error
+
+
+def _asks_for_password(page: Observation) -> bool:
+    return any(node.kind == "input:password" for node in page.nodes)
 
 
 def host_worlds(open_world: OpenWorld, host: Host) -> Callable[[], Awaitable[World]]:

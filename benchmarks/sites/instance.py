@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from benchmarks.sites.process import HOST, START_SECONDS, Port, Process, is_in_use, tables_of
 from benchmarks.sites.site import Site, SiteError
-from benchmarks.sites.state import LOGINS, Build, Placed, ensure_built, keep_state
+from benchmarks.sites.state import LOGINS, Build, Placed, ensure_built, keep_state, lock_build
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +43,7 @@ class Instance:
         self._process: Process | None = None
         self._tables: tuple[Path, ...] = ()
         self._turn = threading.Lock()
+        self._put_at = 0.0
 
     @classmethod
     def start(cls, site: Site, port: int = 0) -> "Instance":
@@ -104,6 +105,10 @@ class Instance:
         """As the build's."""
         return self.build.login(role)
 
+    def renew_login(self, role: str) -> None:
+        """Have the account logged in anew in the first state; `reset` puts that in place."""
+        renew_logins(self.build, self._put_at)
+
     def reset(self) -> float:
         """Put the first state in place while the site runs, and say how many seconds that took.
 
@@ -159,11 +164,14 @@ class Instance:
         self.stop()
 
     def _put(self) -> None:
+        self._put_at = time.time()
+        state, inode = self.build.state, -1
         try:
-            self._placed.put(self.build.state)
+            while inode != (inode := state.stat().st_ino):  # until no logins are renewed meanwhile
+                self._placed.put(state)
         except OSError as error:
             raise SiteError(
-                f"the state {self.build.state} cannot be put in place in {self.state}: {error}"
+                f"the state {state} cannot be put in place in {self.state}: {error}"
             ) from error
 
     def _serve(self) -> None:
@@ -208,10 +216,15 @@ def first_state(site: Site, folder: Path, state: Path) -> None:
     fresh = folder / "built"
     fresh.mkdir()
     site.build(fresh)
-    if not site.accounts:
+    if site.accounts:
+        _log_accounts_in(site, folder, fresh, state)
+    else:
         state.parent.mkdir(parents=True, exist_ok=True)
         fresh.rename(state)
-        return
+
+
+def _log_accounts_in(site: Site, folder: Path, fresh: Path, state: Path) -> None:
+    """Serve what is `fresh`, log every account in, and keep that as the `state`."""
     port = Port.claim()
     try:
         process = Process(site.serve(fresh, port.number), folder, port.number, site.id)
@@ -232,3 +245,15 @@ def first_state(site: Site, folder: Path, state: Path) -> None:
             process.kill()
     finally:
         port.release()
+
+
+def renew_logins(build: Build, since: float) -> None:
+    """Log every account in anew in the first state, unless that was done after `since`, in seconds
+    since 1970. Raises `SiteError`."""
+    with lock_build(build.folder), tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+        if (build.state / LOGINS).stat().st_mtime > since:
+            return
+        fresh = Path(folder) / "built"
+        shutil.copytree(build.state, fresh, symlinks=True)
+        shutil.rmtree(fresh / LOGINS)
+        _log_accounts_in(build.site, Path(folder), fresh, build.state)

@@ -35,6 +35,11 @@ class Running(Protocol):
         """Return what a browser knows in which this account is logged in."""
         ...
 
+    def renew_login(self, role: str) -> None:
+        """Log the account in anew, whose login has run out; a reset has to follow. Raises
+        `SiteError`."""
+        ...
+
     def reset(self) -> float:
         """Put the first state in place; the seconds that took. Raises `SiteError`."""
         ...

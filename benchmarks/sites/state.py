@@ -173,7 +173,7 @@ class Fingerprinted(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What a site is started from; it lies in a folder of the cache and is never changed."""
+    """What a site is started from, in a folder of the cache; only its logins are made anew."""
 
     site: Site
     folder: Path
@@ -229,7 +229,7 @@ def ensure_built(site: Site, make_first: Callable[[Site, Path, Path], None]) -> 
         return build
     if missing := site.missing():
         raise SiteError(f"{site.id} cannot be built here: {missing}")
-    with _locked(build.folder):
+    with lock_build(build.folder):
         if build.is_good(time.time()):
             return build
         began = time.monotonic()
@@ -267,8 +267,8 @@ def digest(site: Site) -> str:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Only one process at a time is in here for this folder."""
+def lock_build(folder: Path) -> Iterator[None]:
+    """Let one process at a time change the build in this folder. Raises `SiteError`."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock = folder.with_name(f"{folder.name}.lock").open("w")

@@ -79,9 +79,9 @@ class Diary:
         return log_in(base, account, LoginForm("/login", "name", "password"))
 
 
-def site() -> Diary:
-    """The site as its id names it."""
-    return Diary()
+def site(argument: str = "") -> Diary:
+    """The site as its id names it; `closed` shows nobody but who is logged in more than a form."""
+    return Diary(id=f"{argument}@1", argument=argument) if argument else Diary()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -115,6 +115,8 @@ class Handler(BaseHTTPRequestHandler):
             os._exit(3)
         elif path == "/login":
             self._reply(LOGIN)
+        elif path == "/" and self.argument == "closed" and not self._who():
+            self._reply("", 302, {"Location": "/login"})
         elif path == "/":
             with self._database() as database:
                 database.execute("INSERT INTO visit VALUES (?)", (self.path,))

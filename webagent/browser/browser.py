@@ -40,8 +40,10 @@ async def open_context(
     options = profile.context_options(task.viewport)
     recording = SessionRecording(profile, "network" in task.records)
     async with AsyncExitStack() as undo:
-        enforcer = await Enforcer.open(guard, dialer_for(profile.proxy)) if guard else None
-        if enforcer:
+        enforcer = None
+        if guard:
+            dial = dialer_for(profile.proxy)
+            enforcer = await Enforcer.open(guard, dial, profile.insecure)
             undo.push_async_callback(enforcer.close)
             options |= enforcer.context_options
         undo.push_async_callback(recording.sort)

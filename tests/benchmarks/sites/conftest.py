@@ -76,6 +76,9 @@ class FakeRunning:
     def login(self, role: str) -> dict[str, object]:
         return {"cookies": [], "origins": []}
 
+    def renew_login(self, role: str) -> None:
+        """Nothing."""
+
     def reset(self) -> float:
         self.resets += 1
         if self.failures:

@@ -1,15 +1,22 @@
 """Real browsers on sites of this machine: logged in, each on an instance of its own."""
 
 import socket
+import sqlite3
 import threading
+from contextlib import closing
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
+from benchmarks.sites import SITES, SiteError
 from benchmarks.sites.hosting import Hosting
+from benchmarks.sites.instance import first_state
+from benchmarks.sites.state import ensure_built
 from tasks.task import Task
-from tests.fakes.diary import Diary
+from tests.fakes.diary import Diary, site
 from tests.fakes.policy import ScriptedPolicy
+from tests.fakes.site import Reply, serving
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, Goto
 from webagent.browser import Browser
@@ -68,6 +75,58 @@ async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
         posted = [each for each in episode.evidence["network"] if each["method"] == "POST"]
         assert [each["url"] for each in posted] == ["http://diary.test/entries"]
         assert b"127.0.0.1" not in dumps(to_json(episode))
+
+
+@pytest.mark.site
+@pytest.mark.browser
+async def test_a_login_that_has_run_out_is_made_anew_or_the_world_failed(
+    browser, monkeypatch, caplog
+):
+    monkeypatch.setitem(SITES, "closed@1", "tests.fakes.diary:closed")
+    task = replace(diary_task(), site="closed@1")
+    kept = ensure_built(site("closed"), first_state).state
+
+    async def play() -> Trajectory:
+        with closing(sqlite3.connect(kept / "diary.db")) as database:
+            database.execute("DELETE FROM session")
+            database.commit()
+        async with Hosting() as hosting:
+            world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
+            played = await run_episode(task, ScriptedPolicy(write), world)
+            again = await run_episode(task, ScriptedPolicy(write), world)
+            assert again.evidence.get("changes") == played.evidence.get("changes")
+            await world.close()
+        return played
+
+    played = await play()
+    assert (played.ending, played.error) == (Ending.ANSWERED, "")
+    entry = {"id": 3, "author": "ann", "text": "entry 0"}
+    assert played.evidence["changes"] == {"entry": {"added": [entry], "removed": [], "changed": []}}
+    assert caplog.text.count("the login 'writer' of closed@1 had run out") == 1
+
+    def refuse(*_: object) -> None:
+        raise SiteError("it did not accept the password of ann")
+
+    monkeypatch.setattr(Diary, "log_in", refuse)
+    failed = await play()
+    assert failed.ending is Ending.WORLD_FAILED
+    assert "it did not accept the password of ann" in failed.error
+
+
+@pytest.mark.browser
+async def test_a_stored_login_that_has_run_out_is_no_failure_of_the_agents(browser):
+    async with (
+        serving() as shop,
+        Hosting(saved=lambda _: {"cookies": [], "origins": []}) as hosting,
+    ):
+        shop.page("/login", "<label>Password <input type=password></label>")
+        shop.pages["/orders"] = lambda _: Reply("", status=302, headers={"Location": "/login"})
+        task = Task("shop/orders@1", f"{shop.address}/orders", login="ann", max_steps=1)
+        world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
+        played = await run_episode(task, ScriptedPolicy([Answer("none")]), world)
+        await world.close()
+    assert played.ending is Ending.WORLD_FAILED
+    assert "asks for a password: the login 'ann' has run out" in played.error
 
 
 @pytest.mark.site

@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -262,12 +262,15 @@ _CLOSED = """
 class Enforcer:
     """One episode's guard. `open` it for a context, then `watch` the context, then `begin`."""
 
-    def __init__(self, guard: Guard, dial: Dialer | None = None) -> None:
+    def __init__(
+        self, guard: Guard, dial: Dialer | None = None, insecure: Collection[str] = ()
+    ) -> None:
         self._guard = guard
+        self._insecure = insecure
         self.secrets = guard.secrets
         self._gate = EpisodeGate(guard)
         self._dial = dial or DirectDialer(self._gate)
-        self._proxy = GuardProxy(self._gate, self._dial, _inspector(guard))
+        self._proxy = GuardProxy(self._gate, self._dial, _inspector(guard), insecure)
         self._granted: dict[PreflightRequest, bool] = {}
         self._start = ALLOWED
         self._transfers = TransferTracker()
@@ -279,9 +282,12 @@ class Enforcer:
         """For `new_context`: every request of the context goes through our proxy."""
 
     @classmethod
-    async def open(cls, guard: Guard, dial: Dialer | None = None) -> "Enforcer":
-        """Return a guard whose proxy listens, by `dial` or directly; close it after the context."""
-        enforcer = cls(guard, dial)
+    async def open(
+        cls, guard: Guard, dial: Dialer | None = None, insecure: Collection[str] = ()
+    ) -> "Enforcer":
+        """Return a guard whose proxy listens, by `dial` or directly; close it after the context.
+        Certificates of `insecure` hosts are not checked."""
+        enforcer = cls(guard, dial, insecure)
         server = await enforcer._proxy.open()
         enforcer.context_options = {"proxy": {"server": server, "bypass": "<-loopback>"}}
         return enforcer
@@ -483,7 +489,9 @@ class Enforcer:
             return ALLOWED
         if question not in self._granted:
             inspector = inspector_with(self._gate.policy.authorities)
-            self._granted[question] = await is_granted(question, self._dial, inspector)
+            self._granted[question] = await is_granted(
+                question, self._dial, inspector, self._insecure
+            )
         if self._granted[question]:
             return ALLOWED
         return refuse(f"{question.address.origin} does not take it from {question.origin}", "CORS")

@@ -8,7 +8,7 @@ import asyncio
 import base64
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import sha256
@@ -75,11 +75,20 @@ class TlsInspector:
         context = self._contexts[host]
         await client[1].start_tls(context, ssl_handshake_timeout=_HANDSHAKE_SECONDS)
 
-    async def secure(self, server: Connection, host: str) -> None:
-        """Begin TLS with the site, whose certificate must be good. Raises `OSError`."""
+    async def secure(self, server: Connection, host: str, insecure: Collection[str] = ()) -> None:
+        """Begin TLS with the site, whose certificate must be good unless the host is one of the
+        `insecure`. Raises `OSError`."""
+        trust = self._unchecked if host in insecure else self._trust
         await server[1].start_tls(
-            self._trust, server_hostname=host, ssl_handshake_timeout=_HANDSHAKE_SECONDS
+            trust, server_hostname=host, ssl_handshake_timeout=_HANDSHAKE_SECONDS
         )
+
+    @cached_property
+    def _unchecked(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        context.set_alpn_protocols(["http/1.1"])
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
 
     @cached_property
     def _trust(self) -> ssl.SSLContext:
@@ -165,7 +174,12 @@ class PreflightRequest:
         )
 
 
-async def is_granted(question: PreflightRequest, dial: Dialer, inspector: TlsInspector) -> bool:
+async def is_granted(
+    question: PreflightRequest,
+    dial: Dialer,
+    inspector: TlsInspector,
+    insecure: Collection[str] = (),
+) -> bool:
     """Return what the site answers; no answer, or one that cannot be read, is a no."""
     address = question.address
     try:
@@ -173,7 +187,7 @@ async def is_granted(question: PreflightRequest, dial: Dialer, inspector: TlsIns
             server = await dial.dial(address.host, address.port)
             try:
                 if address.scheme == "https":
-                    await inspector.secure(server, address.host)
+                    await inspector.secure(server, address.host, insecure)
                 server[1].write(question.text())
                 return question.is_granted_by(await read_head(server[0]))
             finally:
@@ -201,9 +215,14 @@ class GuardProxy:
     """
 
     def __init__(
-        self, gate: TrafficGate, dial: Dialer | None = None, inspector: TlsInspector | None = None
+        self,
+        gate: TrafficGate,
+        dial: Dialer | None = None,
+        inspector: TlsInspector | None = None,
+        insecure: Collection[str] = (),
     ) -> None:
         self._gate = gate
+        self._insecure = insecure
         self._inspector = inspector
         self._dial = dial or DirectDialer(gate)
         self._server: asyncio.Server | None = None
@@ -321,7 +340,7 @@ class GuardProxy:
 
     async def _secure(self, server: Connection, address: ParsedUrl) -> None:
         if address.scheme == "https" and self._inspector is not None:
-            await self._inspector.secure(server, address.host)
+            await self._inspector.secure(server, address.host, self._insecure)
 
     async def _judge_socket(self, client: Connection, raw: bytes, place: ParsedUrl) -> str:
         """Return the address of the web socket that a head opens; nothing else may pass."""

@@ -7,12 +7,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tasks.task import Task
+from tests.fakes.site import Reply, serving
 from tests.local_pages import mark_of
 from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.browser.http import make_server_context, read_head
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import WorldError
+from webagent.guard import Guard, GuardPolicy
 
 pytestmark = pytest.mark.browser
 
@@ -29,6 +31,7 @@ async def intranet() -> AsyncIterator[str]:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_head(reader)
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(PAGE)}\r\n"
+        head += "".join(f"Access-Control-Allow-{name}: *\r\n" for name in ("Origin", "Methods"))
         writer.write(head.encode() + b"Connection: close\r\n\r\n" + PAGE)
         await writer.drain()
         writer.close()
@@ -60,3 +63,20 @@ async def test_no_other_host_is_opened(browser: Browser, intranet: str) -> None:
         with pytest.raises(WorldError, match="ERR_CERT_AUTHORITY_INVALID"):
             await world.reset(Task("t/wiki@1", intranet, clock="real"))
         await world.close()
+
+
+@pytest.mark.parametrize("inspects", [False, True])
+async def test_a_guard_asks_such_a_host_before_requests_from_elsewhere(
+    intranet: str, inspects: bool
+) -> None:
+    start = Reply(f"""<button onclick="fetch('{intranet}', {{ method: 'PUT' }}).then(
+      () => {{ document.title = 'sent'; }}, () => {{ document.title = 'no'; }})">Put</button>""")
+    policy = GuardPolicy(other_sites="allow", open_networks=("127.0.0.0/8",), inspect_tls=inspects)
+    guard = Guard.of(policy)
+    async with serving() as other, Browser(guard=guard) as browser:
+        other.pages["/"] = lambda _: start
+        for insecure, title in ((("127.0.0.1",), "sent"), ((), "no")):
+            world = await browser.world(profile=Profile(insecure=insecure))
+            page = await world.reset(Task("t/put@1", f"{other.address}/", clock="real"))
+            assert (await world.step(act.Click(mark_of(page, "Put")))).title == title
+            await world.close()
