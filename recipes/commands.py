@@ -238,7 +238,6 @@ _TABLE = (
         examples=(
             "webagent replay runs/NAME",
             "webagent replay runs/NAME 3f2a --seed 77 --headed",
-            "webagent replay runs/NAME 3f2a --to-script again.py",
         ),
     ),
     Command(

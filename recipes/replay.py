@@ -1,6 +1,5 @@
 """`webagent replay`: replay stored episodes without a model, adapting to changed pages."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,17 +12,16 @@ from apps.replay.recordings import (
     replay_all,
     values_of,
 )
-from apps.replay.script import script_of
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve
 from webagent.browser.sessions.profile import named_profile
-from webagent.errors import SetupError, UsageError
+from webagent.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Replays:
-    """The results of the replays, or the written script."""
+    """The results of the replays."""
 
     run: str = ""
     """The folder in which the replays are stored."""
@@ -37,8 +35,6 @@ class Replays:
     """The replayed episodes, with `episode`, `replay`, `task`, `seed`, `outcome`, `refusal`,
     `healed`, `ending`, `score`, `score_reason` and, for every step, the recorded and the replayed
     action."""
-    script: str = ""
-    """The file written with --to-script."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -55,18 +51,6 @@ def main(argv: Sequence[str]) -> CommandResult:
         raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
     chosen = load_recordings(config)
     need_one([each.episode for each in chosen], values_of(config))
-    if config.to_script is not None:
-        if len(chosen) != 1:
-            raise UsageError(
-                f"--to-script writes one episode, and {len(chosen)} are chosen; name one"
-            )
-        text = script_of(chosen[0], values_of(config))
-        try:
-            config.to_script.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise SetupError(f"{config.to_script} cannot be written: {error.strerror}") from error
-        print(f"wrote {config.to_script}; run it with: python {shlex.quote(str(config.to_script))}")
-        return CommandResult(Replays(script=str(config.to_script)))
     folder = RunFolder.create_named(config.runs, config.name, config, ["webagent", "replay", *argv])
     with folder.store() as store:
         kept = f"finished steps are safe in {folder.path}"

@@ -35,6 +35,8 @@ Config = TypeVar("Config", bound="DataclassInstance")
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "async-rounds": "leave it out: a round is collected after the one before is trained on",
+    "to-script": "leave it out: webagent replay RUN EPISODE does it again; for scripts of what a"
+    " person does there is `playwright codegen`",
     "gif": "leave it out: webagent view RUN shows each page with what was done on it",
     "control": "leave it out, and start the run on the command line: the viewer follows it",
     "png": "webagent report RUN --html FILE has the charts, which a browser can print or save",

@@ -67,9 +67,6 @@ class ReplayConfig:
     """TOML files that describe additional sites."""
     concurrency: int = 1
     """Episodes played in parallel."""
-    to_script: Important[Path | None] = None
-    """File for a Python script for Playwright, written from the one episode instead of replaying
-    it."""
     name: Important[str] = ""
     """Name of the run's folder under `runs`; derived from the date if empty."""
     runs: Path = Path("runs")

@@ -240,7 +240,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent replay runs/NAME 3f2a --headed",
         "webagent replay runs/NAME 3f2a --seed 77",
         "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
-        "webagent replay runs/NAME 3f2a --to-script again.py",
     ),
     "a run of minutes; tests/recipes/test_map.py maps one": (
         "webagent world runs/oscar",

@@ -257,7 +257,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_what_trains_nothing_itself_loads_no_torch() -> None:
-    apps = ("report.page", "view.server", "mcp.server", "live.live", "replay.script")
+    apps = ("report.page", "view.server", "mcp.server", "live.live", "replay.recordings")
     names = ", ".join(f"apps.{name}" for name in (*apps, "export.files"))
     names += ", recipes.improve"  # its jobs train, while it shows how far they are
     code = f"import sys, {names}; print({{'torch', 'transformers'}} & set(sys.modules))"

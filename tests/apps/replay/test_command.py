@@ -2,10 +2,6 @@
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
@@ -16,10 +12,9 @@ from apps.view.contents import Archive
 from loop.console.output import Status
 from recipes import cli
 from tasks.task import Task, TaskCheck
-from webagent.action import Action, Answer
+from webagent.action import Answer
 from webagent.action import actions as act
 from webagent.browser import Browser
-from webagent.browser.chromium import find_chromium
 from webagent.browser.sessions.profile import Profile
 from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Provenance
@@ -107,65 +102,10 @@ def test_a_page_that_does_not_open_is_no_refusal_and_no_success(run, tmp_path, c
     assert "failed" in said and "world failed" in said
 
 
-PAGE = """<!DOCTYPE html><title>Join</title>
-<form onsubmit="document.body.dataset.done = who.value + ' ' + key.value + ' ' + part.value +
-  ' ' + fine.checked; return false">
-<label for="who">Name</label><input id="who"> Nickname <input id="nick">
-<label for="key">Key</label><input id="key" type="password">
-<label for="part">Part</label><select id="part"><option>cook</option><option>guest</option></select>
-<label><input type="checkbox" id="fine"> I agree</label>
-<span onclick="document.title = 'seen'">Look here</span>
-<button>Join</button> <button>Join</button></form>
-"""
-ACTIONS: Sequence[Action] = (
-    act.Fill(1, 'Ada "the first"'),
-    act.Fill(2, "Countess"),
-    act.Fill(3, "<secret:key>"),
-    act.SelectOption(4, "guest"),
-    act.Check(7),
-    act.Click(8),
-    act.Click(10),
-    Answer("joined"),
-)
-
-
-@pytest.mark.browser
-def test_a_script_of_plain_playwright_does_the_same(tmp_path, capsys):
-    page, script = tmp_path / "join.html", tmp_path / "join.py"
-    page.write_text(PAGE, encoding="utf-8")
-    with Store.open(tmp_path / "run", create=True) as store:
-        task = Task("own/join@1", page.as_uri(), "Join as a guest.")
-        asyncio.run(_play(store, task, ACTIONS))
-    assert replay(tmp_path / "run", "--to-script", script) == 0
-    assert f"wrote {script}" in capsys.readouterr().out
-    source = script.read_text(encoding="utf-8")
-    assert 'os.environ["KEY"]' in source and "webagent" not in source.split('"""')[2]
-    assert 'get_by_role("textbox", name="Name", exact=True)' in source
-    assert 'page.get_by_text("Look here", exact=True).click()' in source
-    assert _run(script, source) == 'joined\nAda "the first" hidden guest true | seen\n'
-
-
 async def _play(store, task, actions, profile=None):
     async with Browser() as browser:
         world = await browser.world(profile=profile)
         await run_episode(task, ScriptedPolicy(play_actions(actions)), world, recorder=store)
-
-
-def _run(script: Path, source: str) -> str:
-    """What the script prints in a process of its own, and what it has left on the page."""
-    look = 'print(page.evaluate("document.body.dataset.done"), "|", page.title())\n'
-    end = "        browser.close()"
-    script.write_text(source.replace(end, f"        {look}{end}"), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-I", str(script)],
-        env={**os.environ, "KEY": "hidden", "CHROMIUM": str(find_chromium().path)},
-        cwd=script.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.browser
