@@ -71,7 +71,7 @@ REPLACED = {
     "promote": "webagent view to compare runs, and copy the folder of weights to use",
     "import": "webagent record --import FORMAT SOURCE --into RUN",
     "completion": "webagent --completion SHELL",
-    "map": "webagent world RUN",
+    "map": "webagent world RUN --serve, to walk from page to page",
     "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
     "learn": "webagent memory RUN --site-memory FOLDER",
 }
@@ -181,13 +181,12 @@ _TABLE = (
     ),
     Command(
         "world",
-        "map a run's site, measure how well its pages are predicted, serve them",
+        "measure how well a run's pages are predicted, serve the predicted site",
         "learning",
         settings="recipes.world:WorldConfig",
-        facts=("recipes.world:MapShown", "recipes.world:PredictionFacts"),
+        facts="recipes.world:PredictionFacts",
         examples=(
             "webagent world runs/NAME",
-            "webagent world runs/NAME --to 'Add a review'",
             "webagent world runs/NAME --measure figures.json",
         ),
     ),

@@ -49,7 +49,9 @@ REPLACED = {
     "steps": "leave it out: webagent improve and collect count steps, and training leaves out by"
     " itself those without effect",
     "pointing": "webagent report RUN --failures counts the episodes that chose a wrong element",
-    "draw": "leave it out: the map is printed",
+    "draw": "leave it out: webagent world RUN measures predictions, and draws no map",
+    "to": "leave it out: webagent world RUN measures predictions, and draws no map",
+    "test": "leave it out: webagent world RUN measures predictions, and draws no map",
     "state": "leave it out: a site starts in its first state",
     "corrected": "leave it out: tasks are scored by the published rules",
     "onto": "webagent memory RUN --rebuild builds a memory of the run's own successes",

@@ -243,7 +243,6 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "a run of minutes; tests/recipes/test_map.py maps one": (
         "webagent world runs/oscar",
-        "webagent world runs/oscar --to Write a review",
         "webagent world runs/oscar --measure figures.json",
     ),
     "a run of minutes; tests/recipes/test_memory.py explains one": (
