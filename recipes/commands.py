@@ -69,7 +69,7 @@ REPLACED = {
     "attribute": "webagent report RUN --failures",
     "grounding": "webagent report RUN --failures, which counts wrong elements",
     "promote": "webagent view to compare runs, and copy the folder of weights to use",
-    "import": "webagent record --import FORMAT SOURCE --into RUN",
+    "import": "Store.add of webagent.store for each Trajectory that you have read",
     "completion": "webagent --completion SHELL",
     "map": "webagent world RUN --serve, to walk from page to page",
     "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
@@ -218,15 +218,12 @@ _TABLE = (
     ),
     Command(
         "record",
-        "record what a person does in a browser, or import other systems' episodes",
+        "record what a person does in a browser",
         "tasks",
         settings="recipes.record:RecordConfig",
-        facts=("recipes.record:Recorded", "recipes.imports:Imported"),
+        facts="recipes.record:Recorded",
         waits=True,
-        examples=(
-            "webagent record https://example.org --goal 'Find the contact page'",
-            "webagent record --import agentrewardbench trajectories/cleaned --into runs/recorded",
-        ),
+        examples=("webagent record https://example.org --goal 'Find the contact page'",),
     ),
     Command(
         "replay",

@@ -35,6 +35,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "async-rounds": "leave it out: a round is collected after the one before is trained on",
+    "import": "leave it out: a program adds trajectories with Store.add of webagent.store",
     "to-script": "leave it out: webagent replay RUN EPISODE does it again; for scripts of what a"
     " person does there is `playwright codegen`",
     "gif": "leave it out: webagent view RUN shows each page with what was done on it",

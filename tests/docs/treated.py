@@ -319,9 +319,6 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent login https://shop.example/login --site shop",
     ),
     "environments of other programs": ("python perf/export_readers.py --home FOLDER",),
-    "recordings of other systems, which are not part of this repository": (
-        "webagent record --import agentrewardbench trajectories/cleaned --into runs/recorded",
-    ),
     "runs and models of the reader's; tests/recipes/test_lookahead.py asks a server": (
         "webagent benchmark --policy model:runs/demo/weights/self/0/1/policy --world map"
         " --world-run runs/demo",
