@@ -69,7 +69,7 @@ REPLACED = {
     "attribute": "webagent report RUN --failures",
     "grounding": "webagent report RUN --failures, which counts wrong elements",
     "promote": "webagent view to compare runs, and copy the folder of weights to use",
-    "import": "Store.add of webagent.store for each Trajectory that you have read",
+    "import": "webagent judge RUN, on trajectories that a program has put there with Store.add",
     "completion": "webagent --completion SHELL",
     "map": "webagent world RUN --serve, to walk from page to page",
     "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
