@@ -329,13 +329,19 @@ class Tabs:
         notes.append(await self.failures.find(self.active))
         notes.extend(note for each in self._tabs for note in each.take_notes())
         offers, self._offers = self._offers, []
-        refused = "the page offered a file ({}), refused: none are kept here"
-        names = [] if self.downloads else [safe_name(each.suggested_filename) for each in offers]
-        notes.extend(self.downloads.take_notes() if self.downloads else map(refused.format, names))
+        kept = self.downloads.take_notes() if self.downloads else map(self._describe_offer, offers)
+        notes.extend(kept)
         notes.extend(self.guard.take_notes() if self.guard else ())
         notes.extend(self.replay.take_notes() if self.replay else ())
         self.failures.check_server()
         return [note for note in notes if note]
+
+    def _describe_offer(self, offer: Download) -> str:
+        """Return what became of a file where none are kept."""
+        if is_pdf(offer) and any(offer.url in tab.framed for tab in self._tabs):
+            return f"the page shows a PDF in a frame, {offer.url[:200]}; goto opens its text"
+        name = safe_name(offer.suggested_filename)
+        return f"the page offered a file ({name}), refused: none are kept here"
 
     async def _settle_front(self, milliseconds: int) -> str:
         """Let the tab in front come to rest, which may close itself meanwhile."""

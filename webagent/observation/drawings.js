@@ -97,7 +97,14 @@ function describeDrawing(element, style) {
 function paint(element, style) {
   if (picture(element, style) || element[own.childElementCount] || hasIcon(element, style)) return "";
   const colour = colourName(style.backgroundColor, element[own.style].backgroundColor);
+  if (!colour && isOutlined(style)) return `${colourName(style.borderTopColor)} dashed outline`.trim();
   return colour ? `${colour} box` : "";
+}
+
+// Whether broken lines are all around, as around a place where something belongs.
+function isOutlined(style) {
+  return ["Top", "Right", "Bottom", "Left"].every(
+    (side) => /dashed|dotted/.test(style[`border${side}Style`]) && parseFloat(style[`border${side}Width`]));
 }
 
 // Whether a style draws something in an element: a letter of an icon font, a picture cut out of its colour,
@@ -146,6 +153,7 @@ function isColouredBox(element, style) {
   const box = element[own.getBoundingClientRect]();
   if (box.width < 4 || box.height < 4 || style.maskImage !== "none") return false;
   if (box.width * box.height > (innerWidth * innerHeight) / 4) return false; // a background, a backdrop
+  if (isOutlined(style)) return true;
   if (channels(style.backgroundColor) === null || style.backgroundColor === colourBehind(element, style)) return false;
   return style.display !== "table-cell" || !hasColourOfWords(element, style);
 }

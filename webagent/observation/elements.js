@@ -142,12 +142,15 @@ const STRUCTURE = "h1, h2, h3, h4, h5, h6, p, li, tr, dt, form, section, article
 const LEAST_STRUCTURE = 3;
 
 // Whether an element listens for what happens anywhere in it, as the root of a React page does; to
-// mark it would make one element of the whole page.
+// mark it would make one element of the whole page. A root of React's hears of everything there is.
 function isDelegate(element, style) {
   if (style.cursor === "pointer" || !(element instanceof HTMLElement)) return false;
+  const isRoot = element[own.parentElement] === document.body;
+  const hearsAll = KEYED.has(element) && LISTENING.get(element) === (1 | 2 | FOR_WHEEL);
+  if (isRoot && hearsAll && !element[own.hasAttribute]("tabindex")) return true;
   if (element[own.querySelectorAll](STRUCTURE).length < LEAST_STRUCTURE) return false;
   const box = element[own.getBoundingClientRect]();
-  return element[own.parentElement] === document.body || box.width * box.height > (innerWidth * innerHeight) / 2;
+  return isRoot || box.width * box.height > (innerWidth * innerHeight) / 2;
 }
 
 function parentCursor(element) {

@@ -139,6 +139,12 @@ READ = {
         <div class=download></div><div class=loading><button>Stop</button></div>""",
         '[1] generic "teal box"\n[2] button "Stop"',
     ),
+    "where something belongs": (
+        """<style>i { width: 40px; height: 40px; position: absolute;
+        border: 2px dashed blue }</style>
+        <i style="left: 90px"></i><i style="left: 9px; border-style: solid"></i>""",
+        '[1] generic "blue dashed outline"',
+    ),
     "which text is chosen": (
         """<nav><a href=#>1</a> <span aria-current=page>2</span> <p><b aria-current=step>Pay</b>
         </nav><table><tr aria-selected=true>

@@ -97,3 +97,23 @@ async def test_a_menu_that_waits_beside_the_page_stays_out(local: LocalWorld) ->
     page = await local.show("""<div style="position: fixed; left: -300px; width: 200px">
         <button>Menu</button></div><button>Open</button>""")
     assert [node.name for node in page.nodes if node.mark] == ["Open"]
+
+
+async def test_the_root_of_a_framework_swallows_no_text(local: LocalWorld) -> None:
+    page = await local.show("""<div id=root><div>Sheep: 2</div><div>here</div></div><script>
+        for (const type of ["click", "mousedown", "keydown", "wheel"])
+          root.addEventListener(type, () => {})</script>""")
+    assert [(node.mark, node.name) for node in page.nodes] == [(0, "Sheep: 2"), (0, "here")]
+
+
+@CLOCKS
+async def test_a_slider_is_let_go_of_once_the_page_has_taken_its_value(local, clock):
+    page = await local.show(
+        """<input type=range aria-label=Seek value=10><script>
+        const field = document.querySelector("input"); let value = 10, seeking = false;
+        field.onmousedown = () => { seeking = true };
+        field.oninput = () => queueMicrotask(() => { value = field.value });
+        field.onmouseup = () => { if (seeking) document.title = `at ${value}` }</script>""",
+        clock=clock,
+    )
+    assert (await local.step(act.Fill(mark_of(page, "Seek"), "70"))).title == "at 70"

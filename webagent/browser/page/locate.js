@@ -207,15 +207,20 @@ function refused(element, text, mark) {
   return { error: `element ${mark} is a field of type ${element.type} and does not take ${text}; ${form}` };
 }
 
-function setWhole(element, text, mark) {
+async function setWhole(element, text, mark) {
   const before = element.value;
   element.value = text;
   if (element.value !== clean(text).toLowerCase() && element.value !== text) {
     element.value = before;
     return refused(element, text, mark);
   }
-  element[own.dispatchEvent](new Event("input", { bubbles: true }));
-  element[own.dispatchEvent](new Event("change", { bubbles: true }));
+  const isDragged = element.type === "range"; // pages seek, or look at the result, where one lets go
+  const tell = (kind, event) => element[own.dispatchEvent](new event(kind, { bubbles: true, cancelable: true }));
+  if (isDragged) tell("mousedown", MouseEvent);
+  tell("input", Event);
+  await null; // React takes note of the value first
+  tell("change", Event);
+  if (isDragged) tell("mouseup", MouseEvent);
   return { typing: false };
 }
 

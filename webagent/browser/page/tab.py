@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -89,6 +90,7 @@ _COPYING = {"permission": {"name": "clipboard-write"}, "setting": "granted"}
 """Granted, as a browser does by itself where a person clicks "Copy"."""
 _MOST_ARRIVALS = 10
 """Documents in a row, each in place of the one before; a log-in at another site needs five."""
+_MOST_FRAMED = 20
 _BETWEEN_PAGES = "Not attached to an active page"
 _UNDRAWN = "Unable to capture screenshot"
 """Said of a window that has only just opened."""
@@ -125,6 +127,8 @@ class Tab:
         self.popup_url = ""
         """The address of the window that was announced last."""
         self.downloads_announced = 0
+        self.framed: deque[str] = deque(maxlen=_MOST_FRAMED)
+        """Addresses that frames of the page were last led to."""
         self.dialogs = Dialogs(page)
         self.chooser: FileChooser | None = None
         """What the page's request for files is answered through."""
@@ -499,6 +503,8 @@ class Tab:
             if event["frameId"] == self.frame and event.get("navigationType") != "sameDocument":
                 self._set_loading(True)
                 self.requested = event.get("url", self.requested)
+            elif "url" in event:
+                self.framed.append(event["url"])
 
         def end(event: dict[str, Any]) -> None:
             if event["frameId"] == self.frame:

@@ -285,6 +285,15 @@ async def test_a_pdf_and_a_file_that_the_agent_opens_itself_are_shown_and_said(w
     assert after.outcome == "the page offered a file (zip), refused: none are kept here"
 
 
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_pdf_in_a_frame_is_said_with_its_address(world, bills, clock):
+    bills.page("/", "<h1>Your bill</h1><iframe src=/bill></iframe>")
+    page = await world.reset(files_task(bills, clock=clock))
+    address = f"{bills.address}/bill"
+    assert page.outcome == f"the page shows a PDF in a frame, {address}; goto opens its text"
+    assert "Due 3 March" in lines_of(await world.step(act.Goto(address)))
+
+
 async def test_a_pdf_to_be_saved_is_not_opened(world: BrowserWorld, bills: Site) -> None:
     page = await world.reset(files_task(bills))
     after = await world.step(act.Click(mark_of(page, "Kept")))
