@@ -69,9 +69,9 @@ REPLACED = {
     "attribute": "webagent report RUN --failures",
     "grounding": "webagent report RUN --failures, which counts wrong elements",
     "promote": "webagent view to compare runs, and copy the folder of weights to use",
-    "import": "webagent judge RUN, on trajectories that a program has put there with Store.add",
+    "import": "webagent record --import FORMAT SOURCE --into RUN",
     "completion": "webagent --completion SHELL",
-    "map": "webagent world RUN --serve, to walk from page to page",
+    "map": "webagent world RUN",
     "dream": "webagent world RUN to measure and serve, webagent improve --arms imagined to imagine",
     "learn": "webagent memory RUN --site-memory FOLDER",
 }
@@ -181,12 +181,13 @@ _TABLE = (
     ),
     Command(
         "world",
-        "measure how well a run's pages are predicted, serve the predicted site",
+        "map a run's site, measure how well its pages are predicted, serve them",
         "learning",
         settings="recipes.world:WorldConfig",
-        facts="recipes.world:PredictionFacts",
+        facts=("recipes.world:MapShown", "recipes.world:PredictionFacts"),
         examples=(
             "webagent world runs/NAME",
+            "webagent world runs/NAME --to 'Add a review'",
             "webagent world runs/NAME --measure figures.json",
         ),
     ),
@@ -218,12 +219,15 @@ _TABLE = (
     ),
     Command(
         "record",
-        "record what a person does in a browser",
+        "record what a person does in a browser, or import other systems' episodes",
         "tasks",
         settings="recipes.record:RecordConfig",
-        facts="recipes.record:Recorded",
+        facts=("recipes.record:Recorded", "recipes.imports:Imported"),
         waits=True,
-        examples=("webagent record https://example.org --goal 'Find the contact page'",),
+        examples=(
+            "webagent record https://example.org --goal 'Find the contact page'",
+            "webagent record --import agentrewardbench trajectories/cleaned --into runs/recorded",
+        ),
     ),
     Command(
         "replay",

@@ -27,7 +27,8 @@ PHASE = "demonstrate"
 
 @dataclass(frozen=True)
 class RecordConfig:
-    """Open a browser at a URL and record what a person does there as a demonstration."""
+    """Open a browser at a URL and record what a person does there as a demonstration, or import
+    episodes recorded by other systems."""
 
     url: Annotated[str, tyro.conf.Positional] = ""
     """URL to start at."""
@@ -51,7 +52,11 @@ class RecordConfig:
     runs: Path = Path("runs")
     """Folder in which run folders are created."""
     into: Path | None = None
-    """Run folder to which the recording is added."""
+    """Run folder to which the recording is added; with --import it is created if it does not
+    exist."""
+    imports: Annotated[tuple[str, ...], tyro.conf.arg(name="import")] = ()
+    """Read episodes of another system into --into instead: its format, `agentrewardbench`, then
+    files of episodes, or folders that contain them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,11 @@ class Recorded:
 def main(argv: Sequence[str]) -> CommandResult:
     """Record one demonstration."""
     config = resolve(RecordConfig, "record", argv)
+    if config.imports:
+        from recipes.imports import import_episodes
+
+        command = ["webagent", "record", *argv]
+        return import_episodes(config.imports, config.into, config, command)
     if not config.url.startswith(("http://", "https://", "file://")):
         raise UsageError(f"expected a URL: webagent record http://…; found {config.url!r}")
     profile = named_profile(config.profiles, config.site)

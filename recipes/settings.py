@@ -35,7 +35,6 @@ Config = TypeVar("Config", bound="DataclassInstance")
 DEFAULT_FILE = Path("webagent.toml")
 REPLACED = {
     "async-rounds": "leave it out: a round is collected after the one before is trained on",
-    "import": "leave it out: a program adds trajectories with Store.add of webagent.store",
     "to-script": "leave it out: webagent replay RUN EPISODE does it again; for scripts of what a"
     " person does there is `playwright codegen`",
     "gif": "leave it out: webagent view RUN shows each page with what was done on it",
@@ -50,9 +49,7 @@ REPLACED = {
     "steps": "leave it out: webagent improve and collect count steps, and training leaves out by"
     " itself those without effect",
     "pointing": "webagent report RUN --failures counts the episodes that chose a wrong element",
-    "draw": "leave it out: webagent world RUN measures predictions, and draws no map",
-    "to": "leave it out: webagent world RUN measures predictions, and draws no map",
-    "test": "leave it out: webagent world RUN measures predictions, and draws no map",
+    "draw": "leave it out: the map is printed",
     "state": "leave it out: a site starts in its first state",
     "corrected": "leave it out: tasks are scored by the published rules",
     "onto": "webagent memory RUN --rebuild builds a memory of the run's own successes",

@@ -1,4 +1,4 @@
-"""`webagent world`: how well memory and a model predict a run's pages."""
+"""`webagent world --measure`: how well memory and a model predict a run's pages."""
 
 import json
 from collections.abc import Sequence
@@ -31,12 +31,12 @@ class MeasureChoice:
     """Predictions that are requested of a model at the same time."""
 
 
-def measure(run: Path, file: Path | None, choice: MeasureChoice, argv: Sequence[str]) -> int:
-    """Print the figures of memory on test seeds, put them into the file, if any, and return how
-    many there are. Raises `UsageError`, `SetupError` and `StoreError`."""
+def measure(run: Path, file: Path, choice: MeasureChoice, argv: Sequence[str]) -> int:
+    """Print the figures of memory on test seeds, put them into the file, and return how many there
+    are. Raises `UsageError`, `SetupError` and `StoreError`."""
     if choice.at_once < 1:
         raise UsageError(f"--at-once {choice.at_once} must be 1 or more")
-    name = choice.benchmark or run.resolve().name
+    name = choice.benchmark or run.name
     world = WorldChoice(choice.world, run)
     check_world(world)
     facts, rows, ledger = measure_run(run, name, world, choice.split, choice.most, choice.at_once)
@@ -48,9 +48,8 @@ def measure(run: Path, file: Path | None, choice: MeasureChoice, argv: Sequence[
     ]
     if spent:
         facts["spent"] = f"{world.name}: {'; '.join(spent)}"
-    if file is not None:
-        earlier = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        file.write_text(json.dumps(_join(earlier, facts, rows), indent=1), encoding="utf-8")
+    earlier = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(_join(earlier, facts, rows), indent=1), encoding="utf-8")
     print(f"{name}: {facts['transitions']} steps of {facts['episodes']} episodes on {choice.split}")
     print(f"seeds, after {facts['learnt_from']} others")
     for sentence in filter(None, (facts.get("spent"), format_spending(ledger))):

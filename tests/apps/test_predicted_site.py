@@ -5,28 +5,16 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
 
 from apps.predicted_site import PredictedSite, listen
 from tests.fakes.lessons import node
-from tests.worldmodel.test_recall import HOME, KNOWN, LISTING, at, came
-from webagent.action.actions import Click
+from tests.worldmodel.test_map import HOME, SEEN
+from tests.worldmodel.test_recall import KNOWN, LISTING, at
 from worldmodel.recall import RememberedWorld
 from worldmodel.simulate import DreamStart
-
-EMPTY = at("/login", node(4, "textbox", "Password"), node(5, "button", "Log in"))
-FILLED = replace(
-    EMPTY, nodes=(*EMPTY.nodes[:3], replace(EMPTY.nodes[3], value="x"), EMPTY.nodes[4])
-)
-SEEN = [
-    *KNOWN,
-    *(came(HOME, Click(4), LISTING, f"h{i}") for i in range(4)),
-    *(came(FILLED, Click(5), HOME, f"f{i}") for i in range(3)),
-    *(came(EMPTY, Click(5), EMPTY, f"e{i}") for i in range(3)),
-]
 
 
 @pytest.fixture

@@ -243,6 +243,7 @@ READ: dict[str, tuple[str, ...]] = {
     ),
     "a run of minutes; tests/recipes/test_map.py maps one": (
         "webagent world runs/oscar",
+        "webagent world runs/oscar --to Write a review",
         "webagent world runs/oscar --measure figures.json",
     ),
     "a run of minutes; tests/recipes/test_memory.py explains one": (
@@ -319,6 +320,9 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent login https://shop.example/login --site shop",
     ),
     "environments of other programs": ("python perf/export_readers.py --home FOLDER",),
+    "recordings of other systems, which are not part of this repository": (
+        "webagent record --import agentrewardbench trajectories/cleaned --into runs/recorded",
+    ),
     "runs and models of the reader's; tests/recipes/test_lookahead.py asks a server": (
         "webagent benchmark --policy model:runs/demo/weights/self/0/1/policy --world map"
         " --world-run runs/demo",

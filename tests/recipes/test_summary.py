@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -41,6 +42,12 @@ RATES = {
     ("control", 2): 0.4,
     ("lookahead", 2): 0.9,
 }
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "run", create=True) as opened:
+        yield opened
 
 
 def arm(summary: Summary, name: str) -> ArmRow:

@@ -1,4 +1,4 @@
-"""`webagent world --serve`: the predicted site is served."""
+"""`webagent world`: the map of a run's site is printed."""
 
 import re
 from contextlib import nullcontext
@@ -25,6 +25,23 @@ def run(tmp_path: Path) -> Path:
             store.add(episode)
             store.score(episode.id, Score("success", 1.0, "found", "rules"))
     return tmp_path / "run"
+
+
+def test_a_map_is_built_and_printed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["world", str(run)]) == 0
+    told = capsys.readouterr().out
+    assert "kinds of pages" in told and "transitions" in told
+
+
+def test_words_that_stand_on_no_page_are_an_error(run, capsys):
+    assert cli.main(["world", str(run), "--to", "zebra crossing"]) == 2
+    assert "contains 'zebra crossing'" in capsys.readouterr().err
+
+
+def test_a_run_without_steps_says_how_to_collect_some(tmp_path, capsys):
+    Store.open(tmp_path / "run", create=True).close()
+    assert cli.main(["world", str(tmp_path / "run")]) != 0
+    assert "webagent collect" in capsys.readouterr().err
 
 
 class NoServer(nullcontext[Any]):

@@ -45,8 +45,6 @@ def test_figures_are_rows_and_a_second_run_replaces_them(tmp_path, capsys):
     assert ends["low"] <= ends["value"] <= ends["high"]
     assert rows["copying", "changed_f1"]["value"] == 0.0
     assert "remembered" in capsys.readouterr().out
-    assert cli.main(["world", str(run)]) == 0, "without a file they are printed alone"
-    assert "remembered" in capsys.readouterr().out
 
 
 def says_it_is_over(handler: ChatHandler, body: dict[str, Any]) -> None:

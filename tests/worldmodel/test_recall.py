@@ -30,7 +30,6 @@ def product(name: str, price: str, number: int, goal: str = "Look around.") -> O
 
 
 LISTING = at("/catalogue/", *(node(4 + i, "link", n) for i, n in enumerate(("Mug", "Pan", "Pen"))))
-HOME = at("/", node(4, "link", "All products"), node(5, "link", "Help"))
 
 
 def came(before: Observation, action: Action, after: Observation, episode: str) -> Transition:

@@ -9,7 +9,8 @@ from benchmarks.rules import checks_hold
 from tasks.task import Probe, TaskCheck
 from tests.fakes.lessons import task
 from tests.fakes.toy import SUBMIT, ToyWorld, toy_episode
-from tests.worldmodel.test_recall import HOME, KNOWN, LISTING
+from tests.worldmodel.test_map import HOME
+from tests.worldmodel.test_recall import KNOWN, LISTING
 from webagent.action.actions import Click, MouseClick
 from webagent.errors import WorldError
 from webagent.records import Decision, Step

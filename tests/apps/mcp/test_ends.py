@@ -90,6 +90,7 @@ class Pipes:
                 pipe.close()
 
 
+Ends = Callable[[Pipes], object]
 Start = Callable[..., Pipes]
 
 
