@@ -1,7 +1,7 @@
-"""The tiers, a home apart from the user's, one browser for the whole run, and its local pages."""
+"""The tiers, a home apart from the user's, and what tests of all packages are given."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,10 @@ import pytest
 from hypothesis import settings
 
 from tests import tiers
+from tests.fakes.chat_server import Behave, ChatServer, serving
 from tests.local_pages import LocalWorld, MakeTask, make_page_task
 from webagent.browser import Browser, BrowserWorld
+from webagent.store import Store
 
 # A property test is not about time, and a busy machine is no failure.
 settings.register_profile("busy", deadline=None)
@@ -92,6 +94,27 @@ def local(world: BrowserWorld, tmp_path: Path) -> LocalWorld:
 def page_task() -> MakeTask:
     """Makes a task on one of the local pages."""
     return make_page_task
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store, in the folder `run`."""
+    with Store.open(tmp_path / "run", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def behave() -> type[Behave]:
+    """The ways a server can treat a request."""
+    return Behave
+
+
+@pytest.fixture
+def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A chat server on a port of its own, in a thread."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -78,12 +77,6 @@ async def session(store: Store, caps: Caps) -> Player:
 
     await run_within_caps(work(), ledger, store, None)
     return player
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "run", create=True) as opened:
-        yield opened
 
 
 def told(store: Store) -> SpentRow:

@@ -19,7 +19,6 @@ import pytest
 from apps.view.contents import Archive
 from apps.view.pages import Pages
 from benchmarks.miniwob import tasks as miniwob
-from benchmarks.oracles import OraclePolicy
 from loop.console.output import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
 from loop.console.screen import PlainConsole
@@ -30,8 +29,7 @@ from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig
 from loop.summary import read_summary
 from recipes import cli
-from tests.fakes.run import episode, page
-from webagent.errors import PolicyError
+from tests.fakes.run import episode
 from webagent.records import Ending, Provenance, Trajectory
 from webagent.rollout import INTERRUPTED
 from webagent.store import Store
@@ -218,12 +216,6 @@ def test_seeds_that_nobody_has_looked_at_begin_where_they_are_told_to() -> None:
     assert TaskSelection.of(config).describe_seeds() == "test 2000500 to 2000501"
 
 
-async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
-    whole = episode(Provenance(), "no-such-task", 0, True)
-    with pytest.raises(PolicyError, match="no oracle exists for no-such-task"):
-        await OraclePolicy().act(replace(whole, steps=()), page("goal", ""))
-
-
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_work_after_it_has_cleaned_up(number, status):
     cleaned = []
@@ -242,13 +234,6 @@ def test_a_signal_ends_the_work_after_it_has_cleaned_up(number, status):
         run_until_stopped(work())
     assert (stopped.value.status, cleaned) == (status, [number])
     assert signal.getsignal(number) is before
-
-
-def test_work_that_is_left_alone_gives_its_result() -> None:
-    async def work() -> int:
-        return 42
-
-    assert run_until_stopped(work()) == 42
 
 
 def told(total: int, *attempts: tuple[Trajectory, float | None]) -> str:

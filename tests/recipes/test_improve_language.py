@@ -4,7 +4,6 @@ import json
 import shlex
 import subprocess
 import sys
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -188,31 +187,6 @@ def test_an_adapter_goes_on_from_round_to_round(base: Path) -> None:
     places = [weights(base.parent / "run", *each) for each in (("none", 0), ("self", 2))]
     assert all((place / "adapter_config.json").is_file() for place in places)
     assert not any((place / "model.safetensors").exists() for place in places)
-
-
-@pytest.mark.very_slow
-@pytest.mark.timeout(1800)
-def test_a_killed_run_comes_to_the_same_weights(base: Path) -> None:
-    """Killed while it plays and once more while it trains."""
-    more = ["--arms", "none", "self", "--checkpoint-every", "1"]
-    program = [sys.executable, "-m", "recipes.cli"]
-    assert cli.main(improve(base, "calm", *more)) == 0
-    run, calm = base.parent / "killed", base.parent / "calm"
-    command = [*program, *improve(base, "killed", *more)]
-    for is_there in (lambda: finished(run), lambda: (run / "training" / "self-0").exists()):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        while not ((run / "run.sqlite").exists() and is_there()):
-            assert process.poll() is None, "it ended before it could be killed"
-            time.sleep(0.05)
-        process.kill()
-        process.wait()
-        command = [*program, "improve", "--resume", str(run)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    assert played(finished(run)) == played(finished(calm))
-    for place in (weights(run, "none", 0), weights(run, "self", 1)):
-        other = calm / place.relative_to(run)
-        name = "model.safetensors"
-        assert (place / name).read_bytes() == (other / name).read_bytes()
 
 
 @pytest.mark.very_slow

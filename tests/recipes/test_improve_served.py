@@ -11,9 +11,9 @@ import pytest
 from recipes import cli
 from tests.fakes.weight_server import TransformersServer, serving_weights
 from tests.recipes.test_improve import finished
-from tests.recipes.test_improve_language import improve, weights
-from webagent.models.fresh import ModelShape, create_model
+from tests.recipes.test_improve_language import base, improve, weights
 
+__all__ = ["base"]
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.timeout(1200),
@@ -22,14 +22,6 @@ pytestmark = [
 ]
 MORE = ("--tasks", "click-test", "--lora", "4", "--rounds", "2", "--arms", "none", "self")
 FEW = ("--steps", "10", "--base-tokens", "300", "--round-tokens", "300", "--max-tokens", "101")
-
-
-@pytest.fixture
-def base(tmp_path: Path) -> Path:
-    """A language model that knows nothing yet; held to valid actions it sometimes succeeds."""
-    shape = ModelShape(vocabulary=300, width=32, layers=1, heads=2)
-    create_model(tmp_path / "base", ["Action: click(1)", "button link textbox"], shape)
-    return tmp_path / "base"
 
 
 def writers(run: Path) -> dict[tuple[str, int, str], set[str]]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from recipes import cli
 from tasks.task import Task
 from tests.fakes import tiny_models
 from tests.fakes.site import Site
+from tests.loop.proposers.test_asking import reply
 from webagent.action.actions import Click
 from webagent.browser import Browser
 from webagent.records import (
@@ -30,13 +32,6 @@ from webagent.store import Store
 
 SHOP = "https://shop.example.com/"
 MANUAL = "# Searching\n\n" + "Whoever looks for a book types its title into the search box. " * 6
-
-
-def reply(*goals: str, **more: object) -> str:
-    """A readable reply with these tasks."""
-    return json.dumps(
-        {"tasks": [{"goal": goal, "why": "it teaches", "steps": 3, **more} for goal in goals]}
-    )
 
 
 def verdict(*judged: bool) -> str:
@@ -111,14 +106,14 @@ def test_replies_that_cannot_be_read_are_counted(tmp_path, serves, capsys):
     )
 
 
-def episode(number: int, success: bool, name: str = "price") -> Trajectory:
+def episode(number: int, name: str) -> Trajectory:
     """An episode on the shop."""
     task = Task(f"shop/{name}@1", f"{SHOP}books", "What is the price of Emma?", seed=number)
     page = Observation(task.goal, f"{SHOP}books", "Books", (Node(3, "link", "Emma"),))
     steps = (Step(page, Decision(Click(3))),)
     place = Provenance(index=number, phase="collect")
     return Trajectory(
-        f"e-{name}-{number}", task, task.goal, steps, page, Ending.ANSWERED, {}, "", place
+        f"e-{name}-{number}", task, task.goal, steps, page, Ending.ANSWERED, provenance=place
     )
 
 
@@ -127,17 +122,10 @@ def a_run(folder: Path) -> Path:
     with Store.open(folder / "run", create=True) as store:
         for number in range(4):
             for name, success in (("price", number % 2 == 0), ("lost", False)):
-                whole = episode(number % 2, success, name)
-                store.add(
-                    Trajectory(
-                        **{f: getattr(whole, f) for f in Trajectory.__slots__}
-                        | {"id": f"{whole.id}-{number}"}
-                    )
-                )
-                store.score(
-                    f"{whole.id}-{number}",
-                    Score("success", float(success), "seen", checks_hold().id),
-                )
+                whole = episode(number % 2, name)
+                whole = replace(whole, id=f"{whole.id}-{number}")
+                store.add(whole)
+                store.score(whole.id, Score("success", float(success), "seen", checks_hold().id))
     return folder / "run"
 
 
@@ -156,15 +144,11 @@ def test_what_was_failed_is_a_source(tmp_path: Path, serves, chat_server) -> Non
     )
     more = ["--run", str(run), "--source", "failures", "--no-second-look"]
     assert cli.main(asked(tmp_path, *more)) == 0
-    shown = [request["messages"][1]["content"] for request in map(_body, chat_server.requests)]
-    assert "solved 0 of" in str(shown[0]) and "direction: easier" in str(shown[0])
+    shown = str(chat_server.requests[0]["messages"][1]["content"])
+    assert "solved 0 of" in shown and "direction: easier" in shown
     lines = read_records(tmp_path / "p" / "proposals.jsonl")
     assert lines and {line.proposal.source for line in lines} == {"failures"}
     assert all(line.proposal.task.parent.startswith("shop/") for line in lines)
-
-
-def _body(request: object) -> dict[str, object]:
-    return request if isinstance(request, dict) else request.body  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The report is one file that loads nothing, shows what was measured and trusts no page."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -65,12 +64,6 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "run", create=True) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -248,8 +241,9 @@ def test_the_report_can_be_written_again_from_its_run_folder(store, capsys):
     assert not list(store.folder.glob(".report*"))
 
 
-def test_a_folder_that_is_no_run_gets_no_report(tmp_path, capsys):
-    assert cli.main(["report", str(tmp_path)]) == 3
+@pytest.mark.parametrize("more", [[], ["--failures"]])
+def test_a_folder_that_is_no_run_gets_no_report(tmp_path, capsys, more):
+    assert cli.main(["report", str(tmp_path), *more]) == 3
     assert "is not a run folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 

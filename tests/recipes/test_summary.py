@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -42,12 +41,6 @@ RATES = {
     ("control", 2): 0.4,
     ("lookahead", 2): 0.9,
 }
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "run", create=True) as opened:
-        yield opened
 
 
 def arm(summary: Summary, name: str) -> ArmRow:

@@ -1,25 +1,8 @@
-"""A chat server, or the browser's commands as they are sent, for every test that asks for them."""
-
-from collections.abc import Iterator
+"""The browser's commands as they are sent."""
 
 import pytest
 
-from tests.fakes.chat_server import Behave, ChatServer, serving
 from webagent.browser.devtools import DevToolsSession
-
-
-@pytest.fixture
-def behave() -> type[Behave]:
-    """The ways a server can treat a request."""
-    return Behave
-
-
-@pytest.fixture
-def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """A chat server on a port of its own, in a thread."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture

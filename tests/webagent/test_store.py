@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,12 +55,6 @@ def episode(index: int = 0, steps: int = 2, **changes: object) -> Trajectory:
 
 def begun(whole: Trajectory) -> Trajectory:
     return replace(whole, steps=(), last=None, ending=None, evidence={}, seconds=0.0)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "run", create=True) as opened:
-        yield opened
 
 
 def test_where_nothing_was_played_nothing_began(store: Store) -> None:

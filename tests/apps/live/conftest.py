@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from recipes import cli
-from tests.apps.record.conftest import Server, site, store
+from tests.apps.record.conftest import Server, site
 from tests.fakes.chat_server import Behave, Behaviour, ChatServer
 from webagent.records import Trajectory
 from webagent.store import Store
 
-__all__ = ["site", "store"]
+__all__ = ["site"]
 
 FORM = """<title>Shop</title><h1>Kayaks</h1><label>Name <input id=name></label>
 <button onclick="document.title = 'Hello ' + document.getElementById('name').value">Send</button>

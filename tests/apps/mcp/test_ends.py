@@ -90,7 +90,6 @@ class Pipes:
                 pipe.close()
 
 
-Ends = Callable[[Pipes], object]
 Start = Callable[..., Pipes]
 
 

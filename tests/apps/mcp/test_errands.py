@@ -35,12 +35,6 @@ def says(*actions: str) -> CannedModel:
     return CannedModel([f"Thought: so\nAction: {each}" for each in (*actions, *[actions[-1]] * 50)])
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store of its own."""
-    return Store.open(tmp_path / "run", create=True)
-
-
 @pytest.fixture(scope="module")
 async def held(guard: Path) -> AsyncIterator[Browser]:
     """A browser held to the tests' guard, which asks the client's user."""

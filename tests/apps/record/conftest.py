@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,13 +144,6 @@ class Recorded:
 
 
 Recording = Callable[..., Any]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Where demonstrations are kept."""
-    with Store.open(tmp_path / "run", create=True) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -9,39 +9,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from apps.listening import listen
 from apps.serve.client import ServedClient
-from benchmarks.miniwob import tasks as miniwob
-from benchmarks.oracles import OraclePolicy
-from benchmarks.rules import checks_hold
 from tests.apps.serve.conftest import RunningServer, Serve
-from webagent.action import format_action
 from webagent.errors import CallError, SetupError, WorldError
-from webagent.observation import render
-from webagent.rollout import run_episode
 
 pytestmark = pytest.mark.browser
-TWENTY = miniwob.load().groups["twenty"]
-CASES = [(name, seed) for name in TWENTY for seed in range(10)]
-
-
-@pytest.mark.sample(40)
-@pytest.mark.parametrize(("name", "seed"), CASES)
-async def test_an_episode_is_the_same_as_in_process(served, browser, name, seed):
-    world = await browser.world()
-    whole = await run_episode(miniwob.task(name, seed, "train"), OraclePolicy(), world)
-    await world.close()
-    pages = [(step.observation, format_action(step.decision.action)) for step in whole.steps]
-    with served.client() as env:
-        turn = env.reset(task=name, seed=seed)
-        assert turn["reward"] is None
-        for page, action in pages:
-            seen = turn["observation"]
-            assert (seen["goal"], seen["page"]) == (page.goal, render(page, 2000))
-            assert (seen["url"], seen["outcome"], turn["done"]) == (page.url, page.outcome, False)
-            turn = env.step(action)
-    assert turn["done"] and turn["observation"]["ending"] == whole.ending
-    assert turn["reward"] == (await checks_hold()(whole)).value == 1.0
 
 
 def test_the_exchange_of_the_real_client_is_answered_as_it_was(served: RunningServer) -> None:
@@ -232,8 +204,3 @@ async def test_what_openenv_validates_is_answered(serve: Serve) -> None:
             assert (tools["id"], "click" in str(tools["result"])) == (7, True)
             call = (await http.post(f"{server.url}/mcp", json=listed | {"method": "no"})).json()
             assert "/ws" in call["error"]["message"]
-
-
-def test_a_port_in_use_is_told() -> None:
-    with listen("127.0.0.1", 0) as taken, pytest.raises(SetupError, match="is in use"):
-        listen("127.0.0.1", taken.getsockname()[1])

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.miniwob import tasks as miniwob
 from perf.borders import (
     BorderEpisode,
     compare,
@@ -22,8 +23,8 @@ EPISODE = BorderEpisode(
 
 
 @pytest.mark.browser
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("task", ["login-user", "click-checkboxes", "search-engine"])
+@pytest.mark.sample(10)
+@pytest.mark.parametrize("task", miniwob.load().groups["twenty"])
 async def test_episodes_are_the_same_across_every_border(served: RunningServer, task: str) -> None:
     wanted = await play_in_process("miniwob", task, range(2))
     borders = (cross_gymnasium, cross_openenv(served.url, ""), cross_trl(served.url))

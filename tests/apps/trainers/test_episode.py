@@ -6,30 +6,12 @@ import pytest
 
 from apps.trainers.episode import EpisodeChoice, EpisodeReward, TrainerEpisode, read_reply_action
 from apps.trainers.tools import check_names, shape_tool
-from benchmarks.miniwob import tasks as miniwob
 from evaluators.evaluator import FunctionEvaluator
 from tests.apps.trainers.foreign_server import BUSY, ForeignServer, turn
-from tests.apps.trainers.recorded import record
 from webagent.action import ACTIONS, ESSENTIAL
 from webagent.errors import CallError, ModelError, SetupError, UsageError, WorldError
 
-TWENTY = miniwob.load().groups["twenty"]
 BUTTON = EpisodeChoice("click-test-2", 1)
-
-
-@pytest.mark.browser
-@pytest.mark.sample(20)
-@pytest.mark.parametrize("name", TWENTY)
-async def test_an_episode_reads_and_ends_as_in_process(served, browser, name):
-    expected = await record(browser, miniwob.task(name, 3, "train"))
-    episode = TrainerEpisode(served.url)
-    text = episode.begin(EpisodeChoice(name, 3))
-    for wanted, action in zip(expected.texts, expected.actions, strict=True):
-        assert (text, episode.is_over) == (wanted, False)
-        text = episode.act(action)
-    verdict = episode.verdict()
-    assert (verdict.reward, verdict.ending) == (expected.reward, expected.ending)
-    episode.close()
 
 
 @pytest.mark.browser

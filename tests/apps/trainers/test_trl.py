@@ -1,6 +1,5 @@
 """TRL: rows, environments, and TRL's own GRPO trainer with faults and with a model that learns."""
 
-import logging
 import math
 import os
 import socket
@@ -21,7 +20,6 @@ from tests.apps.trainers.foreign_server import ForeignServer, turn
 from tests.apps.trainers.tiny_caller import make_caller
 from webagent.errors import SetupError, UsageError, WorldError
 
-LOG = logging.getLogger(__name__)
 ROW = make_rows(["click-test-2"], [1])[0]
 TASK = "click-dialog"
 
@@ -243,10 +241,4 @@ def test_the_grpo_trainer_improves_a_tiny_model_through_the_server(bench: Bench)
     trainer.train()
     bench.model = trainer.model.eval()
     after = bench.measure(seeds)
-    LOG.info(
-        "solved of %d test pages: %.0f %% before, %.0f %% after",
-        len(seeds),
-        100 * before,
-        100 * after,
-    )
-    assert before < 0.4 and after > before + 0.3
+    assert before < 0.4 and after > before + 0.3, (before, after)

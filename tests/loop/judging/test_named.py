@@ -1,6 +1,6 @@
 """Judges that are named in place of the checks: what they say, where they fail, what is refused."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,12 +32,6 @@ from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.models.weight_notes import write_role
 from webagent.records import Decision, Ending, Provenance, Score, Step, Trajectory
 from webagent.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "run", create=True) as opened:
-        yield opened
 
 
 def played(store: Store, count: int) -> list[Trajectory]:
@@ -89,20 +83,13 @@ async def test_what_was_said_is_not_asked_again_and_what_failed_is(store: Store)
     assert asked == ["e1"]
 
 
-async def test_a_model_that_is_not_there_ends_the_round(store: Store) -> None:
+@pytest.mark.parametrize(("count", "failed"), [(OUTAGE, f"the last {OUTAGE}"), (3, "all 3")])
+async def test_a_model_that_is_not_there_ends_the_round(store: Store, count, failed) -> None:
     def judgement(trajectory: Trajectory) -> Verdict:
         raise ModelError("no connection")
 
-    with pytest.raises(ModelError, match=f"the last {OUTAGE} judgements of said@1 failed"):
-        await judge(store, judgement).judge_round(played(store, OUTAGE), "self:0", 1)
-
-
-async def test_a_judge_that_fails_every_one_of_a_few_ends_the_round_too(store: Store) -> None:
-    def judgement(trajectory: Trajectory) -> Verdict:
-        raise ModelError("no connection")
-
-    with pytest.raises(ModelError, match=r"all 3 judgements of said@1 failed.*no connection"):
-        await judge(store, judgement).judge_round(played(store, 3), "self:0", 1)
+    with pytest.raises(ModelError, match=rf"{failed} judgements of said@1 failed.*no connection"):
+        await judge(store, judgement).judge_round(played(store, count), "self:0", 1)
 
 
 def answered(store: Store, count: int) -> list[Trajectory]:

@@ -1,11 +1,7 @@
 """Each episode is judged once: what somebody was paid to say is not asked for again."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from loop.measurement.scoring import HEADLINE, EpisodeScorer
@@ -16,12 +12,6 @@ from webagent.errors import ModelError
 from webagent.models.spending import Ledger, SpendingLimits
 from webagent.records import Ending, Provenance, Trajectory
 from webagent.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "run", create=True) as opened:
-        yield opened
 
 
 def played(store: Store, index: int, **changes: object) -> Trajectory:

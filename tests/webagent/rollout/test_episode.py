@@ -149,7 +149,7 @@ async def test_each_step_is_stored_as_it_happens(tmp_path: Path, store: Store) -
     stored: list[int] = []
 
     def watch(trajectory: Trajectory, observation: Observation) -> Action:
-        with Store.open(tmp_path) as other:
+        with Store.open(tmp_path / "run") as other:
             kept = other.load(trajectory.id)
             assert kept is not None
             stored.append(len(kept.steps))

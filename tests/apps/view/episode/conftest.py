@@ -118,10 +118,11 @@ def _reason(bad: Trajectory) -> str:
 def _further(bad: Trajectory) -> list[Trajectory]:
     """Episodes that lack something, or have too much of it."""
     first = bad.steps[0]
+    plain = replace(first.observation, screenshot="")
     dream = replace(
         bad,
         id="dream",
-        steps=(replace(first, observation=_without_picture(first.observation)),),
+        steps=(replace(first, observation=plain),),
         last=None,
         evidence={"imagined": True, "success_probability": 0.83},
         provenance=Provenance(
@@ -130,12 +131,8 @@ def _further(bad: Trajectory) -> list[Trajectory]:
     )
     return [
         dream,
-        _alone(
-            "bare",
-            bad,
-            replace(first.observation, screenshot="", nodes=(Node(0, "text", "only words"),)),
-        ),
-        _alone("drawn", bad, replace(first.observation, screenshot="")),
+        _alone("bare", bad, replace(plain, nodes=(Node(0, "text", "only words"),))),
+        _alone("drawn", bad, plain),
         _alone("lost", bad, replace(first.observation, screenshot=f"{'ab' * 32}.png")),
         _alone("huge", bad, _huge()),
         replace(bad, id="never", steps=(), last=None, ending=Ending.WORLD_FAILED, error="no page"),
@@ -147,10 +144,6 @@ def _alone(name: str, bad: Trajectory, page: Observation) -> Trajectory:
     place = replace(bad.provenance, arm=name)
     step = Step(page, Decision(Click(1)), 0.1)
     return replace(bad, id=name, steps=(step,), last=page, provenance=place)
-
-
-def _without_picture(page: Observation) -> Observation:
-    return replace(page, screenshot="")
 
 
 def _huge() -> Observation:
