@@ -143,15 +143,6 @@ def test_models_that_cannot_serve_are_refused() -> None:
         LanguageReward(blind, RewardQuestions.load(PICTURES.__getitem__))
 
 
-def test_an_unfinished_episode_teaches_no_outcome() -> None:
-    def write(messages: Sequence[Message], reply: str) -> Encoded:
-        return Encoded((1,), (2,))
-
-    for ending in (None, Ending.WORLD_FAILED):
-        with pytest.raises(SetupError, match="no outcome"):
-            outcome_row(RewardQuestions.load(), replace(tried(True), ending=ending), True, write)
-
-
 async def test_an_empty_episode_and_a_failing_model_are_abstained_on() -> None:
     able = Capabilities(token_ids=True, constraints=True)
     judge = LanguageReward(CannedModel(["maybe"], capabilities=able)).evaluator()

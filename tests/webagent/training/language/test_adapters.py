@@ -1,7 +1,5 @@
 """Adapters: saved, loaded, and refused on a base they do not belong to."""
 
-import json
-
 import pytest
 import torch
 
@@ -47,13 +45,11 @@ def test_an_adapter_of_another_size_from_elsewhere_is_named(tmp_path):
         Trainer(llama(2, hidden_size=64), Supervised(), CONFIG, adapter=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"), [("{", "damaged"), (json.dumps({"other": 1}), "damaged")]
-)
-def test_a_damaged_note_on_the_base_is_named(tmp_path, text, words):
+@pytest.mark.parametrize("text", ["{", '{"other": 1}'])
+def test_a_damaged_note_on_the_base_is_named(tmp_path, text):
     saved(tmp_path)
     (tmp_path / "base.json").write_text(text)
-    with pytest.raises(SetupError, match=words):
+    with pytest.raises(SetupError, match="damaged"):
         Trainer(llama(1), Supervised(), CONFIG, adapter=tmp_path)
 
 

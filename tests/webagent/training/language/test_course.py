@@ -1,7 +1,6 @@
 """A whole training: what is left out is counted, what is resumed is the same run."""
 
 import json
-import random
 from dataclasses import replace
 
 import pytest
@@ -37,7 +36,8 @@ def test_a_training_learns_and_writes_down_each_update(tmp_path):
     assert [line["step"] for line in written] == list(range(1, 19))
     assert report.updates == 18 and report.loss < 0.8 * written[0]["loss"]
     wanted = {"loss", "gradient_norm", "tokens", "tokens_per_second", "learning_rate"}
-    assert wanted | {"imagined", "peak_memory", "ratio", "kl_sampling"} <= written[0].keys()
+    sampling = {"ratio", "ratio_deviation", "kl_sampling"}
+    assert wanted | sampling | {"imagined", "peak_memory"} <= written[0].keys()
     assert written[-1]["total_tokens"] == report.tokens == 6 * sum(len(r.ids) for r in rows(12))
     assert written[-1]["learning_rate"] < 0.05 * written[3]["learning_rate"]
     assert list((tmp_path / "tensorboard").glob("events*"))
@@ -196,10 +196,3 @@ def test_rows_that_cannot_be_trained_on_are_named(offered, words):
 def test_settings_that_make_no_sense_are_named(setting, words):
     with pytest.raises(SetupError, match=words):
         TrainConfig(**setting)
-
-
-def test_random_numbers_of_every_kind_come_back():
-    dice = run._gather_random_states(Trainer(Bigram(), Supervised()).accelerator)[0]
-    drawn = [(random.random(), float(torch.rand(1)))]
-    run._restore_random_states(dice)
-    assert [(random.random(), float(torch.rand(1)))] == drawn

@@ -1,24 +1,13 @@
 """Rows of one episode joined where one continues the other."""
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor, nn
 
-from tests.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
-from tests.webagent.training.language.small import log_probs
-from webagent.training.language.losses import (
-    TaughtTokens,
-    policy_gradient,
-    supervised,
-    taught_tokens,
-)
 from webagent.training.language.rows import TokenRow, make_step_rows, merge_rows
 
 
@@ -138,36 +127,3 @@ def test_whatever_is_merged_every_reply_stays_with_its_whole_prompt(seed: int, t
     assert found == expected
     taught = [sum(map(bool, row.weights)) for row in rows]
     assert sum(sum(map(bool, row.weights)) for row in merged) == sum(taught)
-
-
-@pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> nn.Module:
-    """A small random model."""
-    from transformers import AutoModelForCausalLM
-
-    folder = causal(tmp_path_factory.mktemp("model"), seed=3)
-    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64)
-
-
-LOSSES: dict[str, Callable[[Tensor, TaughtTokens], Tensor]] = {
-    "supervised": lambda now, t: supervised(now, t.weights),
-    "grpo": policy_gradient,
-}
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_losses_and_gradients_are_the_same_merged_or_not(network: nn.Module, name: str) -> None:
-    rows = [*conversation(1, id="a"), *conversation(2, turns=3, id="b")]
-    losses, gradients = [], []
-    for each in (rows, merge_rows(rows)):
-        network.zero_grad()
-        taught = taught_tokens(each)
-        loss = LOSSES[name](log_probs(network, each, 0.7), taught)
-        loss.backward()
-        losses.append(float(loss.detach()))
-        gradients.append([p.grad.clone() for p in network.parameters() if p.grad is not None])
-    assert losses[0] == pytest.approx(losses[1], abs=1e-6)
-    assert len(gradients[0]) == len(gradients[1]) > 10
-    for one, other in zip(*gradients, strict=True):
-        assert torch.allclose(one, other, rtol=1e-5, atol=1e-6)  # norms are in single precision
-    assert max(float(gradient.abs().max()) for gradient in gradients[0]) > 1e-3

@@ -11,7 +11,7 @@ import torch
 
 from tests.webagent.training.language import several_processes
 from tests.webagent.training.language.small import llama
-from webagent.training.language.sharding import is_sharding_asked, walk_in_step
+from webagent.training.language.sharding import walk_in_step
 
 ROOT = Path(__file__).parents[4]
 LAUNCH = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
@@ -91,10 +91,3 @@ def test_every_process_makes_as_many_rounds_and_each_item_counts_once():
         [(11, True), (12, False)],
     ]
     assert list(walk_in_step([10, 11], 0, 1)) == [(10, True, [10]), (11, True, [11])]
-
-
-def test_weights_are_parted_where_the_launcher_says_so(monkeypatch):
-    monkeypatch.delenv("ACCELERATE_USE_FSDP", raising=False)
-    assert not is_sharding_asked()
-    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
-    assert is_sharding_asked()

@@ -1,7 +1,6 @@
 """One update: the same whatever the micro-batches, skipped where it is no number, never half."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
@@ -53,30 +52,6 @@ def test_loss_and_gradient_are_the_same_whatever_the_micro_batches_and_the_layou
         assert figures_there["loss"] == pytest.approx(said["loss"], rel=1e-5)
         for name, gradient in whole.items():
             torch.testing.assert_close(other[name], gradient, rtol=1e-4, atol=1e-5)
-
-
-def test_supervised_loss_is_the_mean_over_all_taught_tokens_of_the_update():
-    model = llama(1)
-    losses, count = 0.0, 0
-    with torch.no_grad():
-        for unit in SINGLE:
-            [each] = unit.rows
-            start, stop = each.spans[0]
-            logits = model(input_ids=torch.tensor([each.ids])).logits[0, start - 1 : stop - 1]
-            losses += float(
-                torch.nn.functional.cross_entropy(
-                    logits, torch.tensor(each.ids[start:stop]), reduction="sum"
-                )
-            )
-            count += stop - start
-    _, said = updated(Supervised(), SINGLE, micro_batch_tokens=50)
-    assert said["loss"] == pytest.approx(losses / count, rel=1e-5)
-
-
-def test_an_update_follows_the_gradient():
-    trainer = Trainer(llama(), Supervised(), TrainConfig())
-    losses = [trainer.update(SINGLE, 3e-3).figures["loss"] for _ in range(15)]
-    assert losses[-1] < 0.5 * losses[0]
 
 
 def test_out_of_memory_makes_smaller_micro_batches_and_counts_nothing_twice():
@@ -189,11 +164,6 @@ def test_bfloat16_is_near_single_precision():
     assert there["loss"] == pytest.approx(said["loss"], rel=0.02)
 
 
-def test_ratios_are_reported():
-    _, said = updated(PolicyGradient(), SINGLE)
-    assert {"ratio", "ratio_deviation", "kl_sampling"} <= said.keys()
-
-
 @pytest.mark.parametrize(
     ("objective", "units", "words"),
     [
@@ -220,4 +190,3 @@ def test_a_module_that_knows_no_attention_is_trained_without_a_tree_and_says_why
     trainer = Trainer(Bigram(), Supervised())
     assert "names no attention" in trainer.no_tree
     assert Trainer(llama(), Supervised()).no_tree == ""
-    assert replace(TrainConfig(), tree=False).tree is False
