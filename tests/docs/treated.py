@@ -241,7 +241,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent replay runs/NAME 3f2a --seed 77",
         "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
     ),
-    "a run of minutes; tests/recipes/test_map.py maps one": (
+    "a run of minutes; tests/recipes/test_world.py maps one": (
         "webagent world runs/oscar",
         "webagent world runs/oscar --to Write a review",
         "webagent world runs/oscar --measure figures.json",

@@ -1,4 +1,4 @@
-"""Policies that need no model: a fixed script, and one that knows how `fake_task` is solved."""
+"""A model with given replies; policies that need none: a script, and `fake_task` solved."""
 
 import re
 
@@ -6,6 +6,7 @@ from tests.fakes.world import FIELD, SUBMIT
 from webagent.action import Action
 from webagent.action.actions import Click, Fill
 from webagent.errors import PolicyError
+from webagent.models.canned import CannedModel
 from webagent.records import Decision, Observation, Trajectory
 
 
@@ -14,6 +15,11 @@ def oracle(trajectory: Trajectory, observation: Observation) -> Action:
     box, word = re.findall(r'"(.*?)"', observation.goal)
     wanted = next(node for node in observation.nodes if node.name == box)
     return (Click(wanted.mark), Fill(FIELD, word), Click(SUBMIT))[len(trajectory.steps)]
+
+
+def says(*actions: str) -> CannedModel:
+    """A model that replies with these actions in turn, and goes on with the last."""
+    return CannedModel([f"Thought: so\nAction: {each}" for each in (*actions, *[actions[-1]] * 50)])
 
 
 class ScriptedPolicy:

@@ -130,13 +130,8 @@ class TransformersServer(ThreadingHTTPServer):
         heat, matcher = body["temperature"], self._matcher(body, held)
         source = torch.Generator().manual_seed(body.get("seed", 0) + reply)
         ends = {self.tokenizer.eos_token_id, *body.get("stop_token_ids", ())}
-        ids, log_probs, tops, finish = (
-            list[int](),
-            list[float](),
-            list[dict[str, float]](),
-            "length",
-        )
-        unread, cache = prompt, None
+        ids, log_probs, tops = list[int](), list[float](), list[dict[str, float]]()
+        unread, cache, finish = prompt, None, "length"
         while len(ids) < body["max_tokens"]:
             out = self.module(
                 input_ids=torch.tensor([unread]), past_key_values=cache, use_cache=True

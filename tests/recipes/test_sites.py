@@ -17,18 +17,11 @@ from benchmarks.sites.process import Port
 from loop.console.output import Status
 from recipes.cli import main
 from recipes.site import _measure_files
+from tests.benchmarks.sites.test_toml import HOSTED, LOCAL
 
 pytestmark = pytest.mark.site
 
-ROOT = Path(__file__).parents[2]
-SERVER = ROOT / "tests" / "fakes" / "diary.py"
-BUILD = "from pathlib import Path; from tests.fakes.diary import Diary; import sys"
-BUILD += "; Diary().build(Path(sys.argv[1]))"
-FILE = """
-[sites."shopping@1"]
-hosted = "http://localhost:7770"
-reset = "never"
-"""
+KEEPING = LOCAL.replace("notes", "kept").replace("''", "WHAT").replace('entry = ["id"]', "")
 
 
 @pytest.fixture
@@ -38,7 +31,7 @@ def folder(tmp_path, monkeypatch):
     for name in list(SITES):
         monkeypatch.delitem(SITES, name)
     monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
-    (tmp_path / "more.toml").write_text(FILE)
+    (tmp_path / "more.toml").write_text(HOSTED)
     return tmp_path
 
 
@@ -76,20 +69,6 @@ def test_a_check_tells_the_figures_and_that_a_reset_leaves_nothing(folder, capsy
     assert 0 < facts["reset_seconds"] < 5 and facts["build_seconds"] > 0
 
 
-KEEPING = f"""
-[sites."kept@1"]
-address = "http://kept.test"
-build = ["{sys.executable}", "-c", "{BUILD}", "{{state}}"]
-serve = "{sys.executable} -S {SERVER} {{state}} {{port}} WHAT"
-environment = {{ PYTHONPATH = "{ROOT}" }}
-ready = "/health"
-database = "diary.db"
-accounts = {{ writer = {{ name = "ann", password = "rain" }} }}
-login = {{ name = "name" }}
-passing = {{ visit = [] }}
-"""
-
-
 @pytest.mark.parametrize(
     ("what", "difference"),
     [
@@ -112,7 +91,8 @@ def test_a_check_finds_what_a_server_keeps_over_a_reset(folder, capsys, what, di
 @pytest.mark.parametrize("what", ["pooled", "cached"])
 def test_a_site_that_is_started_anew_at_every_reset_keeps_nothing(folder, capsys, what):
     file = folder / "kept.toml"
-    file.write_text(KEEPING.replace("WHAT", what) + "restart_on_reset = true\n")
+    restarted = KEEPING.replace("database", "restart_on_reset = true\ndatabase")
+    file.write_text(restarted.replace("WHAT", what))
     assert main(["site", "check", "kept", "--files", str(file), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["writes"] == "/ to /entries" and facts["unlike_fresh"] == []

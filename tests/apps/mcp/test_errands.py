@@ -17,6 +17,7 @@ from apps.mcp.sessions import Sessions, SessionStore
 from apps.mcp.settings import McpConfig
 from apps.mcp.tasks import TaskRunner
 from tests.apps.mcp.conftest import SECRET, Assistant, Says, assistant, text_of
+from tests.fakes.policy import says
 from tests.fakes.site import Site
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
@@ -28,11 +29,6 @@ from webagent.store import Store
 pytestmark = pytest.mark.browser
 
 Serve = Callable[..., AbstractAsyncContextManager[Assistant]]
-
-
-def says(*actions: str) -> CannedModel:
-    """A model that replies with these actions in turn, and goes on with the last."""
-    return CannedModel([f"Thought: so\nAction: {each}" for each in (*actions, *[actions[-1]] * 50)])
 
 
 @pytest.fixture(scope="module")

@@ -27,31 +27,18 @@ INBOX = ["Primary", "Ada", "Nisi.", "Lorem ipsum do..", "Bettye", "Quis. Sed"]
             "Find the email by Ada and forward that email to Zoe.",
             EmailRequest("forward", "Ada", "Zoe"),
         ),
-    ],
-)
-def test_the_fixed_phrases_are_read(goal: str, request_: EmailRequest) -> None:
-    assert read_request(goal, INBOX) == request_
-
-
-@pytest.mark.parametrize(
-    "goal",
-    [
-        "Forward Bettye Ada's latest email.",
-        "Send to Bettye the email you got from Ada.",
-        "Bettye is waiting for the email by Ada.",
-        "Forward Bettye the message Ada sent you.",
-        "Could you find Ada's email, then forward it to Bettye?",
-        "Please find that email from Ada and forward to by email to Bettye.",
-        "please forward Adas last email to Bettye",
-    ],
-)
-def test_free_words_tell_the_writer_from_the_receiver(goal: str) -> None:
-    assert read_request(goal, INBOX) == EmailRequest("forward", "Ada", "Bettye")
-
-
-@pytest.mark.parametrize(
-    ("goal", "request_"),
-    [
+        *(
+            (goal, EmailRequest("forward", "Ada", "Bettye"))
+            for goal in (
+                "Forward Bettye Ada's latest email.",
+                "Send to Bettye the email you got from Ada.",
+                "Bettye is waiting for the email by Ada.",
+                "Forward Bettye the message Ada sent you.",
+                "Could you find Ada's email, then forward it to Bettye?",
+                "Please find that email from Ada and forward to by email to Bettye.",
+                "please forward Adas last email to Bettye",
+            )
+        ),
         ("Get rid of the email I got from Ada.", EmailRequest("delete", "Ada")),
         ("I don't want Ada's email in my inbox.", EmailRequest("delete", "Ada")),
         ("mark all emails in primary with Ada", EmailRequest("star", "Ada")),
@@ -60,7 +47,7 @@ def test_free_words_tell_the_writer_from_the_receiver(goal: str) -> None:
         ('"Sed." is my reply to Ada\'s most recent email.', EmailRequest("reply", "Ada", "Sed.")),
     ],
 )
-def test_free_words_are_read(goal: str, request_: EmailRequest) -> None:
+def test_fixed_phrases_and_free_words_are_read(goal: str, request_: EmailRequest) -> None:
     assert read_request(goal, INBOX) == request_
 
 

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, field_validator
 
 from tests.fakes.chat_server import Behave
+from tests.fakes.policy import says
 from webagent import Agent, Ending, Stop, custom_action
 from webagent.action import ACTIONS, Action, Answer, GiveUp
 from webagent.action.actions import ACTION_NAMES, Click
@@ -32,12 +33,6 @@ from webagent.store import Store
 from worldmodel import LookAhead, RememberedWorld, Transition
 
 pytestmark = pytest.mark.browser
-
-
-def says(*actions: str) -> CannedModel:
-    """A model that replies with these actions in turn, and goes on with the last."""
-    again = [actions[-1]] * 50
-    return CannedModel([f"Thought: so\nAction: {action}" for action in (*actions, *again)])
 
 
 def plays(*actions: Action) -> ScriptedPolicy:

@@ -10,8 +10,6 @@ from webagent.guard.address import ANY_PORT
 from webagent.guard.decide import decide_request
 from webagent.guard.policy import open_for_task
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "guard.md"
-
 
 def read(tmp_path: Path, text: str) -> GuardPolicy:
     """The policy a file of this text holds."""
@@ -22,12 +20,6 @@ def read(tmp_path: Path, text: str) -> GuardPolicy:
 
 def test_an_empty_file_is_the_built_in_policy(tmp_path: Path) -> None:
     assert read(tmp_path, "") == GuardPolicy()
-
-
-def test_the_example_of_the_docs_is_a_policy(tmp_path: Path) -> None:
-    text = EXAMPLE.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
-    policy = read(tmp_path, text)
-    assert policy.secrets and policy.actions and policy.uploads.folders and policy.sites
 
 
 def test_values_arrive_as_they_are_meant(tmp_path: Path) -> None:

@@ -58,12 +58,6 @@ async def test_every_node_says_what_kind_of_widget_it_is(local: LocalWorld) -> N
     assert kinds["Sign up"] == "h1"
 
 
-async def test_boxes_are_where_the_elements_are_drawn(local: LocalWorld) -> None:
-    page = await local.open("form")
-    tile = next(node for node in page.nodes if node.name == "teal box")
-    assert tile.box[2:] == (30, 30)
-
-
 async def test_looking_writes_nothing_into_the_page(world, page_task):
     task = page_task("form", evidence={"html": "document.documentElement.outerHTML"})
     await world.reset(task)
@@ -152,16 +146,6 @@ async def test_a_picture_s_words_are_of_the_kind_and_the_depth_of_where_they_sta
     assert all(n.depth == 0 for n in seen.nodes)
 
 
-async def test_what_stands_right_below_a_shadow_root_is_read(local: LocalWorld) -> None:
-    """It has no parent element; what would be asked of one is asked of the root's host."""
-    below = """<ul><li>One</ul><div style="width: 20px; height: 20px; background: teal"></div>
-      <div style="height: 30px"></div><summary>More</summary><b>Two</b>
-      <img alt=Logo width=9 height=9 src='data:image/png;base64,AAAA'>"""
-    seen = await local.show(f"""<p>Before<div style="text-transform: uppercase">
-        <template shadowrootmode=open>{below}</template></div>""")
-    assert render(seen) == 'Before\nONE\n[1] generic "teal box"\n[2] button "MORE"\nTWO Logo'
-
-
 MOUSE = (
     *("auxclick", "click", "contextmenu", "dblclick", "drop", "mousedown", "mouseenter"),
     *("mouseup", "pointerdown", "pointerenter", "pointerup", "wheel"),
@@ -194,12 +178,6 @@ async def test_what_listens_for_the_mouse_in_any_way_has_a_mark(local, how, even
 async def test_what_takes_keys_has_a_mark_where_it_can_have_the_focus(local, how):
     assert await marked(local, how, KEYS, "tabindex=-1") == list(KEYS)
     assert await marked(local, how, (*KEYS, "focus"), "") == []
-
-
-async def test_what_takes_the_keys_of_its_controls_has_no_mark(local: LocalWorld) -> None:
-    page = await local.show("""<div tabindex=-1 onkeydown="close()"><h2>Sure?</h2><p>It goes.</p>
-          <button>Yes</button></div>""")
-    assert render(page) == 'Sure?\nIt goes.\n[1] button "Yes"'
 
 
 async def test_a_field_without_a_name_is_called_by_its_column(local: LocalWorld) -> None:
@@ -253,25 +231,11 @@ async def test_an_empty_cell_in_the_colour_of_its_row_is_no_box(local: LocalWorl
     assert render(page).count("teal box") == 2
 
 
-async def test_what_listens_for_the_whole_page_does_not_swallow_it(local: LocalWorld) -> None:
-    """As the root of a React page does; a card that listens for itself is one element."""
-    seen = await local.show("""<div id=root><h1>Shop</h1><p>Welcome.<ul><li>One<li>Two</ul>
-        <div id=card><h3>Kayak</h3><p>It floats.</div></div>
-        <script>for (const e of [root, card]) e.addEventListener("click", () => {})</script>""")
-    assert render(seen) == 'Shop\nWelcome.\nOne\nTwo\n[1] generic "Kayak It floats."'
-
-
 async def test_a_long_text_that_listens_is_called_by_its_first_line(local: LocalWorld) -> None:
     words = " ".join(["words"] * 40)
     seen = await local.show(f"""<main><div id=text><p>Title<p>{words}</div></main>
         <script>text.addEventListener("click", () => {{}})</script>""")
     assert render(seen) == f'[1] generic "Title"\n  {words}'
-
-
-async def test_spaces_in_elements_of_their_own_keep_words_apart(local: LocalWorld) -> None:
-    seen = await local.show("""<button>Add<span> </span>to cart</button><a href=#>Price<b>
-        </b>12</a><label>First<i> </i>name <input></label>""")
-    assert [node.name for node in seen.nodes] == ["Add to cart", "Price 12", "First name"]
 
 
 async def test_lines_of_preformatted_text_stay_lines(local: LocalWorld) -> None:
@@ -282,23 +246,6 @@ async def test_lines_of_preformatted_text_stay_lines(local: LocalWorld) -> None:
     ]
     tops = [node.box[1] for node in seen.nodes]
     assert tops == sorted(set(tops))
-
-
-async def test_words_that_styles_and_browsers_write_are_read(local: LocalWorld) -> None:
-    seen = await local.show("""<style>.price::before { content: "€ " } .done::after { content: "✓" }
-        .icon::before { content: "\\f00c" } .gone::before { content: "no"; display: none }
-        .shown::before { content: url("data:image/gif;base64,AAAA") }
-        .nested { &::after { content: "!" } } ::part(x)::before { content: "x" }</style>
-        <p class=shown>
-        <p class=gone>Cost: <b class=price>12.50</b> <i class=icon></i>
-        <table><tr><th>Export<td><td class=done><tr><td class=done>Import</table>
-        <ol start=3><li>three<li><a href=#>link</a><li><p>five</ol>
-        <p>Upload <progress value=40 max=80></progress><p>Wait <progress></progress>
-        <p class=nested>Disk <meter value=7 min=5 max=10></meter>""")
-    assert [node.name for node in seen.nodes] == [
-        *("Cost: € 12.50", "Export | | ✓", "Import✓", "3. three", "link", "5. five"),
-        *("Upload 50%", "Wait in progress", "Disk 40% !"),
-    ]
 
 
 MARKERS = {
@@ -331,7 +278,61 @@ async def test_an_item_begins_with_what_is_drawn_before_it(local: LocalWorld, so
     assert [node.name for node in seen.nodes] == MARKERS[source]
 
 
+INCLUDED = '<svg role=img aria-label=included width=16 height=16><path d="M0 0L9 9"/></svg>'
 READ = {
+    "what stands right below a shadow root, of which its host is asked": (
+        """<p>Before<div style="text-transform: uppercase"><template shadowrootmode=open>
+        <ul><li>One</ul><div style="width: 20px; height: 20px; background: teal"></div>
+        <div style="height: 30px"></div><summary>More</summary><b>Two</b>
+        <img alt=Logo width=9 height=9 src='data:image/png;base64,AAAA'></template></div>""",
+        'Before\nONE\n[1] generic "teal box"\n[2] button "MORE"\nTWO Logo',
+    ),
+    "styles and numbers right below a shadow root": (
+        """<b>Outside</b><div><template shadowrootmode=open><style>b::before { content: "in " }
+        </style><li>bare</li><b>side</b></template></div>""",
+        "Outside\nbare\nin side",
+    ),
+    "what takes the keys of its controls": (
+        """<div tabindex=-1 onkeydown="close()"><h2>Sure?</h2><p>It goes.</p>
+        <button>Yes</button></div>""",
+        'Sure?\nIt goes.\n[1] button "Yes"',
+    ),
+    "what listens for the whole page, as a React root, and a card that listens for itself": (
+        """<div id=root><h1>Shop</h1><p>Welcome.<ul><li>One<li>Two</ul>
+        <div id=card><h3>Kayak</h3><p>It floats.</div></div>
+        <script>for (const e of [root, card]) e.addEventListener("click", () => {})</script>""",
+        'Shop\nWelcome.\nOne\nTwo\n[1] generic "Kayak It floats."',
+    ),
+    "spaces in elements of their own": (
+        """<button>Add<span> </span>to cart</button><a href=#>Price<b>
+        </b>12</a><label>First<i> </i>name <input></label>""",
+        '[1] button "Add to cart"\n[2] link "Price 12"\n[3] textbox "First name"',
+    ),
+    "words that styles and browsers write": (
+        """<style>.price::before { content: "€ " } .done::after { content: "✓" }
+        .icon::before { content: "\\f00c" } .gone::before { content: "no"; display: none }
+        .shown::before { content: url("data:image/gif;base64,AAAA") }
+        .nested { &::after { content: "!" } } ::part(x)::before { content: "x" }</style>
+        <p class=shown>
+        <p class=gone>Cost: <b class=price>12.50</b> <i class=icon></i>
+        <table><tr><th>Export<td><td class=done><tr><td class=done>Import</table>
+        <ol start=3><li>three<li><a href=#>link</a><li><p>five</ol>
+        <p>Upload <progress value=40 max=80></progress><p>Wait <progress></progress>
+        <p class=nested>Disk <meter value=7 min=5 max=10></meter>""",
+        'Cost: € 12.50\nExport | | ✓\nImport✓\n3. three\n[1] link "link" (4.)\n5. five\nUpload 50%'
+        "\nWait in progress\nDisk 40% !",
+    ),
+    "columns of a table with pictures": (
+        f"""<table><tr><th>Plan<th>Free<th>Pro<tr><td>Export<td><td>{INCLUDED}
+        <tr><td>Share<td>{INCLUDED}<td>no</table>""",
+        "Plan | Free | Pro\nExport | | included\nShare | included | no",
+    ),
+    "columns of grids": (
+        """<style>div { display: grid; grid-template-columns: 1fr 1fr }</style>
+        <div><b>Mon</b><b>Tue</b><span>1</span><span>2</span></div>
+        <div><nav><a href=#>Home</a> here</nav><main><p>One</p><p>Two</p></main></div>""",
+        'Mon | Tue\n1 | 2\n[1] link "Home"\nhere\nOne\nTwo',
+    ),
     "numbers that a style counts": (
         """<style>h2 { counter-increment: h; counter-reset: s }
         h2::before { content: counter(h) ". " }
@@ -382,27 +383,6 @@ READ = {
 async def test_what_a_person_sees_is_read(local: LocalWorld, what: str) -> None:
     source, text = READ[what]
     assert render(await local.show(source)) == text
-
-
-async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(local: LocalWorld) -> None:
-    tick = '<svg role=img aria-label="included" width=16 height=16><path d="M0 0L9 9"/></svg>'
-    seen = await local.show(f"""<table><tr><th>Plan<th>Free<th>Pro<tr><td>Export<td><td>{tick}
-        <tr><td>Share<td>{tick}<td>no</table>
-        <div style="display: grid; grid-template-columns: 1fr 1fr"><b>Mon</b><b>Tue</b>
-        <span>1</span><span>2</span></div>
-        <div style="display: grid; grid-template-columns: 1fr 1fr"><nav>
-        <a href=#>Home</a> here</nav>
-        <main><p>One</p><p>Two</p></main></div>""")
-    assert [node.name for node in seen.nodes] == [
-        *("Plan | Free | Pro", "Export | | included", "Share | included | no"),
-        *("Mon | Tue", "1 | 2", "Home", "here", "One", "Two"),
-    ]
-
-
-async def test_what_is_right_below_a_shadow_root_is_numbered_and_styled_by_itself(local):
-    seen = await local.show("""<b>Outside</b><div><template shadowrootmode=open>
-        <style>b::before { content: "in " }</style><li>bare</li><b>side</b></template></div>""")
-    assert [node.name for node in seen.nodes] == ["Outside", "bare", "in side"]
 
 
 async def test_the_only_entry_of_a_menu_inside_its_link_is_a_control_of_its_own(
