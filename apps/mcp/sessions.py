@@ -235,7 +235,19 @@ class Sessions:
         self._closer: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._closer = asyncio.create_task(self._close_idle())
+        idle = 60 * self._config.idle_minutes
+
+        async def close_idle() -> None:
+            while True:
+                await asyncio.sleep(_LOOKS_EVERY * idle)
+                oldest = time.monotonic() - idle
+                late = [s for s in self._open.values() if s.used < oldest and not s.is_busy]
+                reason = f"nothing was done in it for {self._config.idle_minutes:g} min"
+                await self._leave(late, reason)
+                if not self._open and not self._taken and self._last_used < oldest:
+                    await self._browser.close()
+
+        self._closer = asyncio.create_task(close_idle())
         return self
 
     async def __aexit__(self, *failure: object) -> None:
@@ -293,17 +305,6 @@ class Sessions:
                 f" {self._config.idle_minutes:g} minutes. Call open_session for a new one"
             )
         return self._open[name]
-
-    async def _close_idle(self) -> None:
-        """Close sessions that nobody has used for some time, then the browser without any."""
-        idle = 60 * self._config.idle_minutes
-        while True:
-            await asyncio.sleep(_LOOKS_EVERY * idle)
-            oldest = time.monotonic() - idle
-            late = [s for s in self._open.values() if s.used < oldest and not s.is_busy]
-            await self._leave(late, f"nothing was done in it for {self._config.idle_minutes:g} min")
-            if not self._open and not self._taken and self._last_used < oldest:
-                await self._browser.close()
 
     async def _leave(self, sessions: list[ToolSession], reason: str) -> None:
         left = await asyncio.gather(

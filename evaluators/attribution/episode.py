@@ -28,14 +28,6 @@ def find_quoted(goal: str) -> tuple[str, ...]:
     return tuple(term.strip() for term in (*found, *_HANDLE.findall(goal)) if term.strip())
 
 
-def find_names(goal: str) -> tuple[str, ...]:
-    """Find what tells one thing from another like it: quoted terms, capitalised words, numbers."""
-    rest = _QUOTED.sub(" ", goal)
-    words = _WORD.findall(rest)[1:]
-    marked = [word for word in words if word[:1].isupper() or word[:1].isdigit()]
-    return (*find_quoted(goal), *marked)
-
-
 def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
     """Find the elements whose names the goal has: quoted, or as words of its own.
 
@@ -76,18 +68,6 @@ def find_similar(text: str, where: Iterable[str]) -> str:
         mine, fitting, scorer=Indel.normalized_similarity, score_cutoff=_NEAR
     )
     return others[found[0]] if found else ""
-
-
-def collect_text(page: Observation) -> str:
-    """Return everything the observation has of the page, a line for each node."""
-    lines = (" ".join((node.name, node.value, node.description)) for node in page.nodes)
-    return "\n".join((page.title, *lines))
-
-
-def list_copyable(page: Observation) -> list[str]:
-    """Return texts of the page that could be copied: names, values, and their single words."""
-    whole = [text for node in page.nodes for text in (node.name, node.value) if text]
-    return [*whole, *(word for text in whole for word in _WORD.findall(text))]
 
 
 def find_labelled(page: Observation) -> list[tuple[str, str]]:
@@ -149,12 +129,22 @@ class FailedEpisode:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """Everything the observations have of each page that was acted on."""
-        return tuple(map(collect_text, self.seen))
+        found = []
+        for page in self.seen:
+            lines = (" ".join((node.name, node.value, node.description)) for node in page.nodes)
+            found.append("\n".join((page.title, *lines)))
+        return tuple(found)
 
     @cached_property
     def pieces(self) -> tuple[frozenset[str], ...]:
         """What could be copied from each page."""
-        return tuple(frozenset(list_copyable(page)) for page in self.seen)
+        found = []
+        for page in self.seen:
+            whole = [text for node in page.nodes for text in (node.name, node.value) if text]
+            found.append(
+                frozenset((*whole, *(word for each in whole for word in _WORD.findall(each))))
+            )
+        return tuple(found)
 
     @cached_property
     def labels(self) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -246,7 +236,9 @@ def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
     """
     twins = [n for n in page.nodes if n.mark and (n.role, n.name) == (node.role, node.name)]
     called = {one.name.casefold() for one in page.nodes if one.mark}
-    names = [name for name in find_names(goal) if name.casefold() not in called]
+    words = _WORD.findall(_QUOTED.sub(" ", goal))[1:]
+    marked = [word for word in words if word[:1].isupper() or word[:1].isdigit()]
+    names = [name for name in (*find_quoted(goal), *marked) if name.casefold() not in called]
     if len(twins) < 2 or not names:
         return None
     # What stands between the twin before and each: its row, its heading.
