@@ -136,17 +136,6 @@ class ExportCounts:
             (meta / name).write_text(text + "\n", encoding="utf-8")
 
 
-def tool_schemas() -> list[dict[str, Any]]:
-    """Return one function for each action, as the chat templates of Hugging Face models take
-    them."""
-    schemas = []
-    for name, cls in ACTIONS.items():
-        parameters = {"required": [], **describe_arguments(cls, without=("title", "default"))}
-        function = {"name": name, "description": cls.__doc__, "parameters": parameters}
-        schemas.append({"type": "function", "function": function})
-    return schemas
-
-
 def write(
     request: ExportRequest, store: Store, selection: Selection
 ) -> tuple[ExportCounts, Counter[str]]:
@@ -239,7 +228,12 @@ def _write_tables(
     tally: ExportCounts,
 ) -> None:
     """Write one row a step and one an episode, imagined ones last and only up to their share."""
-    tools, prices = json.dumps(tool_schemas()), RunPrices.of(source.store)
+    schemas = []
+    for name, cls in ACTIONS.items():
+        parameters = {"required": [], **describe_arguments(cls, without=("title", "default"))}
+        function = {"name": name, "description": cls.__doc__, "parameters": parameters}
+        schemas.append({"type": "function", "function": function})
+    tools, prices = json.dumps(schemas), RunPrices.of(source.store)
     share = request.config.imagined_share
     with (
         Table(draft / "steps", schema_of(STEP)) as steps,

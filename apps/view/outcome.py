@@ -68,7 +68,12 @@ def outcome_of(
         word = "never began" if contents is not None and not contents.lines else "interrupted"
         return RunOutcome(word, "warn", goal, resume_of(run, settings))
     if contents and counts[EpisodeOutcome.BROKEN] == len(contents.of_policy) > 0:
-        return RunOutcome(most_common_failure(contents), "warn", goal)
+        broken = [
+            str(line.entry.ending)
+            for line in contents.of_policy
+            if line.outcome is EpisodeOutcome.BROKEN
+        ]
+        return RunOutcome(Counter(broken).most_common(1)[0][0], "warn", goal)
     abstained = [
         line.outcome is EpisodeOutcome.UNSCORED and bool(line.verdicts)
         for line in (contents.of_policy if contents else ())
@@ -106,16 +111,6 @@ def resume_of(run: Run, settings: Mapping[str, Any]) -> str:
     if not name or not run.has_begun() or not isinstance(config, Mapping) or "resume" not in config:
         return ""
     return f"webagent {shlex.quote(name)} --resume {run.argument}"
-
-
-def most_common_failure(contents: Contents) -> str:
-    """Return how most episodes ended that say nothing of the policy, as `model failed`."""
-    broken = [
-        str(line.entry.ending)
-        for line in contents.of_policy
-        if line.outcome is EpisodeOutcome.BROKEN
-    ]
-    return Counter(broken).most_common(1)[0][0]
 
 
 def answer_of(

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
@@ -341,15 +341,6 @@ def _asks_for_password(page: Observation) -> bool:
     return any(node.kind == "input:password" for node in page.nodes)
 
 
-def host_worlds(open_world: OpenWorld, host: Host) -> Callable[[], Awaitable[World]]:
-    """Opens worlds that can play tasks with sites as well as those without."""
-
-    async def open_hosted() -> World:
-        return HostedWorld(open_world, host)
-
-    return open_hosted
-
-
 logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
@@ -427,7 +418,11 @@ class Hosting:
 
     def worlds(self, open_world: OpenWorld) -> OpenWorld:
         """Return the same worlds, which can now play tasks on sites."""
-        return host_worlds(open_world, self)
+
+        async def open_hosted() -> World:
+            return HostedWorld(open_world, self)
+
+        return open_hosted
 
     def logins(self, task: Task) -> "StorageState | None":
         """Return what the task's browser is to know from the beginning, for `Browser.world`; None

@@ -91,11 +91,6 @@ def _task(raw: FileEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
     )
 
 
-def needed_sites(path: Path, dialect: ScorerRules, prefix: str = "") -> dict[str, tuple[str, ...]]:
-    """By the name of each task of a file the sites it needs. Raises `UnreadableTasks`."""
-    return {_name(entry, dialect, prefix): list_sites(entry) for entry in read_entries(path)}
-
-
 def _name(entry: FileEntry, dialect: ScorerRules, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number(dialect.id_key))
 
@@ -127,9 +122,11 @@ def make_hosted_suite(
     """Return the suite of the tasks that were read; `only`: of a part, by its name and those in
     it."""
     missing = {
-        name: tuple(site for site in sites if site not in options.addresses)
+        _name(entry, dialect, prefix): tuple(
+            site for site in list_sites(entry) if site not in options.addresses
+        )
         for path, prefix in parts
-        for name, sites in needed_sites(path, dialect, prefix).items()
+        for entry in read_entries(path)
     }
     part, names = only or (dialect.benchmark, missing)
     kept = (task for task in tasks if task.name in names)

@@ -17,7 +17,7 @@ from webagent.policy.remembering import MEMORY, Exploration, is_example, remembe
 from webagent.records import Trajectory
 from webagent.rollout import Batcher
 from webagent.training.fit import FitConfig, FitReport, fit
-from webagent.training.rows import TrainingRow, grow_vocabulary, make_avoided_rows, make_policy_rows
+from webagent.training.rows import grow_vocabulary, make_avoided_rows, make_policy_rows
 
 UNCERTAIN = 0.3
 """Success rate below which a task's random actions are worth imitating when they led to success."""
@@ -102,7 +102,9 @@ class BuiltinLearner:
                 rows.extend(make_avoided_rows(grammar, trajectory, AVOIDANCE))
         imagined = [row for t in state.dreams for row in make_policy_rows(grammar, t)]
         share = self._session.config.imagination.imagined_share
-        rows.extend(cap_imagined(imagined, len(rows), share, config.seed))
+        most = int(len(rows) * share / (1 - share))
+        order = np.random.default_rng(config.seed).permutation(len(imagined))[:most]
+        rows.extend(imagined[int(i)] for i in order)
         if not rows:
             return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)
         return fit(self.model.network, rows, config, progress)
@@ -143,27 +145,13 @@ class BuiltinLearner:
             except MemoryMismatch as error:
                 session.report("memory", 1.0, f"built again: {error}")
         self.memory = self.memory or Memory()
-        train_memory(self.memory, state, 1000 * session.repeat + round)
+        self.memory.remember_all(state.demonstrations)
+        judged = [t for t in state.experience if t.id in state.success]
+        remember_judged(self.memory, ((t, state.success[t.id]) for t in judged))
+        shown = [*state.demonstrations, *filter(state.succeeded, judged)]
+        self.memory.learn(shown, 1000 * session.repeat + round)
         if not self.memory.has_prior and not all(map(self.memory.has_examples, session.names)):
             # Demonstrations alone: own successes would teach what exploring happened to find.
             self.memory.learn_prior(state.demonstrations, 1000 * session.repeat + round)
         session.folder.save(self.memory, *key)
         session.report("memory", 1.0, f"{len(self.memory)} steps remembered")
-
-
-def train_memory(memory: Memory, state: ArmState, seed: int) -> None:
-    """Remember demonstrations and what was judged since, and learn from the former and from the
-    successes when to trust what is remembered."""
-    memory.remember_all(state.demonstrations)
-    judged = [t for t in state.experience if t.id in state.success]
-    remember_judged(memory, ((t, state.success[t.id]) for t in judged))
-    memory.learn([*state.demonstrations, *filter(state.succeeded, judged)], seed)
-
-
-def cap_imagined(
-    imagined: Sequence[TrainingRow], real: int, share: float, seed: int
-) -> list[TrainingRow]:
-    """Return as many imagined rows as make up at most `share` of all rows, sampled at random."""
-    most = int(real * share / (1 - share))
-    order = np.random.default_rng(seed).permutation(len(imagined))[:most]
-    return [imagined[int(i)] for i in order]

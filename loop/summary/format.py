@@ -74,11 +74,6 @@ def find_step_columns(summary: Summary) -> dict[StepColumn, str]:
     return {name: head for name, head in _STEP_COLUMNS.items() if any(row[name] for row in rows)}
 
 
-def format_costs(row: RoundSummary, columns: Iterable[StepColumn]) -> tuple[str, ...]:
-    """Return what stands last in a row of a table: the episodes, and the steps behind them."""
-    return (f"{row['episodes']:,}", *(f"{row[name]:,.0f}" for name in columns))
-
-
 SPENT_HEAD = ("", "tokens read", "tokens written", "seconds deciding", "of pages", "money")
 
 
@@ -375,7 +370,8 @@ def _list_rounds(summary: Summary) -> Lines:
                 format_hundredths(row["success"]),
                 format_interval(row),
                 *format_lenient(row, rule),
-                *format_costs(row, columns),
+                f"{row['episodes']:,}",
+                *(f"{row[name]:,.0f}" for name in columns),
             )
             rows.append(cells)
     return head, rows

@@ -50,7 +50,9 @@ class GivenVerdict:
     @property
     def word(self) -> str:
         """Success, failure, or what else the value says."""
-        return word_of(self.value)
+        if self.value is None:
+            return "abstains"
+        return {1.0: "success", 0.0: "failure"}.get(self.value, f"{self.value:.2f}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +150,6 @@ def pieces_of(reason: str) -> tuple[ReasonPart, ...]:
     if reason[end:]:
         pieces.append(ReasonPart(reason[end:]))
     return tuple(pieces)
-
-
-def word_of(value: float | None) -> str:
-    """Return a verdict in a word; a value between is a number."""
-    if value is None:
-        return "abstains"
-    return {1.0: "success", 0.0: "failure"}.get(value, f"{value:.2f}")
 
 
 def _describe_verdict(score: Score, truth: float | None) -> GivenVerdict:
