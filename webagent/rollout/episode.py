@@ -210,7 +210,7 @@ class _Episode:
         last = self.trajectory.last
         if ending is Ending.WORLD_FAILED:
             last = None
-        else:
+        elif last is not None or ending is not Ending.STOPPED:  # that comes before a page, too
             try:
                 capturing = world.evidence(self.trajectory.task)
                 evidence = await call_in_time("evidence", capturing, seconds)

@@ -12,7 +12,7 @@ from tests.fakes import FakeWorld, ScriptedPolicy, fake_task
 from tests.fakes.world import SUBMIT
 from webagent.action import Action, Answer, GiveUp
 from webagent.action.actions import Click, Fill, Hover
-from webagent.errors import ModelError, PolicyError, StoreError, WorldError
+from webagent.errors import ModelError, PolicyError, StoppedError, StoreError, WorldError
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout import episode_id, run_episode
 from webagent.store import Store
@@ -48,6 +48,12 @@ async def test_a_page_that_is_over_at_the_start_asks_for_no_action() -> None:
 
     played = await run_episode(fake_task(), ScriptedPolicy([]), OverAtOnce())
     assert (played.ending, played.steps) == (Ending.TASK_OVER, ())
+
+
+async def test_what_was_stopped_before_its_first_page_is_no_failure_of_the_world() -> None:
+    faults = {"reset": StoppedError("its time is up"), "evidence": WorldError("no page")}
+    played = await play(faults=faults)
+    assert (played.ending, played.error) == (Ending.STOPPED, "its time is up")
 
 
 async def test_an_answer_ends_the_episode_without_touching_the_page() -> None:
