@@ -35,13 +35,12 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "beside a value or label": ("row", "rows", "after", "before"),
     "behind a label of the goal": ("labelled",),
     "after each place of a value": ("each",),
-    "by place": ("nth", "next", "untried"),
+    "by place": ("nth", "untried"),
     "first of a list": ("extreme", "cell of", "only"),
     "count": ("count",),
     "text beside": ("beside", "line"),
     "on an earlier page": ("earlier",),
     "composed": ("compose",),
-    "by the field's label": ("field label",),
 }
 """Heads of descriptors that are left out in turn by --ablate, by what they say."""
 SIZES = (1_000, 100_000)

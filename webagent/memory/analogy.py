@@ -1,7 +1,8 @@
 """Analogy: the next action from the recalled cases, with its reasons and its confidence."""
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -22,6 +23,7 @@ from webagent.memory.constants import (
     DOUBTED,
     FEWER_VALUES,
     FLATTENING,
+    LEAST_SHARE,
     LEAST_SUPPORT,
     LIKE_GOAL,
     MOST_DESCRIPTORS,
@@ -30,9 +32,9 @@ from webagent.memory.constants import (
     SAME_NAME,
 )
 from webagent.memory.elements import find_element
-from webagent.memory.goals import Goal, align, clean, shape, weigh_keys
+from webagent.memory.goals import Goal, align, clean, extend_value, shape, weigh_keys
 from webagent.memory.pages import is_within
-from webagent.memory.scene import MARKS, Scene, argument_names, make_action
+from webagent.memory.scene import MARKS, SLOT, Scene, argument_names, make_action
 from webagent.memory.scorer import Scorer, prior
 from webagent.memory.texts import find_text
 
@@ -210,7 +212,7 @@ def argument_candidates(
     """Return values of another argument of an action whose element is chosen."""
     found = _candidates(scene, element.op, name, cases, siblings)
     if name in ("text", "option") and element.value:
-        _note_use(scene, name, cases, found)
+        found = _fit_to_field(scene, name, cases, found)
     if name in ("option",):
         line = scene.page.line_of.get(element.value)
         names = [n.name for n in scene.page.options(line)] if line is not None else []
@@ -226,27 +228,69 @@ def argument_candidates(
     return found
 
 
-def _note_use(
-    scene: Scene, name: str, cases: Sequence[Recalled], candidates: Sequence[ArgumentCandidate]
-) -> None:
-    """Say of each text whether the field holds it, whether another field was given it, and in what
-    share of the cases a text of its kind was typed."""
+def _fit_to_field(
+    scene: Scene, name: str, cases: Sequence[Recalled], candidates: list[ArgumentCandidate]
+) -> list[ArgumentCandidate]:
+    """Return the texts that look most like those typed in the cases. Each says in what share of the
+    cases one of its kind was typed, whether the field holds it, and whether another was given it.
+
+    Where no goal is put like this one, which value stands for which is a guess: one of another
+    kind, or one that was entered already, gives way to any value of the goal that is neither.
+    """
     field = scene.page.observation.node(scene.field)
+    held = clean(field.value).lower() if field else None
     used = {past.text for past in scene.past if past.mark and past.text}
-    typed = [(share, _kind_of(case.constant(name) or "")) for share, case in cases]
+    typed = [(share, text) for share, case in cases if (text := case.constant(name))]
     total = sum(share for share, _ in typed) or 1.0
-    for candidate in candidates:
-        text = clean(str(candidate.value))
-        kind = _kind_of(text)
-        alike = sum(share for share, other in typed if other == kind) / total
-        is_held = field is not None and clean(field.value).lower() == text.lower()
-        candidate.features |= {"shaped": alike, "repeated": is_held, "used": text in used}
+    texts = [text for share, text in typed if share >= LEAST_SHARE * total]
+    by_goal = [c for c in candidates if any(d[0] == "is" and d[1][0] == SLOT for d in c.reasons)]
+    for each in by_goal if name == "text" else ():
+        each.value = extend_value(str(each.value), scene.goal.text, texts)
+    is_guess = name == "text" and all(c.goal.template != scene.goal.template for _, c in cases)
+    values = {slot.text: ("is", (SLOT, i)) for i, slot in enumerate(scene.goal.slots)}
+    others = [
+        replace(by_goal[0], value=value, features=dict(by_goal[0].features), reasons={reason: 1.0})
+        for value, reason in (values.items() if is_guess and by_goal else ())
+        if all(value != each.value for each in candidates)
+    ]
+    for each in (*candidates, *others):
+        text = clean(str(each.value))
+        alike = sum(share for share, other in typed if _kind_of(other) == _kind_of(text)) / total
+        is_held = text.lower() == held
+        each.features |= {"shaped": alike, "repeated": is_held, "used": text in used}
+    return _most_fitting(candidates, others, texts) if is_guess else candidates
+
+
+def _most_fitting(
+    candidates: list[ArgumentCandidate], others: Sequence[ArgumentCandidate], typed: Sequence[str]
+) -> list[ArgumentCandidate]:
+    """The candidates, or where none of them is new and like what was typed also the others; of
+    these the new ones, of their kind, with as many digits, as far as there are any."""
+    digits = {_exact_kind(text) for text in typed}
+    tests: tuple[Callable[[ArgumentCandidate], bool], ...] = (
+        lambda each: not each.features["used"] and not each.features["repeated"],
+        lambda each: each.features["shaped"] > 0,
+        lambda each: _exact_kind(str(each.value)) in digits,
+    )
+    if not any(all(test(each) for test in tests) for each in candidates):
+        candidates = [*candidates, *others]
+    for test in tests:
+        candidates = [each for each in candidates if test(each)] or candidates
+    return candidates
 
 
 def _kind_of(text: str) -> str:
-    """The shape of a text without letters; of others whether it has digits."""
+    """The shape of a text without letters; of others whether it is a word, with digits or not, or
+    several."""
     found = shape(text)
-    return found if not {"a", "A"} & set(found) else f"a{'9' * ('9' in found)}"
+    if not {"a", "A"} & set(found):
+        return found
+    return "a a" if " " in found else f"a{'9' * ('9' in found)}"
+
+
+def _exact_kind(text: str) -> str:
+    """The same with the number of digits."""
+    return re.sub(r"\d", "9", text) if _kind_of(text)[0] != "a" else _kind_of(text)
 
 
 def like_cases(

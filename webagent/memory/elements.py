@@ -53,12 +53,10 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
         lines = [i for i in page.by_role.get(role, ()) if state in page.nodes[i].states]
         yield from (("state", role, state, place) for place in _places(lines, line)[:1])
     yield from _relations(scene, line, slots)
-    yield from (("next", role, step) for step in (-2, -1, 1, 2, 3))
     yield from (
         ("untried", role, (), place) for place in _places(_untried(scene, role, ())[:3], line)[:1]
     )
     yield from operators.possible_extremes(scene, line)
-    yield from (("labelled", role, place) for place in _places(_labelled(scene, role), line)[:1])
     named = [("=", name), *(r for r in references if r[0] == SLOT)] if name else []
     for reference, text in slots:
         if reference[0] == SLOT and text.lower() != name.lower():
@@ -182,22 +180,6 @@ def wanted(scene: Scene, role: str) -> list[int]:
     ]
 
 
-def _labelled(scene: Scene, role: str) -> list[int]:
-    """Elements behind a label that the goal names."""
-    page, found = scene.page, list[int]()
-    words = " ".join(scene.goal.words)
-    for at, unit in enumerate(page.units):
-        label = unit.text.removesuffix(":").lower()
-        if (
-            label != unit.text.lower()
-            and 2 < len(label) < LONGEST_LABEL
-            and is_within(label, words)
-        ):
-            after = [u.line for u in page.units[at : at + 3] if page.nodes[u.line].role == role]
-            found += after[:1]
-    return list(dict.fromkeys(found))
-
-
 def _each(scene: Scene, at: Reference, role: str, named: Reference) -> int | None:
     """The first element of this name, not acted on before, that comes after a place of a value and
     before the next element of its name."""
@@ -267,21 +249,6 @@ def _untried(scene: Scene, role: str, references: Sequence[Reference]) -> list[i
     ]
 
 
-def _next(scene: Scene, role: str, step: int) -> int | None:
-    """The element of this role so many places after the one that was last acted on."""
-    if not scene.past:
-        return None
-    at = scene.page.line_of.get(scene.past[-1].mark)
-    if at is None:
-        return None
-    lines = scene.page.by_role.get(role, ())
-    if step > 0:
-        after = [i for i in lines if i > at]
-        return _pick(scene.page, after, step - 1)
-    before = [i for i in lines if i < at]
-    return _pick(scene.page, before, step)
-
-
 def _part(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
     text = scene.value(reference)
     return _pick(scene.page, _holding(scene.page, role, text), place) if text else None
@@ -315,8 +282,6 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "untried": lambda scene, role, references, place: _pick(
         scene.page, _untried(scene, role, references), place
     ),
-    "next": _next,
-    "labelled": lambda scene, role, place: _pick(scene.page, _labelled(scene, role), place),
     "each": _each,
     "extreme": operators.find_extreme,
 }

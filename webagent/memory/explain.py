@@ -60,7 +60,6 @@ _WORDS = {
     "earlier": "on an earlier page:",
     "each": "for each place of",
     "labelled": "behind the label that the goal names:",
-    "field label": "the goal's value beside the field's label",
 }
 
 

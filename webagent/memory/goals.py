@@ -1,8 +1,8 @@
 """Goals read for their slots: the values that another goal of the same kind has different."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -32,8 +32,6 @@ _FIRST = (
 """A name with which a sentence begins: one that is set off from the rest, that is its subject, or
 that owns something. Of other words with capitals the first may be a verb, and a single one before a
 quoted value is its label."""
-_LONGER = r"(?<!\w){}((?: [a-z][a-z'’-]*){{1,3}})"
-"""A name, to be filled in, and up to three words after it."""
 _SLOT = re.compile("|".join((_QUOTED, _PROSE, _ADDRESS, _COUNT, _NUMBER, _NAME, _FIRST)))
 _KINDS = {"prose": "quoted", "count": "number", "first": "name"}
 """What values are that are distinguished by their place from others of a kind."""
@@ -163,32 +161,6 @@ def read_goal(text: str) -> Goal:
     return Goal(text, slots, tuple(template), tuple(words_of(text)), tuple(compared))
 
 
-@lru_cache(16384)
-def longer_names(goal: Goal) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """Return for each name in a goal, by its number, what it may be with the words that follow, the
-    longest first: `Being` in `set it to Being processed again` may be `Being processed`."""
-    found = []
-    for i, slot in enumerate(goal.slots):
-        if slot.kind == "name" and (
-            match := re.search(_LONGER.format(re.escape(slot.text)), goal.text)
-        ):
-            words = match[1].split()
-            texts = (f"{slot.text} {' '.join(words[:n])}" for n in range(len(words), 0, -1))
-            found.append((i, tuple(texts)))
-    return tuple(found)
-
-
-@lru_cache(16384)
-def with_names(goal: Goal, names: tuple[tuple[int, str], ...]) -> Goal:
-    """Return a goal in which values, by their numbers, are these."""
-    if not names:
-        return goal
-    slots = list(goal.slots)
-    for i, text in names:
-        slots[i] = replace(slots[i], text=text)
-    return replace(goal, slots=tuple(slots))
-
-
 @lru_cache(65536)
 def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
     """Return for each slot of one goal its counterpart in the other, -1 for none.
@@ -257,6 +229,26 @@ def shape(text: str) -> str:
     """Return what kind of value a text is: digits as 9, capitals as A, other letters as a."""
     text = re.sub(r"\d+", "9", text)
     return re.sub(r"[^\W\d_A-Z]+", "a", re.sub(r"[A-Z]", "A", text))
+
+
+def extend_value(text: str, goal: str, typed: Sequence[str]) -> str:
+    """Return a value as long as it is in a goal where only sentences or parts of them were `typed`
+    for it: one word with the rest of its clause, and the sign behind it where all had one."""
+    plain = re.sub(f"[{FOUND}]", "", goal)
+    at = plain.find(text)
+    is_prose = typed and all(re.search(r"\S \S", t) and re.search(r"\b[a-z]", t) for t in typed)
+    if not is_prose or at < 0 or f'"{text}"' in plain:
+        return text
+    is_signed = all(each[-1] in ".!?" for each in typed)
+    if " " in text:
+        after = plain[at + len(text) : at + len(text) + 1]
+        return text + after if is_signed and after in (".", "!", "?") else text
+    stops = '";:()' + "," * all("," not in each for each in typed)
+    rest = re.split(f"[{stops}]", plain[at:])[0]
+    signs = [match.end() for match in re.finditer(r"[.!?](?= |$)", rest)]
+    several = any(re.search(r"[.!?] ", each) for each in typed)
+    rest = rest[: signs[-several]] if signs else rest
+    return rest.strip() if is_signed else rest.rstrip(" .!?")
 
 
 @lru_cache(65536)

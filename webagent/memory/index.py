@@ -23,7 +23,7 @@ from webagent.memory.constants import (
     SINGLE_WORD,
     VALUES_APART,
 )
-from webagent.memory.goals import Goal, weigh_keys, weigh_words
+from webagent.memory.goals import Goal, shape, weigh_keys, weigh_words
 from webagent.memory.pages import stable_hash
 
 Array = NDArray[np.float64]
@@ -84,7 +84,7 @@ class Index:
     _held: set[tuple[str, int]] = field(default_factory=set)
     """Which template has which word, in its goal or in such a name."""
     _template: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
-    _values: Column = field(default_factory=lambda: Column(np.zeros((1024, 3), np.int32)))
+    _values: Column = field(default_factory=lambda: Column(np.zeros((1024, 5), np.int32)))
     """How many values of each kind the goals of each template have."""
     _past: Column = field(default_factory=lambda: Column(np.zeros((1024, _SUFFIX), np.uint32)))
     _step: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
@@ -289,8 +289,16 @@ class Index:
 
 
 def _count_values(goal: Goal) -> list[int]:
-    kinds = Counter(slot.kind for slot in goal.slots)
-    return [kinds["quoted"] + kinds["name"], kinds["number"], kinds["address"]]
+    """How many values of a goal are texts, addresses, whole numbers, fractions, and others such as
+    dates."""
+    kinds = Counter(
+        {"quoted": "a", "name": "a"}.get(slot.kind, slot.kind)
+        if slot.kind != "number" or any(map(str.isalpha, slot.text))
+        else shape(slot.text)
+        for slot in goal.slots
+    )
+    known = [kinds[each] for each in ("a", "address", "9", "9.9")]
+    return [*known, kinds.total() - sum(known)]
 
 
 def _constancies(tasks: Iterable[Mapping[Any, frozenset[str]]]) -> dict[str, float]:

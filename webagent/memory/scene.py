@@ -12,9 +12,7 @@ from webagent.memory.goals import (
     clean,
     extract,
     locate,
-    longer_names,
     read_goal,
-    with_names,
 )
 from webagent.memory.pages import Page, is_within, masked, read_page
 from webagent.models.builtin.vocabulary import op_of
@@ -118,9 +116,6 @@ def scene_of(observation: Observation, steps: Sequence[Step], goal: Goal | None 
     """Return the scene of the step that comes after these on this page, with the goal as it was
     read."""
     goal, page = goal or read_goal(observation.goal), read_page(observation)
-    # Without quotation marks only what is there tells where a name ends: `Lantern weeks`.
-    names = ((i, next(filter(page.whole, texts), "")) for i, texts in longer_names(goal))
-    goal = with_names(goal, tuple((i, text) for i, text in names if text))
     return Scene(goal, page, tuple(done_of(step, goal) for step in steps))
 
 

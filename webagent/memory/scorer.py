@@ -138,7 +138,7 @@ _AGAINST = (
 )
 _OVERALL = ("agreed", "nearest", "full", "best", "evidence", "wide", "shaped")
 """Features of a candidate that are not of one family of descriptors."""
-_GOES_BY_GOAL = ("$", "@", "wanted", "labelled", "field label")
+_GOES_BY_GOAL = ("$", "@", "wanted", "labelled")
 """Parts of the name of a family that goes by what the goal says: marks of its values, and kinds."""
 
 

@@ -11,7 +11,6 @@ from webagent.memory.constants import (
     MOST_EARLIER_PAGES,
     MOST_LINES,
     MOST_PLACES,
-    STEM,
 )
 from webagent.memory.elements import labels
 from webagent.memory.goals import clean, shape, words_of
@@ -107,7 +106,7 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
         if text != wanted and wanted.lower() in text.lower():
             yield from (("is", reference, form) for form in _forms(text, wanted))
     yield from _composed(scene, wanted)
-    yield from (("field label",), ("labelled option",))
+    yield ("labelled option",)
     if len(wanted) < LONGEST_SEARCHED:
         yield from _on_page(scene, wanted)
         kinds = dict.fromkeys(done.signature for done in reversed(scene.past))
@@ -238,17 +237,6 @@ def _back(scene: Scene, signature: str) -> Scene | None:
     return None
 
 
-def _by_field_label(scene: Scene) -> str | None:
-    """The value of the goal beside which a word of the field's label stands."""
-    field = scene.page.observation.node(scene.field)
-    stems = {word.lower()[:STEM] for word in _WORD.findall(field.name)} if field else set()
-    for slot in scene.goal.slots:
-        beside = {word[:STEM] for word in (*slot.left, *slot.right[:1])}
-        if any(len(stem) == STEM for stem in stems & beside):
-            return slot.text
-    return None
-
-
 def _by_option(scene: Scene) -> str | None:
     """The one label of the list chosen that stands in the goal, in marks or not."""
     line, goal = scene.page.line_of.get(scene.field), f" {' '.join(scene.goal.words)} "
@@ -274,7 +262,6 @@ _FINDERS: dict[str, Callable[..., str | None]] = {
     "earlier": lambda scene, signature, inner: (
         find_text(before, inner) if (before := _back(scene, signature)) is not None else None
     ),
-    "field label": _by_field_label,
     "labelled option": _by_option,
 }
 """How each family of descriptors finds its text."""

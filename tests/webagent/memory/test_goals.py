@@ -2,8 +2,8 @@
 
 import pytest
 
-from webagent.memory.goals import align, read_goal
-from webagent.memory.scene import scene_of
+from webagent.memory.goals import align, extend_value, read_goal
+from webagent.memory.memory import Memory
 from webagent.records import Node, Observation
 
 
@@ -51,5 +51,36 @@ def test_numbers_are_matched_by_how_they_are_written() -> None:
 def test_a_name_ends_where_it_ends_on_the_page() -> None:
     nodes = (Node(1, "link", "Spring sale"), Node(2, "link", "Spring"))
     page = Observation("Please end Spring sale for now", "http://shop.test/", "Shop", nodes)
-    assert scene_of(page, ()).value(("$", 0)) == "Spring sale"
+    assert Memory().scene(page, ()).value(("$", 0)) == "Spring sale"
     assert read_goal(page.goal).slots[0].text == "Spring"
+
+
+@pytest.mark.parametrize(
+    ("goal", "typed", "value"),
+    [
+        (
+            "Tell them: Lights flicker at night, soon.",
+            ["A door is stuck"],
+            "Lights flicker at night",
+        ),
+        ("Tell them: Lights flicker at night.", ["A door is stuck."], "Lights flicker at night."),
+        (
+            "Say Lights flicker. It is dark. Then go",
+            ["It rains. It pours."],
+            "Lights flicker. It is dark.",
+        ),
+        ("Say Lights flicker, it is dark", ["It rains, it pours"], "Lights flicker, it is dark"),
+        ('Say "Lights" flicker', ["A door is stuck"], "Lights"),
+        ("Say Lights flicker", ["Doors"], "Lights"),
+        ("Say Lights flicker", ["Two Doors"], "Lights"),
+        ("Say Lights flicker", [], "Lights"),
+    ],
+)
+def test_a_value_is_as_long_as_what_was_typed(goal: str, typed: list[str], value: str) -> None:
+    assert extend_value("Lights", goal, typed) == value
+
+
+def test_the_sign_behind_a_value_is_its_own_where_all_had_one() -> None:
+    goal = "It reads “Lights flicker”. Save it."
+    assert extend_value("Lights flicker", goal, ["It is dark."]) == "Lights flicker."
+    assert extend_value("Lights flicker", goal, ["It is dark"]) == "Lights flicker"

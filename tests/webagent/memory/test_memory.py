@@ -398,6 +398,35 @@ def test_texts_are_known_by_what_is_typed_in_the_field_and_where_they_were_used(
     assert features(move("f", "Archive", "Archive"), 1)["used"] == 1
 
 
+def test_in_other_words_a_value_that_does_not_fit_the_field_gives_way_to_another() -> None:
+    page = (Node(5, "textbox", "Phone"), Node(6, "textbox", "Team"))
+
+    def move(name: str, phone: str, team: str, goal: str) -> Trajectory:
+        then = (replace(page[0], value=phone), page[1])
+        return episode(name, goal, (page, Fill(5, phone)), (then, Fill(6, team)))
+
+    memory = taught(
+        move("a", "0151 224", "Props", "Set my phone to 0151 224 and my team to Props."),
+        move("b", "0151 337", "Wigs", "Set my phone to 0151 337 and my team to Wigs."),
+    )
+    new = move("c", "0151 882", "Sound", 'I moved to "Sound" and now have "0151 882".')
+    assert proposed(memory, new, 0) == Fill(5, "0151 882")
+
+
+def test_where_sentences_were_typed_a_word_stands_for_its_clause() -> None:
+    page = (Node(5, "textbox", "Remark"),)
+
+    def say(name: str, goal: str, remark: str) -> Trajectory:
+        return episode(name, goal, (page, Fill(5, remark)))
+
+    memory = taught(
+        say("a", 'Write the remark "Nobody was hurt".', "Nobody was hurt"),
+        say("b", 'Write the remark "Two chairs are missing".', "Two chairs are missing"),
+    )
+    new = say("c", "We need another remark, Waiting for the bus, thanks.", "Waiting for the bus")
+    assert proposed(memory, new, 0) == Fill(5, "Waiting for the bus")
+
+
 def test_an_outcome_that_no_demonstration_had_is_distrusted() -> None:
     memory = taught(look_up("a", "10056", 1))
     page = look_up("new", "10056", 70).steps[0].observation
