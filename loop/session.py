@@ -144,6 +144,7 @@ class Session:
             round,
             train_tokens=training.tokens,
             imagined_tokens=training.imagined,
+            updates=training.updates,
             train_seconds=training.seconds,
             train_cpu_seconds=training.cpu_seconds,
         )

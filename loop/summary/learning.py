@@ -72,6 +72,7 @@ def _summarize(
         proposing_steps=sum(noted["steps"] for noted in proposed),
         train_tokens=_total(costs, "train_tokens") or 0.0,
         imagined_tokens=_total(costs, "imagined_tokens") or 0.0,
+        updates=_total(costs, "updates") or 0.0,
         model_tokens=_total(costs, "model_tokens"),
         money=_total(costs, "money"),
         seconds=_total(costs, "seconds") or 0.0,
@@ -141,6 +142,7 @@ def format_learning(row: LearningRow) -> str:
     costs.append(
         f"{row['train_tokens']:,.0f} tokens trained on"
         + f" ({imagined:,.0f} of them imagined)" * bool(imagined)
+        + f" in {row.get('updates', 0.0):,.0f} updates" * bool(row.get("updates"))
     )
     if row["model_tokens"] is not None:
         costs.append(f"{row['model_tokens']:,.0f} tokens of models")

@@ -176,6 +176,8 @@ class LearningRow(TypedDict):
     train_tokens: float
     imagined_tokens: NotRequired[float]
     """Those of them that are of imagined episodes."""
+    updates: NotRequired[float]
+    """Of the policy's weights."""
     model_tokens: float | None
     """Read and written by models that are asked, measuring included; None where none is metered."""
     money: float | None

@@ -135,7 +135,7 @@ def test_webevolver_trains_one_language_model_on_episodes_in_its_own_world(
     summary = json.loads((run / "summary.json").read_text())
     (row,) = (each for each in summary["learning"] if each["arm"] == "imagined")
     assert row["dreamt"] == 6 and 0 < row["dreams_kept"] <= 6
-    assert 0 < row["imagined_tokens"] <= 0.5 * row["train_tokens"]
+    assert 0 < row["imagined_tokens"] <= 0.5 * row["train_tokens"] and row["updates"] > 0
     episodes = finished(run)
     imagined = [t for t in episodes.values() if t.provenance.imagined]
     assert len(imagined) == 6 and all(
