@@ -1,6 +1,7 @@
 """Imagined episodes from real pages, of which the successes are learned from."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -72,6 +73,7 @@ async def imagine(session: Session, state: ArmState, round: int) -> None:
         concurrency=_AT_ONCE if is_small else session.player.concurrency,
         recorder=session.store,
         on_episode=report_finished,
+        step_timeout=math.inf,  # how long a model may take is for the model to say
     )
     ended = [t for t in episodes if t.ending is not None and not t.ending.is_infrastructure]
     if ended:

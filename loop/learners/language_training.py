@@ -20,13 +20,12 @@ from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.models.local.loading import load_weights
 from webagent.models.local.source import ModelSource
-from webagent.models.local.weights import MAKING_MODULES
 from webagent.models.weight_notes import resolve_unchanged, write_unchanged
 from webagent.records import Trajectory
 from webagent.training.fit import FitReport
 from webagent.training.language.config import TrainConfig
 from webagent.training.language.run import train
-from webagent.training.language.trainer import Trainer, Updated
+from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import TrainingUnit, balance_units
 
 if TYPE_CHECKING:
@@ -92,8 +91,7 @@ class RoundTraining:
             if one.provenance.round < round and state.succeeded(one)
         ]
         if units or earlier:
-            with MAKING_MODULES:
-                trainer = self._make_trainer(weights, settings, Path(self.start))
+            trainer = self._make_trainer(weights, settings, Path(self.start))
             passed = {one.id: state.success[one.id] or 0.0 for one in earlier}
             units += replay_units(earlier, passed, trainer.log_probs)
         if units:
@@ -132,8 +130,7 @@ class RoundTraining:
             units = build_units(settings, judged, scores, encoder.write, encoder.encode)
         except SetupError:
             return  # no judged episode has a step
-        with MAKING_MODULES:
-            trainer = self._make_trainer(weights, settings, None)
+        trainer = self._make_trainer(weights, settings, None)
         course = self._course_folder(OWN_REWARD)
         self._fit(trainer, units, course, ())
         session.folder.save(_Trained(trainer, weights, Asking()), *key)
@@ -159,7 +156,7 @@ class RoundTraining:
         self, weights: "LoadedWeights", settings: TrainSettings, adapter: Path | None
     ) -> Trainer:
         session, course = self.session, self._plan_course(settings)
-        return _TurnTaker(
+        return Trainer(
             weights.module,
             make_objective(settings.weights),
             course,
@@ -205,15 +202,6 @@ def list_versions(experience: Sequence[Trajectory], round: int) -> tuple[str, ..
             if step.decision.weights:
                 names[one.provenance.round - 1] = step.decision.weights
     return tuple(names[number] for number in range(round))
-
-
-class _TurnTaker(Trainer):
-    """Updates the weights while no other thread loads a model, which changes torch's defaults."""
-
-    def update(self, units: Sequence[TrainingUnit], rate: float | None = None) -> Updated:
-        """As a trainer does."""
-        with MAKING_MODULES:
-            return super().update(units, rate)
 
 
 @dataclass(frozen=True, slots=True)

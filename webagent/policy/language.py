@@ -216,6 +216,7 @@ class LanguagePolicy:
             self.max_tokens,
             find_loop(trajectory, observation) if objects else None,
             settings.loop_patience,
+            trajectory.steps[-1].decision.action if trajectory.steps else None,
         )
 
     def _give_up_in_loop(self, reader: ReplyReader) -> Decision | None:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from webagent.action import ACTIONS, Action, format_action, parse_action
-from webagent.action.actions import TabFocus
+from webagent.action.actions import Fill, TabFocus, Wait
 from webagent.errors import ActionError
 from webagent.models.model import Reply
 from webagent.models.prompt import shorten
@@ -180,6 +180,8 @@ class ReplyReader:
     """The loop that another action is demanded for."""
     patience: int = 0
     """How often an action may be repeated before it is not accepted again."""
+    last: Action | None = None
+    """The action that led to this page."""
 
     def read(self, reply: Reply) -> ParsedReply:
         """Return thought and action. Raises `ActionError` for one that cannot be done here."""
@@ -211,7 +213,7 @@ class ReplyReader:
         return parsed
 
     def read_strictly(self, reply: Reply) -> ParsedReply:
-        """Do the same, but raise `ActionError` for going in circles, too.
+        """Do the same, but raise `ActionError` for going in circles and for what changes nothing.
 
         A model hears this objection once; where it insists, `read` takes it at its word.
         """
@@ -221,4 +223,13 @@ class ReplyReader:
         if times and times >= self.patience:
             words = {"action": format_action(action), "times": str(times)}
             raise ActionError(LOOPS_PROMPT.fill("refuse", **words))
+        if isinstance(action, Fill) and action.text:
+            node = self.observation.node(action.mark)
+            if node is not None and node.value == action.text:
+                raise ActionError(
+                    f"element [{action.mark}] holds {action.text!r} already; do what is left to do"
+                )
+        # The outcome itself may quote the page, so that it stays in its fence.
+        if self.observation.outcome and action == self.last and not isinstance(action, Wait):
+            raise ActionError(f"{format_action(action)} was just done; choose a different action")
         return parsed

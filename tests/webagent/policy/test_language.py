@@ -271,7 +271,7 @@ async def test_words_of_a_page_in_an_outcome_stand_inside_a_fence(form):
     for outcome in outcomes:
         page = replace(PAGE, outcome=outcome)
         past = under_way(Decision(Click(2)), outcome=outcome)
-        model = CannedModel(["Action: click(2)"])
+        model = CannedModel(["Action: click(1)"])
         await LanguagePolicy(model, render, prompting=Prompting(form=form)).act(past, page)
 
         text = "\n".join(message.text for message in model.requests[0].messages)

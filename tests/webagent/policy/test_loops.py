@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.webagent.policy.scenes import HOME, RESULTS, asked, prompt, step, under_way
+from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, step, under_way
+from webagent.action import parse_action
 from webagent.action.actions import Click, GiveUp
 from webagent.models.canned import CannedModel
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.past_actions import find_loop
 from webagent.policy.prompting import Prompting
+from webagent.records import Node
 
 
 def stuck(times: int):
@@ -85,6 +87,40 @@ async def test_what_is_demanded_is_asked_for_once_more_and_no_longer():
     assert decision.usage["requests"] == 2
     assert "click(2) was done on this very page 3 times" in requests[1].messages[-1].text
     assert insisted.action == Click(2)
+
+
+@pytest.mark.parametrize(
+    ("past", "page", "again", "objection"),
+    [
+        (
+            START,
+            replace(HOME, nodes=(Node(1, "textbox", "Search", "mug"), *HOME.nodes[2:])),
+            'fill(1, "mug")',
+            "element [1] holds 'mug' already",
+        ),
+        (
+            under_way(step(HOME, 'fill(2, "mug")')),
+            replace(HOME, outcome="element 2 is not a text field"),
+            'fill(2, "mug")',
+            "was just done; choose a different action",
+        ),
+    ],
+)
+async def test_what_cannot_change_anything_is_objected_to_once(past, page, again, objection):
+    other, requests = await asked(past, page, [f"Action: {again}", "Action: click(3)"])
+    insisted, _ = await asked(past, page, [f"Action: {again}"] * 2)
+    assert other.action == Click(3) and objection in requests[1].messages[-1].text
+    assert insisted.action == parse_action(again)
+
+
+async def test_waiting_again_and_filling_anew_are_not_objected_to() -> None:
+    waited = under_way(step(HOME, "wait(1)"))
+    for past, page, action in (
+        (waited, replace(HOME, outcome="no effect"), "wait(1)"),
+        (START, replace(HOME, nodes=(Node(1, "textbox", "Search", "mug"),)), 'fill(1, "cup")'),
+    ):
+        _, requests = await asked(past, page, [f"Action: {action}"])
+        assert len(requests) == 1
 
 
 async def test_an_episode_that_stays_in_a_loop_is_given_up_without_asking():
