@@ -143,7 +143,10 @@ def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
         given[own] = _coerce(name, own, value, hints[own])
     missing = [each for each in missing if each not in given]
     if missing:
-        raise ActionError(f"{usage(name)} lacks {', '.join(missing)}")
+        hint = (
+            "; a button is pressed by click(mark)" if name == "press" and "key" in missing else ""
+        )
+        raise ActionError(f"{usage(name)} lacks {', '.join(missing)}{hint}")
     return cls(**given)
 
 

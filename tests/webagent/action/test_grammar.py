@@ -60,6 +60,7 @@ def test_a_mark_may_be_written_as_models_do(mark: str) -> None:
     [
         ("clack(1)", "no action called 'clack'"),
         ("click()", "click(mark, button) lacks mark"),
+        ("press(3)", "press(mark, key) lacks key; a button is pressed by click(mark)"),
         ("click(1, 'left', 3)", "takes 2 arguments, found 3"),
         ("click(1, mark=1)", "mark is given twice"),
         ("click(1, speed=2)", "has no argument 'speed'"),
