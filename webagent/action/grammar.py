@@ -143,10 +143,9 @@ def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
         given[own] = _coerce(name, own, value, hints[own])
     missing = [each for each in missing if each not in given]
     if missing:
-        hint = (
-            "; a button is pressed by click(mark)" if name == "press" and "key" in missing else ""
-        )
-        raise ActionError(f"{usage(name)} lacks {', '.join(missing)}{hint}")
+        if name == "press" and missing == ["key"]:  # a button, and not a key
+            return make_action("click", given)
+        raise ActionError(f"{usage(name)} lacks {', '.join(missing)}")
     return cls(**given)
 
 

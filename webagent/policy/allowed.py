@@ -166,6 +166,8 @@ def build_constraint(
         needed = count_needed(cls)
         longest = max(longest, _Form((f"{name}(",), whole, needed).longest)
         usual = needed + len([*takewhile(lambda blank: blank.texts, whole[needed:])])
+        if issubclass(cls, CustomAction):
+            usual = len(whole)  # what one's own function takes is not known to be rare
         forms.append(_Form((f"{name}(",), whole[:usual], needed))
         if usual < len(whole):
             calls = [each for each in tried if type(each) is cls and _is_on_page(each, observation)]

@@ -202,10 +202,6 @@ class ReplyReader:
         name = format_action(action).partition("(")[0]
         if name not in self.actions:
             raise ActionError(f"{name} is not allowed here; allowed: {', '.join(self.actions)}")
-        if isinstance(action, TabFocus) and len(self.observation.tabs) == 1:
-            raise ActionError(
-                "the browser has no tab but this one; tabs on the page are elements with marks"
-            )
         for mark in marks_of(action):
             if self.observation.node(mark) is None:
                 known = format_marks(self.observation)
@@ -223,6 +219,10 @@ class ReplyReader:
         if times and times >= self.patience:
             words = {"action": format_action(action), "times": str(times)}
             raise ActionError(LOOPS_PROMPT.fill("refuse", **words))
+        if isinstance(action, TabFocus) and len(self.observation.tabs) == 1:
+            raise ActionError(
+                "the browser has no tab but this one; tabs on the page are elements with marks"
+            )
         if isinstance(action, Fill) and action.text:
             node = self.observation.node(action.mark)
             if node is not None and node.value == action.text:

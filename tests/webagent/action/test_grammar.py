@@ -60,7 +60,6 @@ def test_a_mark_may_be_written_as_models_do(mark: str) -> None:
     [
         ("clack(1)", "no action called 'clack'"),
         ("click()", "click(mark, button) lacks mark"),
-        ("press(3)", "press(mark, key) lacks key; a button is pressed by click(mark)"),
         ("click(1, 'left', 3)", "takes 2 arguments, found 3"),
         ("click(1, mark=1)", "mark is given twice"),
         ("click(1, speed=2)", "has no argument 'speed'"),
@@ -135,3 +134,7 @@ def test_the_help_describes_every_action_in_one_line() -> None:
     assert optional == ['button, "left" or "middle" or "right".']
     assert "answer(text)  " in describe() and "dialog(reply)  " in describe()
     assert all(dataclasses.fields(ACTIONS[name]) or usage(name) == f"{name}()" for name in ACTIONS)
+
+
+def test_a_button_that_is_pressed_without_a_key_is_clicked() -> None:
+    assert parse_action("press(3)") == parse_action("click(3)")
