@@ -17,12 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from apps.environment.browsergym.actions import (
-    ParsedCall,
-    UserMessage,
-    read_calls,
-    translate,
-)
+from apps.environment.browsergym.actions import ParsedCall, UserMessage, read_calls, translate
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
 from webagent.errors import ActionError, StoreError

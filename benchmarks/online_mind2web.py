@@ -8,19 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options
-from benchmarks.task_files import (
-    PublishedFile,
-    date_in_name,
-    find_file,
-    make_suite,
-    read_list,
-)
+from benchmarks.task_files import PublishedFile, date_in_name, find_file, make_suite, read_list
 from tasks.suite import Suite
 from tasks.task import Task
 
-BENCHMARKS = {
-    "online-mind2web": Benchmark("136 live sites, scored by a judge", 300, __name__),
-}
+BENCHMARKS = {"online-mind2web": Benchmark("136 live sites, scored by a judge", 300, __name__)}
 
 MAX_STEPS = 50
 """As many screenshots as the published judge looks at; the tasks themselves name no limit."""

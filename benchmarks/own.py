@@ -20,9 +20,7 @@ from tasks.suite import Suite
 from tasks.task import Task, TaskCheck
 from webagent.files import read_toml
 
-BENCHMARKS = {
-    "own": Benchmark("tasks of a TOML file of yours, by address", 0, __name__),
-}
+BENCHMARKS = {"own": Benchmark("tasks of a TOML file of yours, by address", 0, __name__)}
 
 VERSION = 2
 COMPARISONS = {

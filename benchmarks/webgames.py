@@ -10,18 +10,12 @@ import re
 from pathlib import Path
 
 from benchmarks.catalogue import Benchmark, Options
-from benchmarks.task_files import (
-    PublishedFile,
-    check_addresses,
-    find_file,
-    make_suite,
-    read_lines,
-)
+from benchmarks.task_files import PublishedFile, check_addresses, find_file, make_suite, read_lines
 from tasks.suite import Suite
 from tasks.task import Task, TaskCheck
 
 BENCHMARKS = {
-    "webgames": Benchmark("small games that show a password to whoever wins", 150, __name__),
+    "webgames": Benchmark("small games that show a password to whoever wins", 150, __name__)
 }
 
 VERSION = 1

@@ -129,11 +129,7 @@ class RunFolder:
 
     @classmethod
     def create(
-        cls,
-        path: Path,
-        config: Any,
-        command: Sequence[str],
-        files: Mapping[str, Any] | None = None,
+        cls, path: Path, config: Any, command: Sequence[str], files: Mapping[str, Any] | None = None
     ) -> "RunFolder":
         """Return a new folder with its settings, and with these JSON files, by name. The settings
         are written last, so that a folder left by a kill before can be begun again. Raises

@@ -74,10 +74,7 @@ def plan_rounds(config: ImproveConfig) -> Facts:
     updates = max(1, rows * passes // course.units_per_step)
     return [
         ("rows a round", f"{config.steps:,} at most, of {longest:,} tokens at most"),
-        (
-            "tokens a round",
-            f"{spent:,} at most, in {updates:,} updates",
-        ),
+        ("tokens a round", f"{spent:,} at most, in {updates:,} updates"),
         *facts,
         ("training", _time(base, course, lengths, spent * config.rounds, "all rounds of an arm")),
     ]

@@ -188,11 +188,7 @@ class NamedPolicy:
 
     def _policy(self, model: Model, images: ImageStore | None) -> Policy:
         return self.asking.policy(
-            model,
-            images,
-            self.knowledge,
-            temperature=self.temperature,
-            max_tokens=self.max_tokens,
+            model, images, self.knowledge, temperature=self.temperature, max_tokens=self.max_tokens
         )
 
     def _check_unasked(self) -> None:

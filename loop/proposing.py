@@ -27,10 +27,7 @@ from webagent.errors import UsageError
 from webagent.serialize import from_json, to_json
 from webagent.store import Store
 
-SOURCES: Mapping[str, str] = {
-    "failures": "failures",
-    "endpoint": "pages",
-}
+SOURCES: Mapping[str, str] = {"failures": "failures", "endpoint": "pages"}
 """The source of `webagent propose` for each proposer."""
 
 

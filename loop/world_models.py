@@ -113,10 +113,7 @@ class WorldChoice:
         the real steps. Raises `SetupError` and `StoreError`."""
         if self.kind not in {name.partition(":")[0] for name in WORLDS}:
             raise unknown_name("world", self.world, WORLDS)
-        least = {
-            "candidates": (self.candidates, 2),
-            "depth": (self.depth, 0),
-        }
+        least = {"candidates": (self.candidates, 2), "depth": (self.depth, 0)}
         for name, (given, bound) in least.items():
             if given < bound:
                 raise UsageError(f"--{name} {given:g}: give at least {bound}")
@@ -219,10 +216,7 @@ def put_behind(
 
 
 def build_outcome_judge(
-    choice: WorldChoice,
-    model: Model | None,
-    images: Callable[[str], bytes] | None,
-    ledger: Ledger,
+    choice: WorldChoice, model: Model | None, images: Callable[[str], bytes] | None, ledger: Ledger
 ) -> FunctionEvaluator | None:
     """Return the judge of imagined outcomes; None for the world model's P(success). What it asks
     the model is booked in the ledger. Raises `SetupError` and `ModelError`."""

@@ -163,7 +163,7 @@ def axolotl(what: str, export: Path, model: Path, *, pictures: bool) -> dict[str
         processor,
         processor.chat_template,
         role_boundaries_override=[
-            {"role": "assistant", "start": "<|assistant|>", "end": "<|end|>"},
+            {"role": "assistant", "start": "<|assistant|>", "end": "<|end|>"}
         ],
     )
     collate = MultiModalChatDataCollator(words, strategy)

@@ -222,11 +222,7 @@ async def look_on_by_browsergym(
 
 
 async def rows(
-    sites: Sequence[str],
-    counts: Sequence[int],
-    pauses: Sequence[float],
-    episodes: int,
-    python: str,
+    sites: Sequence[str], counts: Sequence[int], pauses: Sequence[float], episodes: int, python: str
 ) -> AsyncIterator[Row]:
     """Measure one after the other."""
     for site in sites:

@@ -134,13 +134,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _measure(options: argparse.Namespace) -> dict[str, Any]:
     name = f"student-{options.benchmark}"
-    shared = [
-        "--benchmark",
-        options.benchmark,
-        *EXPERT,
-        "--runs",
-        str(options.runs),
-    ]
+    shared = ["--benchmark", options.benchmark, *EXPERT, "--runs", str(options.runs)]
     shared += ["--tasks", *options.tasks] if options.tasks else []
     taught = ["--student-confidence", str(options.sure)]
     lessons = [*shared, *taught, "--student", "builtin", "--name", name]

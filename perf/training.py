@@ -28,12 +28,7 @@ from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.objectives import (
-    Objective,
-    PolicyGradient,
-    Preference,
-    Supervised,
-)
+from webagent.training.language.objectives import Objective, PolicyGradient, Preference, Supervised
 from webagent.training.language.rows import TokenRow
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import TrainingUnit, pair_rows

@@ -196,10 +196,7 @@ _TABLE = (
         "print a run's tables, join runs, explain failures",
         "judging",
         settings="recipes.report:ReportConfig",
-        facts=(
-            "loop.summary.schema:RunSummary",
-            "recipes.failures:Attributed",
-        ),
+        facts=("loop.summary.schema:RunSummary", "recipes.failures:Attributed"),
         examples=(
             "webagent report runs/NAME --html report.html",
             "webagent report runs/NAME --failures",
@@ -235,10 +232,7 @@ _TABLE = (
         "tasks",
         settings="apps.replay.recordings:ReplayConfig",
         facts="recipes.replay:Replays",
-        examples=(
-            "webagent replay runs/NAME",
-            "webagent replay runs/NAME 3f2a --seed 77 --headed",
-        ),
+        examples=("webagent replay runs/NAME", "webagent replay runs/NAME 3f2a --seed 77 --headed"),
     ),
     Command(
         "export",

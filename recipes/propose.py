@@ -10,12 +10,7 @@ from dataclasses import asdict
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.costs import format_spending, read_stop_reason
 from loop.folder import RunFolder
-from loop.proposers.records import (
-    ProposeSummary,
-    count_by_source,
-    count_reasons,
-    format_table,
-)
+from loop.proposers.records import ProposeSummary, count_by_source, count_reasons, format_table
 from loop.proposers.session import ProposalRun
 from loop.proposers.settings import ProposeConfig
 from recipes.resuming import resume_settings

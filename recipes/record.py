@@ -153,11 +153,7 @@ async def _record(config: RecordConfig, profile: Profile, run: str, store: Store
 def _task(config: RecordConfig, index: int) -> Task:
     name = config.task or f"demonstration-{index}"
     return Task(
-        f"recorded/{name}@1",
-        start_url=config.url,
-        goal=config.goal,
-        clock="real",
-        dialogs="ask",
+        f"recorded/{name}@1", start_url=config.url, goal=config.goal, clock="real", dialogs="ask"
     )
 
 

@@ -5,13 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apps.replay.recordings import (
-    ReplayConfig,
-    load_recordings,
-    need_one,
-    replay_all,
-    values_of,
-)
+from apps.replay.recordings import ReplayConfig, load_recordings, need_one, replay_all, values_of
 from loop.console.output import CommandResult, Status, run_until_stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve

@@ -179,11 +179,7 @@ def _detached(config: SiteConfig, site: str) -> CommandResult:
     argv += ["--json"]
     with log.open("wb") as output, errors.open("wb") as problems:
         process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=problems,
-            start_new_session=True,
+            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=problems, start_new_session=True
         )
     while not (RunningSite.find(site) and log.read_text(encoding="utf-8").endswith("\n")):
         if process.poll() is not None:

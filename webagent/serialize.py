@@ -191,11 +191,7 @@ def _decode_ending(value: Any) -> Ending:
         raise StoreError(f"{error}; known: {', '.join(Ending)}") from error
 
 
-_DECODERS: dict[Any, _Convert] = {
-    Action: _decode_action,
-    Json: _plain,
-    Ending: _decode_ending,
-}
+_DECODERS: dict[Any, _Convert] = {Action: _decode_action, Json: _plain, Ending: _decode_ending}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

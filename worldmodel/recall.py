@@ -173,11 +173,7 @@ class RememberedWorld:
         return prediction, traits
 
     def _compose(
-        self,
-        lead: TransitionCase,
-        group: list[TransitionCase],
-        there: Occasion,
-        without: str,
+        self, lead: TransitionCase, group: list[TransitionCase], there: Occasion, without: str
     ) -> Composed:
         """Return the next page according to a case, tested on others with a similar outcome."""
         page = there.situation.observation

@@ -2,15 +2,7 @@
 
 from dataclasses import replace
 
-from webagent.action.actions import (
-    Answer,
-    Check,
-    Clear,
-    Fill,
-    GiveUp,
-    SelectOption,
-    Uncheck,
-)
+from webagent.action.actions import Answer, Check, Clear, Fill, GiveUp, SelectOption, Uncheck
 from webagent.memory.scene import mark_of
 from webagent.records import Ending, Node, Observation
 from worldmodel.prediction import Effect, Outcome, Prediction, Source

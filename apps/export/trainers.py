@@ -101,10 +101,7 @@ _REPLY = struct_of({"role": TEXT, "content": TEXT})
 _PROMPT: Field = (None, lambda example, pics: write_messages(example.messages, pics))
 _LABEL: Field = (FLAG, lambda example, _: example.label)
 _CONVERSATION: Mapping[str, Field] = {
-    "messages": (
-        PLAIN,
-        lambda example, _: [*marked(example.messages), assistant(example.reply)],
-    )
+    "messages": (PLAIN, lambda example, _: [*marked(example.messages), assistant(example.reply)])
 }
 _BLOCK = {"type": TEXT, "text": TEXT, "base64": TEXT}
 """Pictures stand in their places, as axolotl reads no more than one from a column."""

@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.live.settings import RunConfig, actor_of, agent_of, may_ask, prompt_settings, schema_in
-from apps.live.steering import (
-    HELP,
-    HELP_UNSEEN,
-    Control,
-    PersonActions,
-    SteeredEpisode,
-)
+from apps.live.steering import HELP, HELP_UNSEEN, Control, PersonActions, SteeredEpisode
 from apps.live.terminal import KeyReader, Terminal, event_facts, plain
 from loop.console.output import SIGNALS, KeyboardPerson, Status, emit
 from loop.world_models import open_lookahead

@@ -119,9 +119,7 @@ class DemonstrationEpisode:
         self._translator.finish(last)
         self._keep(PendingStep(last, Answer(answer)))
         task = replace(
-            self._trajectory.task,
-            goal=goal,
-            max_steps=max(LEAST_STEPS, SPARE * len(self.steps)),
+            self._trajectory.task, goal=goal, max_steps=max(LEAST_STEPS, SPARE * len(self.steps))
         )
         done = replace(
             self._trajectory,

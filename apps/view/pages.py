@@ -266,11 +266,7 @@ class Pages:
         """Pages of these runs; what is worked out lies in `cache`, else in the user's folder."""
         traffic = PageTraffic()
         return cls(
-            archive,
-            traffic,
-            ContentsCache(),
-            FigureCache(),
-            CauseFinder(cache, traffic.is_busy),
+            archive, traffic, ContentsCache(), FigureCache(), CauseFinder(cache, traffic.is_busy)
         )
 
     def show(

@@ -187,11 +187,7 @@ def serve(archive: Archive, host: str, listening: socket.socket) -> None:
         return
 
 
-def server_of(
-    archive: Archive,
-    host: str = LOCAL[0],
-    cache: Path | None = None,
-) -> uvicorn.Server:
+def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None) -> uvicorn.Server:
     """Return a server for these runs; `run(sockets=[listening])` keeps it until `should_exit`.
 
     What it works out lies in the folder `cache`, else in the user's.

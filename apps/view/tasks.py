@@ -82,10 +82,7 @@ class TaskLine:
         return self.arms["self"][0].success if "self" in self.arms else rates[-1] if rates else -1.0
 
 
-_SORTS = {
-    "task": lambda row: row.name,
-    "success": lambda row: row.success,
-}
+_SORTS = {"task": lambda row: row.name, "success": lambda row: row.success}
 
 
 def routes(pages: Pages) -> list[BaseRoute]:

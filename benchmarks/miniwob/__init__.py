@@ -3,5 +3,5 @@
 from benchmarks.catalogue import Benchmark
 
 BENCHMARKS = {
-    "miniwob": Benchmark("small pages that make their own tasks", 125, "benchmarks.miniwob.tasks"),
+    "miniwob": Benchmark("small pages that make their own tasks", 125, "benchmarks.miniwob.tasks")
 }

@@ -52,7 +52,7 @@ def _sizes(way: str) -> dict[str, dict[str, int]]:
 
 _SETTLE_MS = {
     # Prices tick every 100 ms: an action lets one go by.
-    "stock-market": 100,
+    "stock-market": 100
 }
 
 

@@ -97,11 +97,7 @@ class Pool:
     and keeps those that were given back for the next who asks."""
 
     def __init__(
-        self,
-        name: str,
-        start: Callable[[], Running],
-        most: int,
-        idle_seconds: float = IDLE_SECONDS,
+        self, name: str, start: Callable[[], Running], most: int, idle_seconds: float = IDLE_SECONDS
     ) -> None:
         """`start` makes one; it is called in a thread and raises `SiteError`."""
         if most < 1:

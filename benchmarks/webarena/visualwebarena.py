@@ -56,10 +56,7 @@ SCORER_RULES = ScorerRules(
         "required_values": "visualwebarena_page_required_values",
         "fuzzy_match": "visualwebarena_page_fuzzy_match",
     },
-    url_rules={
-        "EXACT": "visualwebarena_url_exact",
-        "GOLD in PRED": "visualwebarena_url_contains",
-    },
+    url_rules={"EXACT": "visualwebarena_url_exact", "GOLD in PRED": "visualwebarena_url_contains"},
     url_note="EXACT",
     unachievable_rule="visualwebarena_unachievable",
     kinds=("overall_difficulty",),

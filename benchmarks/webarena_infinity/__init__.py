@@ -34,7 +34,7 @@ BENCHMARKS = {
         "tasks on generated applications, read from a checkout, decided by their verifiers",
         0,
         "benchmarks.webarena_infinity.tasks",
-    ),
+    )
 }
 SITES = {
     f"{name}@{VERSION}": f"benchmarks.webarena_infinity.tasks:{name}"

@@ -7,6 +7,6 @@ BENCHMARKS = {
         "buy what somebody describes, in a shop started here, scored by WebShop's reward",
         0,
         "benchmarks.webshop.tasks",
-    ),
+    )
 }
 SITES = {"webshop@1": "benchmarks.webshop.site"}

@@ -7,12 +7,7 @@ compared by GAIA's own rule, which takes the whole answer: the goal asks for not
 from pathlib import Path
 
 from benchmarks.catalogue import Options
-from benchmarks.task_files import (
-    PublishedFile,
-    find_file,
-    make_suite,
-    read_lines,
-)
+from benchmarks.task_files import PublishedFile, find_file, make_suite, read_lines
 from tasks.suite import Suite
 from tasks.task import Task, TaskCheck
 

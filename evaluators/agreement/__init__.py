@@ -10,12 +10,7 @@ from evaluators.agreement.agree import (
     measure_calibration,
     measure_ceiling,
 )
-from evaluators.agreement.measures import (
-    LabelledScore,
-    Truths,
-    decide_truths,
-    pair_scores,
-)
+from evaluators.agreement.measures import LabelledScore, Truths, decide_truths, pair_scores
 
 __all__ = [
     "Agreement",

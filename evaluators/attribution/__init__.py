@@ -2,13 +2,7 @@
 
 from evaluators.attribution.asking import ask_cause
 from evaluators.attribution.attribute import attribute, has_failed
-from evaluators.attribution.cause import (
-    Attribution,
-    Cause,
-    FailureSummary,
-    find_remedy,
-    summarize,
-)
+from evaluators.attribution.cause import Attribution, Cause, FailureSummary, find_remedy, summarize
 
 __all__ = [
     "Attribution",

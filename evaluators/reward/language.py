@@ -196,11 +196,7 @@ class LanguageReward:
     constraints and token ids, such as weights in this process. Raises `SetupError` for another.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        questions: RewardQuestions | None = None,
-    ) -> None:
+    def __init__(self, model: Model, questions: RewardQuestions | None = None) -> None:
         if not (model.capabilities.constraints and model.capabilities.token_ids):
             raise SetupError(
                 f"{model.name} cannot be held to yes or no and return how likely each is; a reward"

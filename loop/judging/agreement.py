@@ -246,11 +246,7 @@ def print_agreement(held: AgreementReport, console: Console) -> None:
         _show_reliability(name, found, console)
 
 
-def print_costs(
-    tallies: Mapping[str, EvaluatorTally],
-    prices: Prices,
-    console: Console,
-) -> None:
+def print_costs(tallies: Mapping[str, EvaluatorTally], prices: Prices, console: Console) -> None:
     """What each evaluator and each of its members answered and cost, over all sessions."""
     for name, tally in tallies.items():
         if tally.episodes:

@@ -141,10 +141,7 @@ async def open_judges(
     """
     specs = _parse_judges(config)
     named = judging(config.played) if any(spec.asks_a_model for spec in specs) else None
-    async with (
-        open_judge_model(named, ledger) as model,
-        aclosing(OwnReward(folder, *place)) as own,
-    ):
+    async with open_judge_model(named, ledger) as model, aclosing(OwnReward(folder, *place)) as own:
         making = EvaluatorBuilder(model, store.images.get, SECONDS)
         learning = measuring = None
         if config.evaluation.measured_by not in CHECKS:

@@ -15,12 +15,7 @@ from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.labels import read_labels, select_score
 from loop.console.progress import EpisodeCounter, count_episodes
 from loop.console.screen import results_console
-from loop.costs import (
-    check_cost_cap,
-    format_spending,
-    open_judging_ledger,
-    run_until_closed,
-)
+from loop.costs import check_cost_cap, format_spending, open_judging_ledger, run_until_closed
 from loop.judging.agreement import (
     agreement_as_json,
     as_plain,

@@ -65,10 +65,9 @@ class BuiltinLearner:
     def policy(self, purpose: Purpose) -> BuiltinPolicy:
         """Return the network, with the memory in front of it where real pages are acted on."""
         config = self._session.config
-        exploration = {
-            "measure": None,
-            "vote": Exploration(1.0, 0.0),
-        }.get(purpose, Exploration(config.exploring_temperature, RANDOM_SHARE, where_failed=True))
+        exploration = {"measure": None, "vote": Exploration(1.0, 0.0)}.get(
+            purpose, Exploration(config.exploring_temperature, RANDOM_SHARE, where_failed=True)
+        )
         memory = None if purpose == "imagine" else self.memory
         return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
 

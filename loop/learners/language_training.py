@@ -165,11 +165,7 @@ class RoundTraining:
         )
 
     def _fit(
-        self,
-        trainer: Trainer,
-        units: Sequence[TrainingUnit],
-        course: Path,
-        versions: Sequence[str],
+        self, trainer: Trainer, units: Sequence[TrainingUnit], course: Path, versions: Sequence[str]
     ) -> FitReport:
         """Go over the units until the round's tokens are spent; checkpoints lie in `course`."""
         started = time.thread_time()

@@ -3,14 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Collection,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,13 +23,7 @@ from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from loop.world_models import open_lookahead
 from webagent.action import Action, Answer, GiveUp
 from webagent.models.spending import Ledger, MeteredModel
-from webagent.policy.policy import (
-    Policy,
-    Script,
-    ScriptedPolicy,
-    play_actions,
-    replay_recording,
-)
+from webagent.policy.policy import Policy, Script, ScriptedPolicy, play_actions, replay_recording
 from webagent.records import STUDENT, Observation, Provenance, Step, Trajectory
 from webagent.rollout import PlannedEpisode, Recorder, collect, plan_episodes
 from webagent.store import Store

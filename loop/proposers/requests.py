@@ -116,10 +116,7 @@ def fill_common_slots(scope: SiteScope, count: int, known: Sequence[Task]) -> di
     }
 
 
-_SLOTS = {
-    "pages": "pages",
-    "failures": "attempts",
-}
+_SLOTS = {"pages": "pages", "failures": "attempts"}
 """Section of the prompt, which is the source's name, to the slot for what is shown."""
 
 

@@ -123,11 +123,7 @@ class ProposalRun:
             self.steps = self.store.count_real_steps()
 
     async def _propose_from(
-        self,
-        source: str,
-        site: ProposalSite,
-        asker: ProposerModel,
-        known: list[Task],
+        self, source: str, site: ProposalSite, asker: ProposerModel, known: list[Task]
     ) -> list[ProposalRecord]:
         """Return what a source gives, or what it gave in an earlier session."""
         config = self.config

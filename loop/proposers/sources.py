@@ -5,12 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loop.proposers.material import (
-    VisitedPage,
-    count_attempts,
-    read_judged_episodes,
-    visit_pages,
-)
+from loop.proposers.material import VisitedPage, count_attempts, read_judged_episodes, visit_pages
 from loop.proposers.records import SourceResult
 from loop.proposers.requests import (
     ProposerModel,

@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import task_files
-from benchmarks.catalogue import (
-    BENCHMARKS,
-    AddressError,
-    Options,
-    UnknownBenchmark,
-    find_benchmark,
-)
+from benchmarks.catalogue import BENCHMARKS, AddressError, Options, UnknownBenchmark, find_benchmark
 from benchmarks.rules import CONSULTING_RULES, RULES
 from benchmarks.task_files import UnreadableTasks
 from tasks.suite import Suite, UnknownTask

@@ -36,11 +36,7 @@ def test_a_table_is_a_task(tmp_path: Path) -> None:
     assert (suite.id, suite.is_seeded) == ("own@2", False)
     assert (hours.name, hours.max_steps, hours.skills) == ("hours", 4, ("search",))
     assert hours.checks == (TaskCheck("episode.answer", "same_answer", "9 to 5"),)
-    assert (order.start_url, order.login, order.checks) == (
-        "https://shop.example/cart",
-        "shop",
-        (),
-    )
+    assert (order.start_url, order.login, order.checks) == ("https://shop.example/cart", "shop", ())
 
 
 @pytest.mark.parametrize(

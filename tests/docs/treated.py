@@ -121,11 +121,7 @@ PLAYED: dict[str, Play] = {
         says=("66.7 % of 12",)
     ),
     "webagent memory runs/practice --site-memory site-memory --model NAME": Play(
-        says=(
-            "12 episodes",
-            "failures compared with a success",
-            "notes.test.md",
-        )
+        says=("12 episodes", "failures compared with a success", "notes.test.md")
     ),
     f"{OWN} {SERVED} --site-memory site-memory --name again": Play(says=("66.7 % of 3",)),
     f"{OWN} {SERVED} --seeds 3 --name measured": Play(says=("do nothing", "66.7 % of 9")),

@@ -166,10 +166,7 @@ def trial(rng, repeats, repeat_luck, task_luck):
     }
 
 
-@pytest.mark.parametrize(
-    ("repeats", "repeat_luck", "task_luck"),
-    [(5, 0.05, 0.0), (3, 0.03, 0.15)],
-)
+@pytest.mark.parametrize(("repeats", "repeat_luck", "task_luck"), [(5, 0.05, 0.0), (3, 0.03, 0.15)])
 def test_the_interval_covers_the_truth_about_as_often_as_it_says(repeats, repeat_luck, task_luck):
     rng = np.random.default_rng(0)
     covered = 0

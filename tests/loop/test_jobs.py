@@ -7,14 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loop.jobs import (
-    Job,
-    JobError,
-    JobProgress,
-    ignore_interrupts,
-    run_jobs,
-    start_process,
-)
+from loop.jobs import Job, JobError, JobProgress, ignore_interrupts, run_jobs, start_process
 from tests.fakes.jobs import note
 
 

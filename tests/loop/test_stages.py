@@ -134,9 +134,7 @@ async def test_what_a_wave_showed_is_remembered_before_the_next_is_played(
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     with folder.store() as store:
         session = Session(
-            *(config, folder, store, ARMS["self"], 0),
-            lambda *said: None,
-            cast(Any, None),
+            *(config, folder, store, ARMS["self"], 0), lambda *said: None, cast(Any, None)
         )
         tasks = [session.suite.task("click-link", seed) for seed in range(5)]
         state = ArmState(learner)

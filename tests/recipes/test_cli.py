@@ -179,16 +179,8 @@ def test_our_errors_are_one_sentence_and_have_a_traceback_for_debugging_alone(
 @pytest.mark.parametrize(
     ("function", "status", "facts"),
     [
-        (
-            broken,
-            Status.SETUP,
-            ("cannot read a", "StoreError", "webagent broken --help"),
-        ),
-        (
-            misnamed,
-            Status.USAGE,
-            ("unknown word 'a'; known: known", "UsageError", "known: known"),
-        ),
+        (broken, Status.SETUP, ("cannot read a", "StoreError", "webagent broken --help")),
+        (misnamed, Status.USAGE, ("unknown word 'a'; known: known", "UsageError", "known: known")),
         (
             lacking,
             Status.SETUP,

@@ -32,9 +32,7 @@ def stored(folder: Path, *cases: Made) -> Path:
 
 
 ODD = Made(
-    "odd",
-    Cause.UNKNOWN,
-    played("odd", "Make it nicer.", (HOME, Click(1)), (LAMPS, Answer("done"))),
+    "odd", Cause.UNKNOWN, played("odd", "Make it nicer.", (HOME, Click(1)), (LAMPS, Answer("done")))
 )
 
 

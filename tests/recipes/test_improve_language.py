@@ -215,10 +215,7 @@ def test_ten_kills_at_random_moments_come_to_the_same_episodes_and_weights(base:
     [
         (["--objective", "grpo"], "compares episodes of one task with each other"),
         (["--policy", "oracle"], "unknown policy to improve 'oracle'"),
-        (
-            ["--samples", "0"],
-            "--samples 0 --evaluate-every 1: at least 1",
-        ),
+        (["--samples", "0"], "--samples 0 --evaluate-every 1: at least 1"),
     ],
 )
 def test_what_cannot_be_improved_is_named(base, more, complaint, capsys):

@@ -71,11 +71,7 @@ async def test_everything_sent_and_said_is_kept_with_its_step(chat_server, play,
     ("behaviour", "ending", "words"),
     [
         (Behave.reply(GARBAGE), Ending.POLICY_UNREADABLE, GARBAGE),
-        (
-            Behave.status(401, message="this key is void"),
-            Ending.MODEL_FAILED,
-            "this key is void",
-        ),
+        (Behave.status(401, message="this key is void"), Ending.MODEL_FAILED, "this key is void"),
     ],
 )
 async def test_what_gave_no_step_is_shown_after_the_last(  # noqa: PLR0913 - fixtures and cases

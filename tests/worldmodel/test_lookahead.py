@@ -72,11 +72,7 @@ async def test_where_the_policy_is_torn_the_value_decides_and_is_recorded() -> N
         *((-0.7, 0.1), (-0.9, 0.9), (-3.0, 0.5))
     ]
     assert all(c.expected.startswith("told") for c in decision.candidates)
-    assert decision.usage == {
-        "imagined_steps": 6,
-        "lookahead_asked": 1,
-        "lookahead_overridden": 1,
-    }
+    assert decision.usage == {"imagined_steps": 6, "lookahead_asked": 1, "lookahead_overridden": 1}
 
 
 async def test_a_value_that_is_not_trusted_changes_nothing() -> None:

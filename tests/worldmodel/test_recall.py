@@ -108,7 +108,7 @@ def test_typing_and_choosing_work_on_pages_never_seen() -> None:
     )
     assert typed.page.node(2) == replace(MENU[1], value="tea")
     assert [(n.value, n.states) for n in chosen.page.nodes[3:]] == [
-        *(("L", ()), ("", ()), ("", ("selected",))),
+        *(("L", ()), ("", ()), ("", ("selected",)))
     ]
     assert typed.source is chosen.source is Source.RULED
 

@@ -188,7 +188,7 @@ def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
             for j, b in enumerate(ours.slots)
             if (a.kind == b.kind or {a.kind, b.kind} == _TEXTS)
             and (a.text == b.text or a.text not in shared)
-        ),
+        )
     )
     found = [-1] * len(theirs.slots)
     taken: set[int] = set()

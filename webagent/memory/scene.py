@@ -7,13 +7,7 @@ from typing import Any, TypeAlias
 
 from webagent.action import ACTIONS, Action
 from webagent.memory.constants import FEW_LETTERS, POINT_SLACK
-from webagent.memory.goals import (
-    Goal,
-    clean,
-    extract,
-    locate,
-    read_goal,
-)
+from webagent.memory.goals import Goal, clean, extract, locate, read_goal
 from webagent.memory.pages import Page, is_within, masked, read_page
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step

@@ -18,13 +18,7 @@ from webagent.models.model import (
     Reply,
     Tokens,
 )
-from webagent.models.spending import (
-    Ledger,
-    MeteredModel,
-    Price,
-    Prices,
-    read_prices,
-)
+from webagent.models.spending import Ledger, MeteredModel, Price, Prices, read_prices
 
 __all__ = [
     "SERVERS",

@@ -304,11 +304,7 @@ _KNOWN: OrderedDict[_Key, _KnownTokenizer] = OrderedDict()
 
 
 def compile_constraint(
-    constraint: Constraint,
-    tokenizer: Any,
-    *,
-    width: int | None = None,
-    ends: Sequence[int] = (),
+    constraint: Constraint, tokenizer: Any, *, width: int | None = None, ends: Sequence[int] = ()
 ) -> Callable[[], Matcher]:
     """Return what makes matchers of the constraint, one for each reply.
 

@@ -15,14 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from webagent.errors import ModelError, SetupError
 from webagent.exchange import EXCHANGES, Exchange, GivenReply, SentMessage
 from webagent.files import describe_invalid, read_toml
-from webagent.models.model import (
-    Capabilities,
-    Completion,
-    Constraint,
-    Message,
-    Model,
-    Tokens,
-)
+from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
 
 _MILLION = 1_000_000
 _SHIPPED = Path(__file__).parent / "prices.toml"

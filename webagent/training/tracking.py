@@ -66,11 +66,7 @@ class Trackers:
                 "resume": "allow",
                 "dir": str(folder),
             },
-            "mlflow": {
-                "experiment_name": PROJECT,
-                "run_name": run,
-                "run_id": known.get("mlflow"),
-            },
+            "mlflow": {"experiment_name": PROJECT, "run_name": run, "run_id": known.get("mlflow")},
         }
         folder.mkdir(parents=True, exist_ok=True)
         for name in names:

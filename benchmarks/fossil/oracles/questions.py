@@ -132,11 +132,7 @@ register_plans(
             *open_page(page),
             answer(lambda view: cells(view, name)),
         ),
-        "forum-count-replies": lambda title: (
-            press("Forum"),
-            press(title),
-            answer(count_replies),
-        ),
+        "forum-count-replies": lambda title: (press("Forum"), press(title), answer(count_replies)),
         "forum-who-said": find_who_said,
         "code-last-change": find_last_change,
         "code-find-branch": find_branch,

@@ -21,9 +21,7 @@ def read_field(draw: Random) -> TaskDraft:
     ticket = draw.choice(project.tickets())
     field = draw.choice(["severity", "priority", "subsystem", "type", "resolution"])
     return TaskDraft(
-        {"field": field},
-        answered(getattr(ticket, field)),
-        f"/tktview/{ticket.uuid[:10]}",
+        {"field": field}, answered(getattr(ticket, field)), f"/tktview/{ticket.uuid[:10]}"
     )
 
 

@@ -16,13 +16,7 @@ from benchmarks.oracles import (
     register_plans,
     scripted,
 )
-from benchmarks.oscar.oracles.steps import (
-    account,
-    listed,
-    open_product,
-    press_below,
-    press_beside,
-)
+from benchmarks.oscar.oracles.steps import account, listed, open_product, press_below, press_beside
 from webagent.action.actions import Click, Fill, SelectOption
 
 OPEN_BASKET = push("View basket")

@@ -107,8 +107,7 @@ CUSTOMER = _lives(
     ("Flat 5, 40 Quay Street", "Cardiff", "CF10 1EA"),
 )
 SHOPPER = _lives(
-    *("Tom", "Ashby", ("8 Elm Grove", "Leeds", "LS6 2AB")),
-    ("27 Castle Road", "Norwich", "NR2 1PE"),
+    *("Tom", "Ashby", ("8 Elm Grove", "Leeds", "LS6 2AB")), ("27 Castle Road", "Norwich", "NR2 1PE")
 )
 NEWCOMER = ShopUser("Ines", "Duarte", "ines.duarte@example.com")
 STAFF = ShopUser("Robin", "Keller", "robin.keller@example.com", is_staff=True)

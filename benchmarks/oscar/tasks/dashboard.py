@@ -311,10 +311,7 @@ def voucher_new(draw: Random) -> TaskDraft:
     }
     place = [each.name for each in VOUCHERS].index(giver.name)
     given: Row = {"conditionaloffer_id": len(OFFERS) + 1 + place}
-    rows: dict[str, Row] = {
-        "voucher_voucher": added(row),
-        "voucher_voucher_offers": added(given),
-    }
+    rows: dict[str, Row] = {"voucher_voucher": added(row), "voucher_voucher_offers": added(given)}
     return TaskDraft(
         {
             "name": f"{name} {number}",
@@ -336,7 +333,7 @@ def range_add(draw: Random) -> TaskDraft:
                 {"range_id": range_key(name), "product_id": product_key(each)}
                 for each in (first, second)
             )
-        ),
+        )
     }
     return TaskDraft({"range": name, "first": first.upc, "second": second.upc}, does(rows))
 

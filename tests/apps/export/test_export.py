@@ -18,14 +18,7 @@ from loop.console.output import Status
 from loop.costs import Caps, open_ledger
 from recipes import cli
 from tasks.suite import seed_of
-from tests.fakes.played import (
-    JUDGE,
-    SEEN_BY_MODEL,
-    dream,
-    fail,
-    play,
-    run_folder,
-)
+from tests.fakes.played import JUDGE, SEEN_BY_MODEL, dream, fail, play, run_folder
 from webagent.models.spending import Price, Prices
 from webagent.policy.reply import read_reply
 from webagent.records import Provenance, Score, Step, Trajectory

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 from mcp_types import ElicitResult, InputRequiredResult
 
-from tests.apps.mcp.conftest import (
-    PAGES,
-    SECRET,
-    Assistant,
-    assistant,
-    command,
-    text_of,
-)
+from tests.apps.mcp.conftest import PAGES, SECRET, Assistant, assistant, command, text_of
 from tests.fakes.site import Site
 
 pytestmark = pytest.mark.browser

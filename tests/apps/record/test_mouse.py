@@ -25,10 +25,7 @@ async def test_an_entry_of_a_menu_that_opens_under_the_mouse_is_clicked_in_one_a
         await person.click("text=Shoes")
         await person.see()
 
-    assert recorded.actions == [
-        f"click({mark_of(recorded, 'Shoes')})",
-        'answer("")',
-    ]
+    assert recorded.actions == [f"click({mark_of(recorded, 'Shoes')})", 'answer("")']
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 

@@ -120,12 +120,7 @@ def test_buttons_and_held_keys_are_kept(kept: Kept) -> None:
     ("what", "mark", "given", "said"),
     [
         ("key", 1, {"key": "ß"}, "the key 'ß' was left out: it has no name in the action grammar"),
-        (
-            "down",
-            77,
-            {"is_fresh": False},
-            "a click on it was left out: it came too soon",
-        ),
+        ("down", 77, {"is_fresh": False}, "a click on it was left out: it came too soon"),
         ("down", 0, {"isTop": False}, "a click on it was left out: "),
     ],
 )

@@ -140,10 +140,7 @@ def test_a_task_opens_on_its_answer_and_hands_out_its_files_alone(runs: Path, vi
     text = get(f"{address}/run/kayak")
     assert "It costs 420" in text and "0.5 EUR" in text and "1,234" in text
     assert "Step by step" in text and "Nothing has been measured" not in text
-    for name, kind in (
-        ("trace/one.zip", "attachment"),
-        ("downloads/a%20b.html", "attachment"),
-    ):
+    for name, kind in (("trace/one.zip", "attachment"), ("downloads/a%20b.html", "attachment")):
         assert f"/run/kayak/file/{name}" in text
         with urlopen(f"{address}/run/kayak/file/{name}") as response:
             assert response.headers["content-disposition"].startswith(kind)

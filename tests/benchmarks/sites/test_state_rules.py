@@ -57,11 +57,7 @@ def test_changes_as_they_are_expected_pass(found, expected):
         ),
         (ADDED, {"entry": {"removed": [{"id": 3}]}}, "was added, and nothing should be"),
         (EDITED, {"entry": {"added": [{"id": 3}]}}, "nothing was added"),
-        (
-            EDITED,
-            {"entry": {"changed": [{"before": {"text": "Fog."}}]}},
-            "'Fog.' should have been",
-        ),
+        (EDITED, {"entry": {"changed": [{"before": {"text": "Fog."}}]}}, "'Fog.' should have been"),
         (
             {**ADDED, "log": EDITED["entry"]},
             {"entry": {"added": [{"id": 3}]}},

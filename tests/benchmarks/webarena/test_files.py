@@ -184,10 +184,7 @@ def test_a_site_without_an_address_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("evaluation", "message"),
     [
-        (
-            {"eval_types": ["guess"]},
-            r"eval: eval_types is .* expected some of string_match",
-        ),
+        ({"eval_types": ["guess"]}, r"eval: eval_types is .* expected some of string_match"),
         ({"eval_types": []}, "eval_types"),
         ({"surprise": 1}, "task 7, eval has an unknown key 'surprise'"),
         ({"reference_answers": {"almost": "x"}}, "reference_answers has an unknown key 'almost'"),
@@ -203,10 +200,7 @@ def test_a_site_without_an_address_is_named(tmp_path: Path) -> None:
         (page("func:__import__('os').system('ls')"), "expected a call of a helper"),
         (page("func:shopping_get_secret('x')"), "expected one of the helpers"),
         (page("func:get_query_text(__page__)"), "expected one of the helpers"),
-        (
-            page(url="func:shopping_get_latest_order_url('x')"),
-            "url is .* expected shopping_get_l",
-        ),
+        (page(url="func:shopping_get_latest_order_url('x')"), "url is .* expected shopping_get_l"),
         (page(url="nowhere"), "url is 'nowhere', expected an address"),
         (page(required_contents={"matches": "x"}), "unknown key 'matches'"),
         (page(required_contents={}), "required_contents is {}, expected one of"),

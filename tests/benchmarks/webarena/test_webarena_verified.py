@@ -102,10 +102,7 @@ def test_tasks_are_chosen_by_number_and_a_subset_file_has_numbers(file, tmp_path
         (changed("start_urls", value=[]), r"start_urls is \[\], expected an address"),
         (changed("eval", value=[RAW["eval"][1]]), "no AgentResponseEvaluator"),
         (changed("eval", 0, "evaluator", value="Other"), "eval 0: evaluator is 'Other'"),
-        (
-            changed("eval", 0, "expected", value=None),
-            "eval 0, expected is None, expected an",
-        ),
+        (changed("eval", 0, "expected", value=None), "eval 0, expected is None, expected an"),
         (
             changed("eval", 0, "expected", "task_type", value="look"),
             "is 'look', expected RETRIEVE or",

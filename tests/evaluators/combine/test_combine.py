@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators.combine import (
-    CountedModel,
-    EvaluatorTally,
-    ask,
-    cascade,
-    unsure_abstains,
-    vote,
-)
+from evaluators.combine import CountedModel, EvaluatorTally, ask, cascade, unsure_abstains, vote
 from evaluators.evaluator import Verdict, evaluator
 from tasks.task import Task
 from webagent.errors import ModelError, SetupError

@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.judge import (
-    VARIANTS,
-    JudgementReport,
-    KeyPoint,
-    build_judge,
-    judge_variant,
-)
+from evaluators.judge import VARIANTS, JudgementReport, KeyPoint, build_judge, judge_variant
 from tests.evaluators.judge.episodes import (
     AGREES,
     MET,
@@ -175,9 +169,7 @@ async def test_words_of_the_answer_are_not_accepted_as_a_quote() -> None:
 
 async def test_a_remark_that_contradicts_the_evidence_makes_the_judge_abstain() -> None:
     report = await examined(
-        ONE_MET,
-        comparison(1, "contradicts", "two lamps"),
-        episode=answered("I ordered two lamps"),
+        ONE_MET, comparison(1, "contradicts", "two lamps"), episode=answered("I ordered two lamps")
     )
 
     assert report.value is None
@@ -186,10 +178,7 @@ async def test_a_remark_that_contradicts_the_evidence_makes_the_judge_abstain() 
 
 async def test_giving_up_on_what_is_done_is_named() -> None:
     steps = (*SILENT.steps, Step(SILENT.last, Decision(GiveUp("too hard"))))
-    report = await examined(
-        ONE_MET,
-        episode=replace(SILENT, steps=steps, ending=Ending.GAVE_UP),
-    )
+    report = await examined(ONE_MET, episode=replace(SILENT, steps=steps, ending=Ending.GAVE_UP))
 
     assert report.value == 1.0, report.reason
     assert report.claim_check == "contradicts"

@@ -7,11 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.reward.language import (
-    LanguageReward,
-    RewardQuestions,
-    outcome_row,
-)
+from evaluators.reward.language import LanguageReward, RewardQuestions, outcome_row
 from tests.fakes import tiny_models
 from tests.fakes.lessons import episode, node, page
 from tests.fakes.pictures import picture
@@ -26,9 +22,7 @@ from webagent.training.language.rows import Encoded
 GOAL = "Save it."
 SLOTS = ("goal", "turns", "ending", "answer", "page", "frames")
 SHORT = Prompt(
-    "short",
-    {"system": "yes or no", "outcome": " ".join(f"{{{{{slot}}}}}" for slot in SLOTS)},
-    "0",
+    "short", {"system": "yes or no", "outcome": " ".join(f"{{{{{slot}}}}}" for slot in SLOTS)}, "0"
 )
 
 

@@ -71,10 +71,7 @@ async def test_checks_are_kept_beside_a_judge_where_there_are_any(store: Store) 
         episode: {score.evaluator: score.value for score in scores}
         for episode, scores in store.scores().items()
     }
-    assert said == {
-        bare.id: {"canned@1": 1.0},
-        checked.id: {"canned@1": 0.0, HEADLINE.id: 1.0},
-    }
+    assert said == {bare.id: {"canned@1": 1.0}, checked.id: {"canned@1": 0.0, HEADLINE.id: 1.0}}
 
 
 async def test_an_episode_the_environment_failed_is_never_shown_to_a_judge(store: Store) -> None:

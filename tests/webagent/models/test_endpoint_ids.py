@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 
 from tests.webagent.models.conftest import Connect
 from webagent.errors import ModelError, SetupError
-from webagent.models import (
-    SERVERS,
-    Endpoint,
-    Message,
-    Server,
-    Tokens,
-)
+from webagent.models import SERVERS, Endpoint, Message, Server, Tokens
 from webagent.models.endpoint import protocol
 from webagent.models.endpoint.protocol import EndpointRequest
 

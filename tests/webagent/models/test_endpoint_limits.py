@@ -51,10 +51,7 @@ async def test_choices_are_said_in_the_servers_own_words(
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    choices=st.lists(TEXTS, min_size=1, max_size=4, unique=True),
-    other=TEXTS,
-)
+@given(choices=st.lists(TEXTS, min_size=1, max_size=4, unique=True), other=TEXTS)
 def test_the_grammar_said_for_choices_derives_them_and_nothing_else(choices, other):
     server = replace(SERVERS["sglang"], grammars=True)
 

@@ -21,13 +21,7 @@ from tasks.task import Task
 from tests.fakes.tiny_models import causal, llava
 from webagent.action.actions import Click
 from webagent.errors import ModelError
-from webagent.models import (
-    SERVERS,
-    CannedModel,
-    Endpoint,
-    EndpointModel,
-    Message,
-)
+from webagent.models import SERVERS, CannedModel, Endpoint, EndpointModel, Message
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Node, Observation, Trajectory
 

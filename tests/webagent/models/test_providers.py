@@ -106,11 +106,7 @@ async def test_anthropic_is_asked_and_read_in_its_own_protocol(chat_server, anth
             "content": [
                 {
                     "type": "image",
-                    "source": {
-                        "type": "base64",
-                        "media_type": "image/png",
-                        "data": "iVBORw0KGgo=",
-                    },
+                    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
                 },
                 {"type": "text", "text": "Say hello."},
             ],

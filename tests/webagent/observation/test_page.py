@@ -242,7 +242,7 @@ async def test_lines_of_preformatted_text_stay_lines(local: LocalWorld) -> None:
     seen = await local.show("""<pre>one\n  <b>two</b> and\nthree</pre>
         <div style="white-space: pre-wrap">four\nfive</div><p>six\nseven</p>""")
     assert [node.name for node in seen.nodes] == [
-        *("one", "two and", "three", "four", "five", "six seven"),
+        *("one", "two and", "three", "four", "five", "six seven")
     ]
     tops = [node.box[1] for node in seen.nodes]
     assert tops == sorted(set(tops))
@@ -252,7 +252,7 @@ MARKERS = {
     "<ol type=a><li>one<li value=27>two</ol>": ["a. one", "aa. two"],
     "<ol type=A start=26><li>one<li>two</ol>": ["Z. one", "AA. two"],
     "<ol type=i reversed><li>one<li>two<li>three<li>four</ol>": [
-        *("iv. one", "iii. two", "ii. three", "i. four"),
+        *("iv. one", "iii. two", "ii. three", "i. four")
     ],
     "<ol type=I start=1994><li>one</ol>": ["MCMXCIV. one"],
     "<ol type=I start=4000><li>one</ol>": ["4000. one"],

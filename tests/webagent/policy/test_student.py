@@ -12,15 +12,7 @@ from webagent.errors import SetupError, UsageError
 from webagent.models.weight_notes import write_role
 from webagent.policy.policy import ScriptedPolicy
 from webagent.policy.student import Student, StudentPolicy
-from webagent.records import (
-    ASKED,
-    STUDENT,
-    Decision,
-    Observation,
-    Provenance,
-    Step,
-    Trajectory,
-)
+from webagent.records import ASKED, STUDENT, Decision, Observation, Provenance, Step, Trajectory
 from webagent.rollout import run_episode
 
 

@@ -18,12 +18,7 @@ from webagent.models.builtin.layout import (
     PromptLine,
     PromptToken,
 )
-from webagent.models.builtin.relations import (
-    CELL,
-    Matches,
-    compute_relations,
-    find_matches,
-)
+from webagent.models.builtin.relations import CELL, Matches, compute_relations, find_matches
 from webagent.models.builtin.vocabulary import Vocabulary, Word, keys_of, op_of, split
 from webagent.records import Node, Observation, Step
 

@@ -20,11 +20,7 @@ from typing import Any, Literal, TypeAlias
 from webagent.errors import SetupError
 
 EntryKind: TypeAlias = Literal["rules", "examples"]
-KINDS: dict[str, EntryKind] = {
-    "h": "rules",
-    "r": "rules",
-    "x": "examples",
-}
+KINDS: dict[str, EntryKind] = {"h": "rules", "r": "rules", "x": "examples"}
 """By the letter that numbers begin with: `h` is a rule that a person wrote."""
 _GONE = r"(?!\[?[ct]\d+\]?:)"
 """Reflections and tools of version 0.1.0: they stay in their file as other text does."""

@@ -42,10 +42,7 @@ def mean(values: Tensor, denominator: float | None = None) -> Tensor:
 
 
 def token_log_probs(
-    logits: Tensor,
-    ids: Tensor,
-    temperature: float | Tensor = 1.0,
-    masks: Tensor | None = None,
+    logits: Tensor, ids: Tensor, temperature: float | Tensor = 1.0, masks: Tensor | None = None
 ) -> Tensor:
     """Return the natural logarithm of each id's probability.
 

@@ -129,11 +129,7 @@ def make_step_rows(
 
 
 def make_step_row(
-    trajectory: Trajectory,
-    index: int,
-    *,
-    weight: float = 1.0,
-    encode: Encode | None = None,
+    trajectory: Trajectory, index: int, *, weight: float = 1.0, encode: Encode | None = None
 ) -> TokenRow:
     """Return the row of one step. Raises `SetupError` as `step_rows` does."""
     decision = trajectory.steps[index].decision

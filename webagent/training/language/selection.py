@@ -14,9 +14,7 @@ _EPSILON = 1e-4
 
 
 def select_successes(
-    trajectories: Iterable[Trajectory],
-    scores: Mapping[str, float | None],
-    most: int | None = None,
+    trajectories: Iterable[Trajectory], scores: Mapping[str, float | None], most: int | None = None
 ) -> list[Trajectory]:
     """Episodes whose score, by id, is a success; what rejection fine-tuning learns from.
 

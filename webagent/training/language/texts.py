@@ -130,9 +130,7 @@ def make_world_lessons(
 
 
 def make_world_rows(
-    trajectory: Trajectory,
-    write: Write,
-    prompt: Prompt | None = None,
+    trajectory: Trajectory, write: Write, prompt: Prompt | None = None
 ) -> list[TokenRow]:
     """Return a row for each of `make_world_lessons`."""
     return [

@@ -39,12 +39,7 @@ from webagent.training.language.preparation import (
     save_adapter,
 )
 from webagent.training.language.rows import TokenRow
-from webagent.training.language.sharding import (
-    gather,
-    is_sharding_asked,
-    shard_model,
-    walk_in_step,
-)
+from webagent.training.language.sharding import gather, is_sharding_asked, shard_model, walk_in_step
 from webagent.training.language.units import TrainingUnit
 
 _T = TypeVar("_T")

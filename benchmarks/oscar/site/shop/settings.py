@@ -91,10 +91,7 @@ TEMPLATES = [
                 (
                     "django.template.loaders.cached.Loader",
                     [
-                        (
-                            "django.template.loaders.locmem.Loader",
-                            {"oscar/base.html": _BASE},
-                        ),
+                        ("django.template.loaders.locmem.Loader", {"oscar/base.html": _BASE}),
                         "django.template.loaders.app_directories.Loader",
                     ],
                 )

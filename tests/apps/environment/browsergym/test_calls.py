@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.environment.browsergym.actions import (
-    ParsedCall,
-    UserMessage,
-    read_calls,
-    translate,
-)
+from apps.environment.browsergym.actions import ParsedCall, UserMessage, read_calls, translate
 from webagent.action import Wait
 from webagent.action.actions import (
     Click,

@@ -140,8 +140,7 @@ async def test_a_huge_page_is_folded_and_its_text_stays_text(at: At, page: Page)
 
 
 @pytest.mark.parametrize(
-    ("episode", "said"),
-    [("nowhere", "has no episode 'nowhere'"), ("a%2Fb", "Not here")],
+    ("episode", "said"), [("nowhere", "has no episode 'nowhere'"), ("a%2Fb", "Not here")]
 )
 async def test_an_episode_that_is_not_there_is_said_so(at, page, episode, said):
     found = await page.request.get(at(episode))

@@ -11,10 +11,7 @@ from benchmarks.fossil.site import project, site
 from benchmarks.fossil.site.repository import all_artifacts
 from benchmarks.sites import Account, Instance, SiteError
 
-pytestmark = [
-    pytest.mark.site,
-    pytest.mark.skipif(bool(site().missing()), reason=site().missing()),
-]
+pytestmark = [pytest.mark.site, pytest.mark.skipif(bool(site().missing()), reason=site().missing())]
 
 
 @pytest.fixture(scope="module")

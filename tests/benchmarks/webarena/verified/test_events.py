@@ -173,10 +173,7 @@ def test_a_har_file_gives_the_same_evidence():
         ({}, "the HAR file, log is None, expected an object"),
         ({"log": {}}, "log lacks the key 'entries'"),
         ({"log": {"entries": [{}]}}, "entries 0, request is None"),
-        (
-            {"log": {"entries": [har_entry(headers=None)]}},
-            "headers is None, expected a list",
-        ),
+        ({"log": {"entries": [har_entry(headers=None)]}}, "headers is None, expected a list"),
         ({"log": {"entries": [har_entry(url=None)]}}, "request: url is None, expected text"),
     ],
 )

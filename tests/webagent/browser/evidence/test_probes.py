@@ -79,13 +79,7 @@ async def test_several_probes_in_a_row_share_a_page_unless_one_prepares_it(shop:
         probe("prepared", url, "window.kept", prepare=("window.kept = 1", "window.kept += 1;")),
         probe("after", url, "window.kept ?? 'fresh'"),
         probe("passed over", url, "document.title", prepare=("nowhere.at.all",)),
-    ) == {
-        "first": "kept",
-        "same": "kept",
-        "prepared": 2,
-        "after": "fresh",
-        "passed over": "Second",
-    }
+    ) == {"first": "kept", "same": "kept", "prepared": 2, "after": "fresh", "passed over": "Second"}
     assert sum(request.path == "/second" for request in shop.site.requests) == 4
 
 

@@ -242,6 +242,4 @@ def test_a_profile_may_name_a_saved_login(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_default_profile_asks_playwright_for_what_it_always_did() -> None:
-    assert Profile().context_options((1280, 720)) == {
-        "viewport": {"width": 1280, "height": 720},
-    }
+    assert Profile().context_options((1280, 720)) == {"viewport": {"width": 1280, "height": 720}}

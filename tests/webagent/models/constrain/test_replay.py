@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from tests.fakes.tiny_models import causal
-from tests.webagent.models.constrain.sampling import (
-    grammar,
-    log_probs_under,
-    sample,
-    text_of,
-    walk,
-)
+from tests.webagent.models.constrain.sampling import grammar, log_probs_under, sample, text_of, walk
 from webagent.errors import ModelError
 from webagent.models import Constraint
 from webagent.models.constrain import compile_constraint, replay_masks

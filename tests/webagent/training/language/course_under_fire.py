@@ -30,12 +30,7 @@ from webagent.training.language.objectives import Supervised
 from webagent.training.language.run import train
 from webagent.training.language.trainer import Trainer
 
-SETTINGS = {
-    "epochs": 1,
-    "units_per_step": 4,
-    "checkpoint_every": 1,
-    "learning_rate": 1e-2,
-}
+SETTINGS = {"epochs": 1, "units_per_step": 4, "checkpoint_every": 1, "learning_rate": 1e-2}
 
 
 def course(folder: Path, kind: str) -> None:

@@ -4,9 +4,7 @@ from statistics import stdev
 
 import pytest
 
-from webagent.training.language.selection import (
-    compute_group_advantages,
-)
+from webagent.training.language.selection import compute_group_advantages
 
 
 def test_an_episode_is_compared_with_its_group_only() -> None:

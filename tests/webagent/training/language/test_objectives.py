@@ -8,10 +8,7 @@ import torch
 from tests.webagent.training.language.small import llama, rows
 from webagent.training.language.config import TrainConfig
 from webagent.training.language.likelihood import compute_log_probs
-from webagent.training.language.objectives import (
-    PolicyGradient,
-    Preference,
-)
+from webagent.training.language.objectives import PolicyGradient, Preference
 from webagent.training.language.packing import Packing
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import TrainingUnit, pair_rows
@@ -35,14 +32,7 @@ def as_sampled(model, each):
     return made
 
 
-@pytest.mark.parametrize(
-    "objective",
-    [
-        PolicyGradient(),
-        Preference(beta=0.5),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("objective", [PolicyGradient(), Preference(beta=0.5)], ids=repr)
 def test_the_good_becomes_likelier_and_the_bad_less_likely(objective):
     model = llama(1)
     each = as_sampled(model, rows(8))

@@ -9,12 +9,7 @@ from tests.webagent.training.language.episodes import CHOICE, played, sampled
 from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.records import Decision, Ending, Provenance, Trajectory
-from webagent.training.language.rows import (
-    Encoded,
-    TokenRow,
-    add_advantages,
-    make_step_rows,
-)
+from webagent.training.language.rows import Encoded, TokenRow, add_advantages, make_step_rows
 
 
 def written(trajectory: Trajectory, index: int) -> Encoded:

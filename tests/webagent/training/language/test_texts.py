@@ -14,12 +14,7 @@ from webagent.models.model import Message
 from webagent.models.prompt import load_prompt
 from webagent.records import Ending, Trajectory
 from webagent.training.language.rows import TokenRow
-from webagent.training.language.texts import (
-    apply_changes,
-    chat_writer,
-    make_world_rows,
-    page_text,
-)
+from webagent.training.language.texts import apply_changes, chat_writer, make_world_rows, page_text
 
 WORDS = tokenizer()
 WRITE = chat_writer(WORDS)

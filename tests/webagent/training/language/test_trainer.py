@@ -8,12 +8,7 @@ import torch
 from tests.webagent.training.language.small import Bigram, llama, row, rows
 from webagent.errors import ModelError, SetupError
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.objectives import (
-    LossPart,
-    PolicyGradient,
-    Preference,
-    Supervised,
-)
+from webagent.training.language.objectives import LossPart, PolicyGradient, Preference, Supervised
 from webagent.training.language.trainer import Trainer
 from webagent.training.language.units import TrainingUnit, pair_rows
 
