@@ -1,13 +1,15 @@
-"""Why a tab shows no document, and whether that is a failure of the site under test."""
+"""Why a tab shows no document: what is not opened, and what failed, perhaps the site under test."""
 
 import re
 from collections.abc import Collection
 from functools import partial
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from playwright.async_api import BrowserContext, Request, Response
 
 from tasks.task import Task
+from webagent.action import Action
+from webagent.action.actions import Goto
 from webagent.browser.http import REFUSED
 from webagent.browser.page.connection import unless_closed, world_failures
 from webagent.browser.page.tab import Tab
@@ -24,11 +26,33 @@ _NO_CONTENT = (204, 205)
 _OWN_SCHEMES = ("http", "https", "file", "data", "blob", "about", "javascript", "")
 """What the browser opens by itself; it would ask the system to open anything else."""
 
+_LOCAL = re.compile(r"\s*(view-source:\s*)?(?=(file|filesystem):)", re.IGNORECASE)
+_REFUSED = (
+    "refused: files of this machine are opened only where the task begins in their folder, or by a"
+    " guard that allows them"
+)
+
 
 def refuse_scheme(url: str) -> str:
     """Return why an address is not opened that the browser would ask the system to open."""
     is_own = urlsplit(url).scheme in _OWN_SCHEMES
     return "" if is_own else f"{url[:200]} is for another program to open, which is not done here"
+
+
+def refuse_file(action: Action, start: str) -> str:
+    """Return why the action may not be done in a task that begins at `start`; empty where it may.
+
+    What a page says cannot have the agent read this machine's files and send them on. A guard has
+    rules of its own for that.
+    """
+    url = action.url if isinstance(action, Goto) else ""
+    if not _LOCAL.match(url):
+        return ""
+    found, begun = (urlsplit(_LOCAL.sub("", each).strip()) for each in (url, start))
+    folder, path = unquote(begun.path).rpartition("/")[0], unquote(found.path)
+    is_plain = found.scheme == begun.scheme == "file" and "/../" not in f"{path}/"
+    is_beside = found.netloc == begun.netloc and path.startswith(f"{folder}/")
+    return "" if is_plain and is_beside else _REFUSED
 
 
 class DocumentFailures:

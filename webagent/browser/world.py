@@ -12,7 +12,7 @@ from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.evidence.probes import ActedElements, capture_evidence
 from webagent.browser.evidence.read_back import read_back
-from webagent.browser.local_files import refuse_file
+from webagent.browser.failures import refuse_file
 from webagent.browser.page.connection import DialogOpen, has_closed
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform

@@ -32,7 +32,7 @@ from webagent.memory.constants import (
     SAME_NAME,
 )
 from webagent.memory.elements import find_element
-from webagent.memory.goals import Goal, align, clean, extend_value, shape, weigh_keys
+from webagent.memory.goals import align, clean, extend_value, shape, weigh_keys
 from webagent.memory.pages import is_within
 from webagent.memory.scene import MARKS, SLOT, Scene, argument_names, make_action
 from webagent.memory.scorer import Scorer, prior
@@ -443,8 +443,10 @@ def _trust(descriptor: tuple[Any, ...], case: Case, scene: Scene) -> float:
     own goal that this goal lacks, and less where it stood in the words of that goal alone."""
     trust = 1.0
     theirs, ours = case.goal.text.lower(), scene.goal.text.lower()
+    # Shorter ones may stand in a constant by chance.
+    values = [s.text.lower() for s in case.goal.slots if s.kind != "name" and len(s.text) > 3]
     for key in constants(descriptor):
-        if any(is_within(own, key) and not is_within(own, ours) for own in _own_values(case.goal)):
+        if any(is_within(own, key) and not is_within(own, ours) for own in values):
             return 0.0
         if not key or not is_within(key, theirs) or is_within(key, ours):
             continue
@@ -455,11 +457,6 @@ def _trust(descriptor: tuple[Any, ...], case: Case, scene: Scene) -> float:
 
 
 @lru_cache(4096)
-def _own_values(goal: Goal) -> tuple[str, ...]:
-    """The values of a goal that are long enough not to stand in a constant by chance."""
-    return tuple(s.text.lower() for s in goal.slots if s.kind != "name" and len(s.text) > 3)
-
-
 def _look(observation: Any) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     return tuple(
         (n.name, n.value, tuple(s for s in n.states if s != "focused")) for n in observation.nodes

@@ -59,7 +59,6 @@ _WORDS = {
     "compose": "put together from",
     "earlier": "on an earlier page:",
     "each": "for each place of",
-    "labelled": "behind the label that the goal names:",
 }
 
 

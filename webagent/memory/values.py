@@ -209,7 +209,7 @@ class Reader:
         """Whether these words, and none beside them, look together like something that was
         typed."""
         return (
-            _shape(tokens[start:end]) in self.shapes
+            " ".join(each.shape for each in tokens[start:end]) in self.shapes
             and not any(
                 _SEVERAL.fullmatch(f"{each.shape} 9") and each.word not in self.constants
                 for each in (*tokens[max(0, start - 1) : start], *tokens[end : end + 1])
@@ -250,10 +250,6 @@ def readings_without_one(marked: str) -> list[str]:
 
 def _run(tokens: Sequence[_Token]) -> str:
     return " ".join(words_of(" ".join(each.word for each in tokens)))
-
-
-def _shape(tokens: Sequence[_Token]) -> str:
-    return " ".join(each.shape for each in tokens)
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -170,7 +170,11 @@ def build_constraint(
             usual = len(whole)  # what one's own function takes is not known to be rare
         forms.append(_Form((f"{name}(",), whole[:usual], needed))
         if usual < len(whole):
-            calls = [each for each in tried if type(each) is cls and _is_on_page(each, observation)]
+            calls = [
+                each
+                for each in tried
+                if type(each) is cls and all(map(observation.node, marks_of(each)))
+            ]
             leads = [_write_needed(each, usual) for each in calls]
             extended += (_Form(lead, whole[usual:], 1) for lead in dict.fromkeys(leads))
     room = longest + _MIN_TOKENS * any(form.texts for form in forms)
@@ -184,10 +188,6 @@ def build_constraint(
     if thought == 0 and sum(form.count for form in forms) <= _MAX_CHOICES:
         return Constraint(tuple(_ACTION + each for form in forms for each in form.actions()))
     return Constraint(grammar=_write_grammar(forms, thought, text))
-
-
-def _is_on_page(action: Action, page: Observation) -> bool:
-    return all(page.node(mark) is not None for mark in marks_of(action))
 
 
 def _write_needed(action: Action, count: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 from tasks.task import Task
 from webagent.action.actions import Click, Goto
 from webagent.browser import Browser
-from webagent.browser.local_files import refuse_file
+from webagent.browser.failures import refuse_file
 
 START = "file:///home/ada/site/index.html"
 

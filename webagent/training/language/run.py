@@ -331,7 +331,14 @@ def _restore(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
             values.copy_(part(found.tensors[name], values))
     states = part_states(found.states["optimizer"], trainer.optimizer)
     trainer.optimizer.load_state_dict(states)
-    _restore_random_states(found.states["dice"][trainer.accelerator.process_index])
+    held: Mapping[str, Any] = found.states["dice"][trainer.accelerator.process_index]
+    torch.set_rng_state(held["torch"])
+    if held["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(held["cuda"])
+    version, state, gauss = held["python"]
+    random.setstate((version, tuple(state), gauss))
+    kind, keys, place, has_gauss, spare = held["numpy"]
+    np.random.set_state((kind, keys.numpy().astype(np.uint32), place, has_gauss, spare))
 
 
 def _gather_random_states(accelerator: Any) -> list[dict[str, Any]]:
@@ -350,14 +357,3 @@ def _gather_random_states(accelerator: Any) -> list[dict[str, Any]]:
 
     gathered: list[dict[str, Any]] = gather_object([mine])
     return gathered
-
-
-def _restore_random_states(held: Mapping[str, Any]) -> None:
-    """Continue with these random numbers."""
-    torch.set_rng_state(held["torch"])
-    if held["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(held["cuda"])
-    version, state, gauss = held["python"]
-    random.setstate((version, tuple(state), gauss))
-    kind, keys, place, has_gauss, spare = held["numpy"]
-    np.random.set_state((kind, keys.numpy().astype(np.uint32), place, has_gauss, spare))
