@@ -131,8 +131,6 @@ class Capabilities:
     """Samples only what a constraint allows."""
     prefix_cache: bool = False
     """Does not read a prompt's beginning anew that it has just read."""
-    is_own: bool = False
-    """Runs on a server of this machine or its network, where models may be small."""
 
 
 class Model(Protocol):

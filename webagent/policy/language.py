@@ -138,8 +138,7 @@ class LanguagePolicy:
         images = self.images if self.model.capabilities.images else None
         pages = PageFormatter(self.render, self.variant, images, self.add_image)
         shown = self.prompting.examples
-        can = self.model.capabilities
-        shown = can.token_ids or can.is_own if shown is None else shown
+        shown = self.model.capabilities.token_ids if shown is None else shown
         return PromptBuilder(
             self.prompt, pages, self.prompting, self.actions, self.knowledge, shown
         )

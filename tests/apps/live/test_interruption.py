@@ -61,7 +61,8 @@ def test_a_yes_is_one_key_and_the_question_comes_from_the_action(asked, chat_ser
     (folder / "guard.toml").write_text(
         '[[actions]]\nverdict = "ask"\nactions = ["click"]\nreason = "sending is mine"\n'
     )
-    chat_server.will(act("click(2)"), act("click(2)"), act('answer("")'))
+    # Asked whether to do once more what was just refused, the model insists.
+    chat_server.will(*(act("click(2)"),) * 3, act('answer("")'))
     with session(*asked, "--guard", "guard.toml") as at:
         at.until("May the agent do 'click(2)'?")
         at.until("[y] yes")

@@ -283,7 +283,7 @@ async def test_words_of_a_page_in_an_outcome_stand_inside_a_fence(form):
 
 
 async def test_weak_models_see_turns_of_another_task_that_cannot_be_copied():
-    own = CannedModel(["Action: click(2)"], capabilities=Capabilities(is_own=True))
+    own = CannedModel(["Action: click(2)"], capabilities=Capabilities(token_ids=True))
     hosted = CannedModel(["Action: click(2)"] * 2)
     brief = load_prompt(PROMPT.parent / "brief.md")
     await LanguagePolicy(own, render).act(START, PAGE)

@@ -6,12 +6,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from ipaddress import ip_address
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from webagent.errors import ModelError, PromptTooLongError, SetupError
 from webagent.exchange import Attempt
@@ -70,12 +67,7 @@ class EndpointModel:
         self.endpoint = resolve_provider(endpoint)
         self.version = endpoint.version
         """May be set when the weights behind the name change; later requests carry it."""
-        can, host = self.endpoint.capabilities, urlsplit(self._base_url or OPENAI).hostname or ""
-        # An address of this machine or of a private network, or a name that only such one knows.
-        is_own = "." not in host
-        with suppress(ValueError):
-            is_own |= ip_address(host).is_private
-        self.capabilities = replace(can, is_own=is_own)
+        self.capabilities = self.endpoint.capabilities
         self._client: AsyncClient | None = None
         self._refused: set[str] = set()
         """Parameters that the server has refused."""

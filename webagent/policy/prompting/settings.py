@@ -44,7 +44,7 @@ class Prompting:
     """Maximum tokens of a thought in constrained replies; 0 for no thought."""
     examples: bool | None = None
     """Show turns of three other tasks as already taken, which weak models follow. Default: for
-    weights in this process or on a server of this machine or its network."""
+    weights in this process or on one's own server."""
 
     def __post_init__(self) -> None:
         least = {"screenshots": 1, "turns": 1, "block": 1, "loop_patience": 2}
