@@ -237,7 +237,8 @@ def test_faults_reach_no_reward_of_the_grpo_trainer(bench: Bench) -> None:
 def test_the_grpo_trainer_improves_a_tiny_model_through_the_server(bench: Bench) -> None:
     seeds = range(int(os.environ.get("WEBAGENT_TEST_SEEDS", "30")))
     before = bench.measure(seeds)
-    trainer = bench.trainer(bench.environment, max_steps=24, learning_rate=2e-3, beta=0.0)
+    # At twice the rate six updates can unlearn the form of a call, and no reward is left.
+    trainer = bench.trainer(bench.environment, max_steps=24, learning_rate=1e-3, beta=0.0)
     trainer.train()
     bench.model = trainer.model.eval()
     after = bench.measure(seeds)
