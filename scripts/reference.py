@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from recipes.commands import COMMANDS, GROUPS, load  # noqa: E402
+from recipes.commands import COMMANDS, GROUPS, Command, load  # noqa: E402
 from recipes.settings import Option, options_of  # noqa: E402
 
 PROJECT = ("README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md")
@@ -20,7 +20,6 @@ PROJECT = ("README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md")
 TOPS = ("tasks", "webagent", "evaluators", "worldmodel", "benchmarks", "loop", "apps")
 FORMS = (
     "benchmarks.sites.described",
-    "tasks.task",
     "tasks.task",
     "webagent.action.actions",
     "webagent.browser.sessions.profile",
@@ -99,15 +98,24 @@ def _command(name: str) -> str:
     rows = [_row(option) for option in options_of(config)]
     table = "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
     examples = "\n".join(command.examples)
-    first = next(each for each, other in COMMANDS.items() if other.facts == command.facts)
-    places = (command.facts,) if isinstance(command.facts, str) else command.facts
-    facts = "\n\n".join(f"::: {place.replace(':', '.')}" for place in places)
-    if first != name:  # A name may have one definition.
-        facts = f"The same as [`webagent {first}`]({first}.md)."
+    facts = "\n\n".join(_facts(place, name) for place in _places(command))
     return (
         f"# webagent {name}\n\n{GROUPS[command.group]}: {command.summary}.\n\n{config.__doc__}\n\n"
         f"```text\n{examples}\n```\n\n{table}\n\n## What `--json` prints\n\n{facts}\n"
     )
+
+
+def _places(command: Command) -> tuple[str, ...]:
+    return (command.facts,) if isinstance(command.facts, str) else tuple(command.facts)
+
+
+def _facts(place: str, name: str) -> str:
+    """Return the definition of a class of facts on the page of the first command that prints it,
+    and a link on those of others: a name may have one definition."""
+    first = next(each for each, other in COMMANDS.items() if place in _places(other))
+    if first == name:
+        return f"::: {place.replace(':', '.')}"
+    return f"`{place.partition(':')[2]}`, as of [`webagent {first}`]({first}.md)."
 
 
 def _written(default: object) -> str:
