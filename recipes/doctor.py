@@ -242,18 +242,14 @@ def sandbox() -> Finding:
 
 def run_folder(runs: Path) -> Finding:
     """Whether runs can be written, and how much room there is."""
-    name, place = "run folder", nearest_existing(runs.absolute())
+    name, path = "run folder", runs.absolute()
+    place = next(each for each in (path, *path.parents) if each.exists())
     try:
         with tempfile.TemporaryFile(dir=place):
             free = shutil.disk_usage(place).free / GIB
     except OSError as error:
         return Finding(name, False, f"{runs}: {error}", "give --runs a writable folder")
     return Finding(name, free > 1, f"{runs} can be written, {free:.0f} GiB free", "free 1 GiB")
-
-
-def nearest_existing(path: Path) -> Path:
-    """The path itself, or the closest folder above it that is there."""
-    return next(place for place in (path, *path.parents) if place.exists())
 
 
 def cores() -> Finding:

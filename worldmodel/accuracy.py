@@ -235,16 +235,6 @@ class MeasuredTransition:
         return wrong, len(known)
 
 
-def predict_all(world: WorldModel, transitions: Iterable[Transition]) -> list[MeasuredTransition]:
-    """Return each transition with the model's prediction."""
-    seen, measured = list(transitions), []
-    for first in range(0, len(seen), _BATCH):
-        batch = seen[first : first + _BATCH]
-        predictions = world.predict([t.situation for t in batch])
-        measured += [MeasuredTransition(t, p) for t, p in zip(batch, predictions, strict=True)]
-    return measured
-
-
 async def expect_all(
     world: WorldModel,
     transitions: Iterable[Transition],
@@ -270,7 +260,12 @@ def measure(
 
     `knowledge` is what the model learned from; without it, any line may be predicted as unknown.
     """
-    return summarize([one.tally(knowledge) for one in predict_all(world, transitions)])
+    seen, measured = list(transitions), list[MeasuredTransition]()
+    for first in range(0, len(seen), _BATCH):
+        batch = seen[first : first + _BATCH]
+        predictions = world.predict([t.situation for t in batch])
+        measured += map(MeasuredTransition, batch, predictions)
+    return summarize([one.tally(knowledge) for one in measured])
 
 
 @dataclass(frozen=True, slots=True)

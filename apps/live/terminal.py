@@ -39,7 +39,8 @@ class Terminal:
             self._wait(self.awaited())
         elif isinstance(event, Decided):
             decision = event.decision
-            text = describe_action(decision, event.seen)
+            element = _name_element(decision, event.seen)
+            text = plain(format_action(decision.action)) + (f"  # {element}" if element else "")
             if decision.weights == PERSON:
                 text = f"you: {text}"
             elif decision.thought:
@@ -116,13 +117,6 @@ def event_facts(event: Event) -> dict[str, Any]:
         "seconds": round(decision.seconds, 3),
         "usage": dict(decision.usage),
     }
-
-
-def describe_action(decision: Decision, seen: Observation) -> str:
-    """Return an action in a line, with what it is done to."""
-    text = plain(format_action(decision.action))
-    element = _name_element(decision, seen)
-    return f"{text}  # {element}" if element else text
 
 
 def plain(text: str) -> str:

@@ -233,20 +233,17 @@ def read_values(recording: Trajectory, values: Mapping[str, str]) -> dict[str, s
     return found
 
 
-def format_parameters(recording: Trajectory) -> str:
-    """Return the parameters on one line, for messages."""
-    return ", ".join(f"{name}={text!r}" for name, text in find_parameters(recording).items())
-
-
 def need_one(recordings: list[Trajectory], values: Mapping[str, str]) -> None:
     """Check that values are of one recording.
 
     Raises `UsageError` where there are several, and for an unknown name.
     """
     if values and len(recordings) > 1:
+        parameters = find_parameters(recordings[0]).items()
+        known = ", ".join(f"{name}={text!r}" for name, text in parameters)
         raise UsageError(
             f"--values are for one episode and {len(recordings)} are chosen; name one, as"
-            f" {recordings[0].id}, with {format_parameters(recordings[0]) or 'no values'}"
+            f" {recordings[0].id}, with {known or 'no values'}"
         )
     for each in recordings:
         read_values(each, values)
@@ -333,7 +330,10 @@ async def replay_all(
 
     Raises `SetupError` where there is no browser or no site.
     """
-    guard = guard_of(config, [each.task for each in chosen])
+    guard = None
+    if config.guard is not None:  # the tasks' own pages are open
+        folders = list_page_folders([each.task for each in chosen])
+        guard = Guard.read(config.guard).opening(*folders)
     values = values_of(config)
     known = frozenset(guard.policy.secrets) if guard else frozenset[str]()
     policies = [
@@ -389,10 +389,3 @@ async def worlds(
     async with hosted as hosting, browser:
         await hosting.prepare([each.task for each in chosen])
         yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))
-
-
-def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:
-    """Return the guard of the settings, with the tasks' own pages open. Raises `SetupError`."""
-    if config.guard is None:
-        return None
-    return Guard.read(config.guard).opening(*list_page_folders(list(tasks)))

@@ -83,7 +83,10 @@ def tasks(path: Path | str, references: Path | str | None = None, version: str =
                 start_url=entry.words("web"),
                 goal=goal,
                 max_steps=MAX_STEPS,
-                checks=(_check(reference),) if reference and is_checkable(reference) else (),
+                # A placeholder says only what sort of thing to find.
+                checks=(_check(reference),)
+                if reference and not _PLACEHOLDER.search(reference["reference"])
+                else (),
                 clock="real",
                 skills=(name.rpartition("--")[0].replace(" ", "-"),),
             )
@@ -109,12 +112,6 @@ def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
     """
     known = {name.replace(" ", "-"): one for name, one in _references(Path(references)).items()}
     return known[task.name]
-
-
-def is_checkable(reference: Mapping[str, str]) -> bool:
-    """Return whether a reference says something to compare with, not just what sort of thing to
-    find."""
-    return not _PLACEHOLDER.search(reference["reference"])
 
 
 def is_plain(reference: str) -> bool:

@@ -170,12 +170,8 @@ def build_constraint(
             usual = len(whole)  # what one's own function takes is not known to be rare
         forms.append(_Form((f"{name}(",), whole[:usual], needed))
         if usual < len(whole):
-            calls = [
-                each
-                for each in tried
-                if type(each) is cls and all(map(observation.node, marks_of(each)))
-            ]
-            leads = [_write_needed(each, usual) for each in calls]
+            here = [a for a in tried if type(a) is cls and all(map(observation.node, marks_of(a)))]
+            leads = [_write_needed(each, usual) for each in here]
             extended += (_Form(lead, whole[usual:], 1) for lead in dict.fromkeys(leads))
     room = longest + _MIN_TOKENS * any(form.texts for form in forms)
     forms += (form for form in extended if form.longest <= room)
