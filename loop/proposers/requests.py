@@ -198,10 +198,10 @@ def build_task(entry: Mapping[str, Any], scope: SiteScope, source: str, parent: 
 def build_proposals(
     entries: Sequence[Mapping[str, Any]], request: TaskRequest, scope: SiteScope
 ) -> tuple[list[ProposalRecord], list[str]]:
-    """Return as many proposals as were asked for, and why other tasks of the reply are none.
+    """Return as many proposals as were requested, and why other tasks of the reply are none.
 
     They do not say which of the tasks that were shown they are made from, or differ in another
-    direction than asked for. Where pages were shown and a task begins on none of them, as small
+    direction than requested. Where pages were shown and a task begins on none of them, as small
     models make addresses up, it begins on the page that it is made from.
     """
     pages = {item.address for item in request.shown} - {""}

@@ -97,7 +97,7 @@ class DocumentFailures:
             raise ServerError(self._server_failure)
 
     def describe_status(self, url: str, status: int, is_empty: bool) -> str:
-        """Return what the server said of the page in front where that is an error that the page
+        """Return what the server reported of the page in front where that is an error that the page
         may not show. Raises `ServerError` where no server is behind the site under test."""
         if status < 500 and not (status >= 400 and is_empty):
             return ""
@@ -123,7 +123,7 @@ class DocumentFailures:
         return self.judge(url, f"{url[:200]} {what}: {tab.failure or 'no answer'}")
 
     async def explain_staying(self, tab: Tab) -> str:
-        """Return why the tab is still on its page though that asked for another; empty where that
+        """Return why the tab is still on its page though another was requested; empty where that
         is not known, as with a file."""
         url, reason = tab.requested, refuse_scheme(tab.requested)
         if not reason:
@@ -150,15 +150,15 @@ class DocumentFailures:
         return failure
 
     def _note_failure(self, failed: Request) -> None:
-        asked, failure = failed, failed.failure or ""
-        is_reopened = urlsplit(asked.url).hostname in self.insecure and "_CERT_" in failure
-        if not asked.is_navigation_request() or is_reopened:
+        request, failure = failed, failed.failure or ""
+        is_reopened = urlsplit(request.url).hostname in self.insecure and "_CERT_" in failure
+        if not request.is_navigation_request() or is_reopened:
             return
         while True:  # under each address that led there
-            self._failed[asked.url.partition("#")[0]] = failed
-            if asked.redirected_from is None:
+            self._failed[request.url.partition("#")[0]] = failed
+            if request.redirected_from is None:
                 return
-            asked = asked.redirected_from
+            request = request.redirected_from
 
     def _note_response(self, origin: list[str], response: Response) -> None:
         """Keep that the site's own server failed at its first page or at what it was sent; other
