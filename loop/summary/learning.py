@@ -131,7 +131,8 @@ def format_learning(row: LearningRow) -> str:
     parts = {
         "demonstrations": row["demonstrations"],
         "successes so far": row["successes"],
-        "dreams": row["dreams_kept"],
+        # Kept ones may have no step that is trained on.
+        "dreams": row["dreams_kept"] if row["imagined_tokens"] else 0,
     }
     named = [f"{count:,} {name}" for name, count in parts.items() if count]
     sentences.append(f"learnt from {', '.join(named) or 'nothing'}")

@@ -311,10 +311,13 @@ def test_only_what_could_be_learned_from_is_said(store: Store) -> None:
     nothing = {"judge": JUDGE, "demonstrations": 0, **dict.fromkeys(counts, 0)}
     store.put_state("learning:control:0:1", nothing)
     store.put_state("learning:self:0:1", {**nothing, "collected": 9, "succeeded": 4})
+    store.put_state("learning:imagined:0:1", {**nothing, "dreamt": 2, "dreams_kept": 1})
     text = StringIO()
     print_summary(summarize(store, META), PlainConsole(file=text, width=300))
     assert "self, round 1: 9 episodes played; checks_hold passed 4; learnt" in text.getvalue()
     assert "control, round 1" not in text.getvalue()
+    # A kept episode may have no step that is trained on.
+    assert "2 episodes imagined, 1 kept; learnt from nothing" in text.getvalue()
 
 
 def test_every_compared_arm_exists() -> None:
