@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
+from transformers.utils.logging import disable_progress_bar
 
 from webagent.errors import ModelError
 from webagent.models.builtin.network import PrefixLM, PrefixLMConfig
@@ -31,6 +32,7 @@ class BuiltinModel:
     @classmethod
     def load(cls, folder: Path) -> "BuiltinModel":
         """Return a saved model. Raises `ModelError` when the folder does not hold a whole one."""
+        disable_progress_bar()
         try:
             network = PrefixLM.from_pretrained(folder)
         except (OSError, ValueError, RuntimeError, SafetensorError) as error:
@@ -41,6 +43,7 @@ class BuiltinModel:
 
     def save(self, folder: Path) -> None:
         """Write configuration, words and weights (safetensors)."""
+        disable_progress_bar()
         self.network.config.words = list(self.vocabulary.words)
         self.network.save_pretrained(folder)
 

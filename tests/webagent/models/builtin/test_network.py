@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers.utils.logging import enable_progress_bar
 
 from tests.fakes.lessons import FIELD, demonstrations, episode, lesson, untrained
 from webagent.action.actions import Click, Fill
@@ -103,6 +104,13 @@ def test_a_saved_model_comes_back_the_same(tmp_path: Path) -> None:
     batch = batch_of(rows())
     with torch.inference_mode():
         assert torch.equal(loaded.network(batch), MODEL.network.train(False)(batch))
+
+
+def test_saving_and_loading_print_no_progress_bar_of_the_library(tmp_path: Path, capfd) -> None:
+    for act in (MODEL.save, BuiltinModel.load):
+        enable_progress_bar()
+        act(tmp_path)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_copy_goes_its_own_way() -> None:
