@@ -131,8 +131,8 @@ def format_learning(row: LearningRow) -> str:
     parts = {
         "demonstrations": row["demonstrations"],
         "successes so far": row["successes"],
-        # Kept ones may have no step that is trained on.
-        "dreams": row["dreams_kept"] if row["imagined_tokens"] else 0,
+        # Kept ones may have no step that is trained on; older summaries do not tell.
+        "dreams": row["dreams_kept"] if row.get("imagined_tokens") != 0 else 0,
     }
     named = [f"{count:,} {name}" for name, count in parts.items() if count]
     sentences.append(f"learnt from {', '.join(named) or 'nothing'}")

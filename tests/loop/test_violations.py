@@ -41,3 +41,5 @@ def test_refused_actions_are_reported_by_round(tmp_path):
     assert row["violations"] == {"other_sites": 2, "actions": 1}
     told = "the guard refused actions of the agent in 1 of them (other_sites 2, actions 1)"
     assert told in format_learning(row)
+    older = {key: value for key, value in row.items() if key != "imagined_tokens"}
+    assert format_learning(older) == format_learning(row), "summaries written before are read"
