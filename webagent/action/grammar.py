@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from webagent.action.actions import ACTION_NAMES, ACTIONS, Action, Answer
+from webagent.action.actions import ACTION_NAMES, ACTIONS, Action, Answer, Press
 from webagent.errors import ActionError
 
 _LIMIT = 20_000
@@ -18,6 +18,7 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _UNESCAPED = re.compile(r"""(\w+\s*\((?:[^'"]*,)?\s*)(['"])(.*)\2\s*\)""", re.DOTALL)
+_BARE_URL = re.compile(r"""(\w+\s*\()\s*([a-z]+:[^\s'"“”«»‘’]+)\s*\)""")
 _NUMBER = re.compile(r"([(,=]\s*)[#\[]?0*(\d+)\]?(?=\s*[,)])")
 _SIGNS = str.maketrans("（），\u00a0", "(), ")
 
@@ -46,6 +47,15 @@ def parse_action(text: str) -> Action:
         nodes[str(keyword.arg)] = keyword.value
     given: dict[str, Any] = {}
     for key, node in nodes.items():
+        written = ast.get_source_segment(source, node) or ""
+        # A key's name is no variable: Enter, Control+a.
+        if (
+            ACTIONS[name] is Press
+            and key == "key"
+            and re.fullmatch(r"[A-Za-z]\w*(\+\w+)*", written)
+        ):
+            given[key] = written
+            continue
         try:
             value = given[key] = ast.literal_eval(node)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
@@ -55,7 +65,7 @@ def parse_action(text: str) -> Action:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         is_data = ACTIONS[name] is Answer and isinstance(value, list | dict)
         if (is_number or is_data) and get_type_hints(ACTIONS[name]).get(key) is str:
-            given[key] = ast.get_source_segment(source, node)
+            given[key] = written
     return make_action(name, given)
 
 
@@ -84,8 +94,8 @@ def find_name(written: str) -> str:
 
 
 def _put_into_python(call: str) -> str:
-    """Return a call with line breaks in strings escaped, and with Python's signs in place of
-    typographic quotes, full-width brackets, `#3` and `03`."""
+    """Return a call with line breaks in strings escaped, an address that stands alone quoted, and
+    Python's signs in place of typographic quotes, full-width brackets, `#3` and `03`."""
 
     def mend(string: re.Match[str]) -> str:
         inner = string["double"] if string["double"] is not None else string["single"]
@@ -94,6 +104,8 @@ def _put_into_python(call: str) -> str:
         is_long = len(string["quote"]) == 3
         return string[0] if is_long else string[0].replace("\r", "").replace("\n", "\\n")
 
+    if found := _BARE_URL.fullmatch(call):
+        return found[1] + json.dumps(found[2]) + ")"
     found = _UNESCAPED.fullmatch(call)
     if found and found[2] in found[3] and not re.search(r"""\\|['"]\s*,""", found[3]):
         return found[1] + json.dumps(found[3], ensure_ascii=False) + ")"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from webagent.action import ACTIONS, Action, describe, format_action, parse_action
-from webagent.action.actions import Answer, Click, Fill, SelectOptions, Wait
+from webagent.action.actions import Answer, Click, Fill, Goto, Press, SelectOptions, Wait
 from webagent.action.grammar import usage
 from webagent.errors import ActionError
 
@@ -103,6 +103,16 @@ def test_what_is_wrong_is_named(text: str, complaint: str) -> None:
 )
 def test_what_models_write_for_pythons_signs_is_read(text: str, typed: str) -> None:
     assert parse_action(text) == Fill(3, typed)
+
+
+def test_keys_and_addresses_need_no_quotation_marks() -> None:
+    assert parse_action("press(3, Enter)") == Press(3, "Enter")
+    assert parse_action("press(mark=3, key=Control+a)") == Press(3, "Control+a")
+    address = "https://shop.example/a?b=(c),d#e"
+    assert parse_action(f"goto({address})") == parse_action(f"goto( {address} )") == Goto(address)
+    for text in ("press(3, key())", "goto(address)", "goto(https://a b)", "fill(3, https://a)"):
+        with pytest.raises(ActionError):
+            parse_action(text)
 
 
 def test_an_answer_that_is_a_number_or_data_stays_as_it_was_written() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webagent.action import ACTIONS, format_action
-from webagent.action.actions import Answer, Click, Fill, Press, Scroll
+from webagent.action.actions import Answer, Click, Fill, Goto, Press, Scroll
 from webagent.errors import ActionError
 from webagent.models.model import Reply
 from webagent.policy.reply import ReplyReader, read_reply
@@ -41,6 +41,8 @@ PAGE = Observation("", "", "", tuple(Node(mark, "button", "") for mark in range(
         ('Action: fill(3, "call click(4)")', "", Fill(3, "call click(4)")),
         ('Action: fill(3, """two\nlines""")', "", Fill(3, "two\nlines")),
         ('ACTION: press(0, "Control+a")', "", Press(0, "Control+a")),
+        ("Action: press(3, Enter)", "", Press(3, "Enter")),
+        ("Action: goto(https://a.example/b?c=(d))", "", Goto("https://a.example/b?c=(d)")),
         ("action: scroll(0, 0, -300)", "", Scroll(0, 0, -300)),
         ("Thought: it's done\nAction: answer(\"it's 5\")", "it's done", Answer("it's 5")),
     ],
