@@ -12,6 +12,7 @@ from webagent.agent.actor import builtin_policy, check_place, language_model
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
+from webagent.models.local.source import Dtype
 from webagent.models.served import ServedModel
 from webagent.models.weight_notes import check_role, resolve_unchanged
 from webagent.policy.knowledge import Knowledge
@@ -151,10 +152,10 @@ class NamedPolicy:
         given = self.endpoint or Endpoint(self.served)
         return EndpointModel(replace(given, model=self.served, images=self.images))
 
-    def held_weights(self, place: str) -> Model:
+    def held_weights(self, place: str, dtype: Dtype = "auto") -> Model:
         """Return the weights of a folder: on the server where one is named, else loaded here."""
         if not self.server:
-            return language_model(place)
+            return language_model(place, dtype=dtype)
         check_role(Path(place), ["policy"], f"local:{place}")
         return ServedModel(resolve_unchanged(place), self.server)
 

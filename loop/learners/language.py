@@ -8,6 +8,7 @@ from loop.learners.language_training import RoundTraining
 from loop.learners.state import ArmState, Purpose
 from loop.measurement.settings import contestant
 from loop.session import Session
+from webagent.models.local.source import Dtype
 from webagent.models.model import Model
 from webagent.models.served import ServedModel
 from webagent.models.spending import MeteredModel
@@ -56,7 +57,7 @@ class LanguageLearner:
             await self._release()
             self._place = place
         if self._named.server and self._model is None:
-            self._model = served = self._named.held_weights(self._place)
+            served = self.language_model()
             assert isinstance(served, ServedModel)
             await served.start()
 
@@ -81,9 +82,13 @@ class LanguageLearner:
         return self._acting > 0 and self._session.config.weights.world_modelling
 
     def language_model(self) -> Model:
-        """Return the latest weights, loaded where they are not yet."""
+        """Return the latest weights, loaded where they are not yet, in half precision where they
+        are trained in it, so that what acts is what is trained."""
         if self._model is None:
-            self._model = self._named.held_weights(self._place)
+            config = self._session.config
+            is_half = config.fit.course(config.weights.lora).held_in == "bfloat16"
+            dtype: Dtype = "bfloat16" if is_half else "auto"
+            self._model = self._named.held_weights(self._place, dtype)
         return self._model
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import torch
 
 from loop.arms import ARMS
 from loop.flat import compose, laid_upon
@@ -19,7 +20,9 @@ from loop.learners.language_training import RoundTraining, list_versions
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
 from tasks.task import Task
+from tests.fakes import tiny_models
 from webagent.errors import UsageError
+from webagent.models.local import LocalModel
 from webagent.models.weight_notes import write_role
 from webagent.records import Decision, Provenance, Step, Trajectory
 
@@ -81,6 +84,20 @@ async def test_a_round_starts_from_the_weights_before_and_ends_with_its_learner(
         await learner.close()
     assert [number for number, _ in starts] == [0, 1, 2, 2]
     assert [place for _, place in starts[1:]] == ["0", "1", "1"]
+
+
+@pytest.mark.parametrize(("lora", "dtype"), [(4, torch.bfloat16), (0, torch.float32)])
+async def test_what_is_trained_in_half_precision_acts_in_it(tmp_path, lora, dtype):
+    base = tiny_models.causal(tmp_path / "base")
+    config = compose(ImproveConfig, policy=f"local:{base}", lora=lora, bf16="on")
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    with folder.store() as store:
+        nothing = cast(Any, SimpleNamespace())
+        session = Session(config, folder, store, ARMS["self"], 0, lambda *said: None, nothing)
+        learner = LanguageLearner(session)
+        model = cast(LocalModel, learner.language_model())
+        assert model.weights.module.dtype == dtype
+        await learner.close()
 
 
 def test_versions_are_named_by_the_episodes_that_they_collected() -> None:

@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError, UsageError
 from webagent.models.endpoint import Endpoint, EndpointModel
+from webagent.models.local.source import Dtype, ModelSource
 from webagent.models.model import Model
 from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.models.weight_notes import check_role, resolve_unchanged
@@ -17,9 +18,11 @@ from webagent.policy.policy import Knowledge, Policy
 from webagent.store.database import ImageStore
 
 
-def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
+def language_model(
+    place: str, roles: Collection[str] = ("policy",), dtype: Dtype = "auto"
+) -> Model:
     """Return the weights in a folder or of a hub name, or the base of an adapter with the adapter
-    on.
+    on, held in this precision.
 
     Raises `SetupError` for a folder that holds no such thing, or weights of none of these roles.
     """
@@ -30,12 +33,12 @@ def language_model(place: str, roles: Collection[str] = ("policy",)) -> Model:
     place = resolve_unchanged(place)
     noted = Path(place, "adapter_config.json")
     if not noted.is_file():
-        return LocalModel.load(place)
+        return LocalModel.load(ModelSource(place, dtype))
     try:
         base = json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"]
     except (OSError, ValueError, KeyError) as error:
         raise SetupError(f"{noted} does not say what it is an adapter of ({error!r})") from error
-    model = LocalModel.load(str(base))
+    model = LocalModel.load(ModelSource(str(base), dtype))
     model.add_adapter("trained", Path(place))
     model.use_adapter("trained")
     return model
