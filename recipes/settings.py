@@ -268,7 +268,14 @@ def options_of(
     from tyro.conf import OmitArgPrefixes, Positional
 
     hints = get_type_hints(config, include_extras=True)
-    docs = _docs_of(config)
+    docs: dict[str, str] = {}
+    for each in reversed([cls for cls in config.__mro__ if is_dataclass(cls)]):
+        [node] = ast.parse(dedent(inspect.getsource(each))).body
+        assert isinstance(node, ast.ClassDef)
+        for assigned, text in pairwise(node.body):
+            match assigned, text:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(doc))):
+                    docs[name] = " ".join(doc.split())
     for field in fields(config):
         hint = hints[field.name]
         kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
@@ -288,19 +295,6 @@ def options_of(
                 default = getattr(base, field.name)
             is_positional = get_args(Positional[str])[1] in marks
             yield Option(name, kind, default, doc, is_positional, IMPORTANT in marks, group)
-
-
-def _docs_of(config: type[Any]) -> dict[str, str]:
-    """Return the docstring of each field of a class and its base classes, each on one line."""
-    docs: dict[str, str] = {}
-    for each in reversed([cls for cls in config.__mro__ if is_dataclass(cls)]):
-        [node] = ast.parse(dedent(inspect.getsource(each))).body
-        assert isinstance(node, ast.ClassDef)
-        for field, text in pairwise(node.body):
-            match field, text:
-                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(doc))):
-                    docs[name] = " ".join(doc.split())
-    return docs
 
 
 def _take_option(argv: Sequence[str], option: str) -> tuple[str, list[str]]:

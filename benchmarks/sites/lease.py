@@ -132,8 +132,15 @@ class Pool:
         except SiteError:
             self._room.release()
             raise
-        running = self._take_ready() or await self._start_new()
-        lease = Lease(running, self.name, self._idle_seconds)
+        running = None
+        while self._ready and running is None:
+            running = self._ready.pop()
+            try:
+                running.check()
+            except SiteError:
+                self._begin(asyncio.to_thread(running.stop))
+                running = None
+        lease = Lease(running or await self._start_new(), self.name, self._idle_seconds)
         self._lent.add(lease)
         if self._is_closed:
             await self.close()
@@ -172,18 +179,6 @@ class Pool:
     def _check_open(self) -> None:
         if self._is_closed:
             raise SiteError(f"{self.name} is not available: its pool is closed")
-
-    def _take_ready(self) -> Running | None:
-        """Return one that was given back and is not dead, if there is any."""
-        while self._ready:
-            running = self._ready.pop()
-            try:
-                running.check()
-            except SiteError:
-                self._begin(asyncio.to_thread(running.stop))
-            else:
-                return running
-        return None
 
     async def _start_new(self) -> Running:
         """Start one. Where the caller is cancelled meanwhile it is kept for the next."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 if TYPE_CHECKING:
-    from bs4 import Tag
+    pass
 
 
 class SiteError(Exception):
@@ -206,26 +206,25 @@ def read_forms(page: str) -> tuple[list[HtmlForm], list[str]]:
 
     soup = BeautifulSoup(page, "html.parser")
     links = [str(link["href"]) for link in soup("a", href=True)]
-    return [_read_form(form) for form in soup("form")], links
-
-
-def _read_form(tag: "Tag") -> HtmlForm:
-    form = HtmlForm(str(tag.get("action", "")), str(tag.get("method", "get")))
-    for each in tag(["input", "button", "textarea", "select"]):
-        name, value = str(each.get("name", "")), str(each.get("value", ""))
-        kind = str(each.get("type", "text")).lower() if each.name == "input" else each.name
-        is_off = kind in ("checkbox", "radio") and not each.has_attr("checked")
-        if kind in ("button", "submit") and name:
-            form.buttons[name] = value
-        elif name:
-            form.kinds[name] = kind
-            if kind == "select":
-                options = (str(option["value"]) for option in each("option", value=True))
-                value = next(filter(None, options), "")
-            if kind not in ("image", "reset", "file") and not is_off:
-                is_bare = kind == "checkbox" and not each.has_attr("value")
-                form.values[name] = "on" if is_bare else value
-    return form
+    forms = []
+    for tag in soup("form"):
+        form = HtmlForm(str(tag.get("action", "")), str(tag.get("method", "get")))
+        for each in tag(["input", "button", "textarea", "select"]):
+            name, value = str(each.get("name", "")), str(each.get("value", ""))
+            kind = str(each.get("type", "text")).lower() if each.name == "input" else each.name
+            is_off = kind in ("checkbox", "radio") and not each.has_attr("checked")
+            if kind in ("button", "submit") and name:
+                form.buttons[name] = value
+            elif name:
+                form.kinds[name] = kind
+                if kind == "select":
+                    options = (str(option["value"]) for option in each("option", value=True))
+                    value = next(filter(None, options), "")
+                if kind not in ("image", "reset", "file") and not is_off:
+                    is_bare = kind == "checkbox" and not each.has_attr("value")
+                    form.values[name] = "on" if is_bare else value
+        forms.append(form)
+    return forms, links
 
 
 def _find_form(page: str, form: LoginForm) -> HtmlForm | None:

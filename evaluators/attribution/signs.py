@@ -25,7 +25,7 @@ from evaluators.attribution.episode import (
 )
 from evaluators.rules.checks import RULES
 from evaluators.steps import is_pages_fault
-from tasks.task import Json, TaskCheck
+from tasks.task import Json
 from webagent.action import is_final
 from webagent.action.actions import (
     Answer,
@@ -284,8 +284,14 @@ def find_wrong_change(case: FailedEpisode) -> CauseFinding | None:
         found = case.trajectory.evidence.get(check.evidence)
         if check.rule not in _STATE_RULES or check.rule not in RULES or not found:
             continue
-        reason = _find_failure(check, found)
-        if reason:
+        try:
+            verdict = RULES[check.rule](found, check.expected)
+        except TypeError:
+            continue
+        if isinstance(verdict, bool) or verdict.value != 0.0:
+            continue
+        # Nothing was changed amiss where a change is only missing.
+        if verdict.reason and _MISSED not in verdict.reason:
             wanted = set(_texts(check.expected))
             wrong = [text for text in _texts(found) if text not in wanted]
             actions = [step.decision.action for step in case.trajectory.steps]
@@ -297,20 +303,8 @@ def find_wrong_change(case: FailedEpisode) -> CauseFinding | None:
                 and (getattr(action, "text", "") or getattr(action, "option", "")).strip() in wrong
             ]
             step = max(gave or clicks, default=None)
-            return CauseFinding(Cause.GROUNDING, "wrong change", step, reason)
+            return CauseFinding(Cause.GROUNDING, "wrong change", step, verdict.reason)
     return None
-
-
-def _find_failure(check: TaskCheck, found: Json) -> str:
-    """Return what the rule says where something was changed amiss; empty where it holds, cannot
-    compare, or only misses a change."""
-    try:
-        verdict = RULES[check.rule](found, check.expected)
-    except TypeError:
-        return ""
-    if isinstance(verdict, bool) or verdict.value != 0.0 or _MISSED in verdict.reason:
-        return ""
-    return verdict.reason
 
 
 def _texts(value: Json) -> Iterator[str]:

@@ -14,7 +14,6 @@ from webagent.guard.address import (
     ANY_PORT,
     KINDS,
     WEB_PORTS,
-    ParsedUrl,
     SitePattern,
     check_network,
     parse_host,
@@ -218,28 +217,23 @@ def open_for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardP
     if address.scheme == "file":
         folder = Path(unquote(address.path.partition("?")[0].removeprefix("//"))).resolve().parent
         return replace(policy, open_folders=(*policy.open_folders, folder))
-    policy = _served_at(policy, site, address) if site else policy
+    if site:
+
+        def served(patterns: tuple[SitePattern, ...]) -> tuple[SitePattern, ...]:
+            return tuple(p.served_at(address) if p.host == site else p for p in patterns)
+
+        policy = replace(
+            policy,
+            sites=tuple(replace(rule, match=served((rule.match,))[0]) for rule in policy.sites),
+            actions=tuple(replace(rule, sites=served(rule.sites)) for rule in policy.actions),
+            contracts=tuple(replace(each, sites=served(each.sites)) for each in policy.contracts),
+            secrets={
+                k: replace(each, sites=served(each.sites)) for k, each in policy.secrets.items()
+            },
+        )
     if address.scheme not in WEB_PORTS or any(r.match.has_server(address) for r in policy.sites):
         return policy
     return replace(policy, sites=(*policy.sites, SiteRule(site_at(address), web_sockets=True)))
-
-
-def _served_at(policy: GuardPolicy, name: str, address: ParsedUrl) -> GuardPolicy:
-    """Return the policy with this server wherever it speaks of the site of this name."""
-
-    def served(sites: tuple[SitePattern, ...]) -> tuple[SitePattern, ...]:
-        return tuple(site.served_at(address) if site.host == name else site for site in sites)
-
-    return replace(
-        policy,
-        sites=tuple(replace(rule, match=served((rule.match,))[0]) for rule in policy.sites),
-        actions=tuple(replace(rule, sites=served(rule.sites)) for rule in policy.actions),
-        contracts=tuple(replace(each, sites=served(each.sites)) for each in policy.contracts),
-        secrets={
-            key: replace(secret, sites=served(secret.sites))
-            for key, secret in policy.secrets.items()
-        },
-    )
 
 
 _TABLES: dict[str, type[Any]] = {

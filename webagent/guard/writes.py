@@ -148,9 +148,12 @@ def read_fields(body: bytes | None, content_type: str) -> tuple[tuple[str, str],
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         message = message_from_bytes(f"Content-Type: {content_type}\r\n\r\n".encode() + body)
-        parts = message.get_payload() if message.is_multipart() else []
+        parts: Any = message.get_payload() if message.is_multipart() else []
         return tuple(
-            (str(part.get_param("name", "", "content-disposition")), _text_of(part))
+            (
+                str(part.get_param("name", "", "content-disposition")),
+                (part.get_payload(decode=True) or b"").decode("utf-8", errors="replace"),
+            )
             for part in parts
             if not isinstance(part, str) and part.get_filename() is None
         )
@@ -163,11 +166,6 @@ def read_fields(body: bytes | None, content_type: str) -> tuple[tuple[str, str],
     if kind == "application/x-www-form-urlencoded":
         return tuple(parse_qsl(text, keep_blank_values=True))
     return ()
-
-
-def _text_of(part: Any) -> str:
-    payload = part.get_payload(decode=True) or b""
-    return str(payload.decode("utf-8", errors="replace"))
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -267,8 +265,12 @@ class WriteCheck:
     def _doubt(self, entry: Entry, goal: str) -> str:
         """Return why the goal does not ask for an entry; empty where nothing speaks against it."""
         where = f" for {entry.field!r}" if entry.field else ""
-        if whole := _cut_from(entry.value, goal):
-            return f"{entry.value[:60]!r}{where} is only a part of {whole!r}, which the goal has"
+        value = entry.value.strip().casefold()
+        for whole in _ADDRESS.findall(goal):
+            is_part = value and value in whole.casefold() and value != whole.casefold()
+            if is_part and value not in goal_words(goal, whole):
+                what = f"{entry.value[:60]!r}{where}"
+                return f"{what} is only a part of {whole!r}, which the goal has"
         if spoiled := self._spoiled(entry, goal):
             return f"the new text{where} {spoiled}"
         text = _joined(entry.value)
@@ -433,16 +435,6 @@ def _has_form(words: Iterable[str], word: str) -> bool:
         if longer.endswith(shorter) or len([*alike]) >= max(_STEM, len(longer) - _ENDING):
             return True
     return False
-
-
-def _cut_from(value: str, goal: str) -> str:
-    """Return the address of the goal that a value is a part of."""
-    text = value.strip().casefold()
-    found = (each for each in _ADDRESS.findall(goal) if text in each.casefold() and text)
-    return next(
-        (each for each in found if text != each.casefold() and text not in goal_words(goal, each)),
-        "",
-    )
 
 
 def goal_words(goal: str, without: str) -> set[str]:

@@ -24,7 +24,6 @@ from webagent.memory.constants import (
     STEM,
 )
 from webagent.memory.goals import Goal, clean, shape
-from webagent.memory.pages import Page
 from webagent.memory.scene import Scene, mark_of
 from webagent.memory.scorer import UNTAUGHT
 from webagent.memory.usage import Usage, content_words, key_of
@@ -269,23 +268,16 @@ def _options(
             )
 
 
-def _label(page: Page, line: int) -> str:
-    """What a field is called: its name or description, else the text beside or before it."""
-    node = page.nodes[line]
-    if node.name or node.description:
-        return f"{node.name} {node.description}"
-    row = [page.nodes[at] for at in page.row_lines(line) if at < line and not page.nodes[at].mark]
-    if row:
-        return row[-1].name
-    before = [n for n in page.nodes[max(0, line - 2) : line] if not n.mark]
-    return before[-1].name if before else ""
-
-
 def _fills(
     view: _View, line: int, node: Node, common: Features
 ) -> Iterator[tuple[Action, Features]]:
     page, scene = view.scene.page, view.scene
-    label = _label(page, line)
+    label = f"{node.name} {node.description}"
+    if not node.name and not node.description:
+        # The text beside it, else before it.
+        row = [page.nodes[i] for i in page.row_lines(line) if i < line and not page.nodes[i].mark]
+        before = [n for n in page.nodes[max(0, line - 2) : line] if not n.mark]
+        label = (row or before)[-1].name if row or before else ""
     form = float(view.fields >= FORM_FIELDS)
     mine = any(d.op == "fill" and d.mark == node.mark for d in scene.past)
     for i, slot in enumerate(scene.goal.slots[:MOST_VALUES]):

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -263,7 +263,15 @@ class Index:
         those of the goal: `public` for `Is public`.
         """
         if self._known_totals is None:
-            self._constancy = _constancies(self._said.values())
+            # For each key the chance that another goal of a task which has it has it as well,
+            # counted as if it had been so once.
+            both = defaultdict[str, float](lambda: 1.0)
+            either = defaultdict[str, float](lambda: 1.0)
+            for goals in self._said.values():
+                for key, count in Counter(key for keys in goals.values() for key in keys).items():
+                    both[key] += count * (count - 1)
+                    either[key] += count * (len(goals) - 1)
+            self._constancy = {key: both[key] / either[key] for key in either}
         shared, excused, own = np.zeros(len(self._templates)), np.zeros(len(self._templates)), 0.0
         for key, counts in weigh_keys(goal).items():
             places, scripts = self._postings.get(key, []), self._scripts.get(key, [])
@@ -299,17 +307,6 @@ def _count_values(goal: Goal) -> list[int]:
     )
     known = [kinds[each] for each in ("a", "address", "9", "9.9")]
     return [*known, kinds.total() - sum(known)]
-
-
-def _constancies(tasks: Iterable[Mapping[Any, frozenset[str]]]) -> dict[str, float]:
-    """Return for each key the chance that another goal of a task which has it has it as well,
-    counted as if it had been so once."""
-    both, either = defaultdict[str, float](lambda: 1.0), defaultdict[str, float](lambda: 1.0)
-    for goals in tasks:
-        for key, count in Counter(key for keys in goals.values() for key in keys).items():
-            both[key] += count * (count - 1)
-            either[key] += count * (len(goals) - 1)
-    return {key: both[key] / either[key] for key in either}
 
 
 def _vary(found: Sequence[tuple[float, Case, Array]]) -> list[tuple[float, Case, Array]]:

@@ -135,9 +135,20 @@ _OR = " |or| "
 def webchorearena_must_include(found: Json, expected: Json) -> Verdict:
     """The share of the items of which one alternative stands in the answer."""
     answer, items = clean(clean(text_of(found))), texts_of(expected)
-    return _share(
-        {item: _has_alternative(item, answer, tokenize=len(items) == 1) for item in items}
-    )
+
+    def is_single(part: str) -> bool:
+        return len(items) == 1 and len(part) == 1 and len(words(part)) == 1
+
+    found_by_item = {}
+    for item in items:
+        wanted = clean(item)
+        if _OR in wanted:
+            # The scorer looks for an alternative of one letter in itself.
+            parts = [part.strip() for part in wanted.split(_OR)]
+            found_by_item[item] = any(is_single(part) or part in answer for part in parts)
+        else:
+            found_by_item[item] = wanted in (words(answer) if is_single(wanted) else answer)
+    return _share(found_by_item)
 
 
 @rule
@@ -156,17 +167,3 @@ def webchorearena_page_must_include(found: Json, expected: Json) -> Verdict:
 def _share(included: Mapping[str, bool]) -> Verdict:
     share = sum(included.values()) / len(included) if included else 1.0
     return Verdict(share, includes_all(included).reason)
-
-
-def _has_alternative(item: str, answer: str, *, tokenize: bool) -> bool:
-    wanted = clean(item)
-    if _OR not in wanted:
-        single = tokenize and len(wanted) == 1 and len(words(wanted)) == 1
-        return wanted in (words(answer) if single else answer)
-    for part in map(str.strip, wanted.split(_OR)):
-        if tokenize and len(part) == 1 and len(words(part)) == 1:
-            # The scorer looks for such an alternative in itself.
-            return True
-        if part in answer:
-            return True
-    return False

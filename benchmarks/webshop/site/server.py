@@ -44,7 +44,14 @@ class ShopHandler(BaseHTTPRequestHandler):
         elif product is not None and path == "/item":
             body = _item(product, fields)
         elif product is not None and path == "/detail":
-            body = _detail(product, fields)
+            part = fields.get("part", DETAILS[0])
+            text = f"<p>{escape(product['description'])}</p>" if part == "Description" else ""
+            if part == "Features":
+                items = "".join(f"<li>{escape(each)}</li>" for each in product["features"])
+                text = f"<ul>{items}</ul>"
+            kept = {OPTION + name: value for name, value in _options(product, fields).items()}
+            back = _back("/item", {**fields, **kept}, kept)
+            body = f"{_HOME}{back}<h3>{escape(part)}</h3>{text}"
         elif product is not None and path == "/done" and self.command == "POST":
             buy(STATE, product, _options(product, fields))
             body = "<h1>Thank you for shopping with us!</h1>"
@@ -105,15 +112,6 @@ def _item(product: Mapping[str, Any], fields: Mapping[str, str]) -> str:
         f"<form action='/done' method='post'>{_hidden(_place(fields))}{groups}<div>{details}</div>"
         "<button>Buy Now</button></form>"
     )
-
-
-def _detail(product: Mapping[str, Any], fields: Mapping[str, str]) -> str:
-    part = fields.get("part", DETAILS[0])
-    content = f"<p>{escape(product['description'])}</p>" if part == "Description" else ""
-    if part == "Features":
-        content = "<ul>" + "".join(f"<li>{escape(e)}</li>" for e in product["features"]) + "</ul>"
-    kept = {OPTION + name: value for name, value in _options(product, fields).items()}
-    return f"{_HOME}{_back('/item', {**fields, **kept}, kept)}<h3>{escape(part)}</h3>{content}"
 
 
 def _options(product: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, str]:

@@ -278,7 +278,23 @@ class ActedElements:
         """Return the elements the action is meant for. Raises `WorldError`."""
         self._step += 1
         tab = tabs.active
-        found = await _find_elements(action, tab)
+
+        async def ask_about(mark: int) -> dict[str, Json] | None:
+            facts = await tab.ask_about(mark, "acted")
+            return facts if isinstance(facts, dict) and "error" not in facts else None
+
+        found: list[dict[str, Json] | None] = []
+        match action:
+            case act.DragAndDrop(source=source, target=target):
+                found = [await ask_about(source), await ask_about(target)]
+            case act.MouseDrag(x=x, y=y, to_x=to_x, to_y=to_y):
+                found = [await tab.ask("actedAt", *point) for point in ((x, y), (to_x, to_y))]
+            case _ if mark := getattr(action, "mark", 0):
+                found = [await ask_about(mark)]
+            case _ if hasattr(action, "x") and hasattr(action, "y"):
+                found = [await tab.ask("actedAt", action.x, action.y)]
+            case _ if isinstance(action, (act.Press, *_KEYS)):
+                found = [await tab.ask("actedInFocus")]
         name = format_action(action).partition("(")[0]
         url = tab.url
         return [make_entry(self._step, name, url, each) for each in found if each]
@@ -312,27 +328,6 @@ def make_entry(step: int, action: str, url: str, facts: dict[str, Json]) -> dict
     `xpath`, `text`, `value`, `attributes` and `outline` (what lies around it, as HTML without
     texts)."""
     return {"step": step, "action": action, "url": url, **facts}
-
-
-async def _find_elements(action: Action, tab: Tab) -> list[dict[str, Json] | None]:
-    """Return what the page says of the elements an action is meant for; None of unknown ones."""
-
-    async def ask_about(mark: int) -> dict[str, Json] | None:
-        facts = await tab.ask_about(mark, "acted")
-        return facts if isinstance(facts, dict) and "error" not in facts else None
-
-    match action:
-        case act.DragAndDrop(source=source, target=target):
-            return [await ask_about(source), await ask_about(target)]
-        case act.MouseDrag(x=x, y=y, to_x=to_x, to_y=to_y):
-            return [await tab.ask("actedAt", *point) for point in ((x, y), (to_x, to_y))]
-    if target := getattr(action, "mark", 0):
-        return [await ask_about(target)]
-    if hasattr(action, "x") and hasattr(action, "y"):
-        return [await tab.ask("actedAt", action.x, action.y)]
-    if isinstance(action, (act.Press, *_KEYS)):
-        return [await tab.ask("actedInFocus")]
-    return []
 
 
 KNOWN_RECORDS = ("network", "elements")

@@ -247,7 +247,18 @@ class VirtualClock:
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            await _grant_while_loading(tab, _PORTION_MS, min(left, DATA_SECONDS))
+            granting = asyncio.ensure_future(
+                tab.advance(_PORTION_MS, within=min(left, DATA_SECONDS))
+            )
+            try:
+                while tab.loading and not granting.done():
+                    await _until_loading_changes(tab, granting)
+                # A loaded page may go on waiting for data, as for a live connection's.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOADED_SECONDS):
+                        await granting
+            finally:
+                granting.cancel()
             if tab.loading:
                 tab.loading_changed.clear()
                 await _changed_within(tab, _PORTION_MS / 1000)
@@ -364,20 +375,6 @@ async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | Non
         return None
     finally:
         asking.cancel()
-
-
-async def _grant_while_loading(tab: Tab, milliseconds: int, within: float) -> None:
-    """Let so much virtual time pass; where it stands still for data that a page goes on waiting for
-    once it has loaded, as for a live connection's, do not wait with it."""
-    granting = asyncio.ensure_future(tab.advance(milliseconds, within=within))
-    try:
-        while tab.loading and not granting.done():
-            await _until_loading_changes(tab, granting)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LOADED_SECONDS):
-                await granting
-    finally:
-        granting.cancel()
 
 
 async def _until_loading_changes(tab: Tab, work: asyncio.Future[Any]) -> None:

@@ -77,26 +77,20 @@ def write_accessibility(tree: AccessibilityTree) -> str:
         is_silent = node.get("ignored") or (role in _SILENT and not (name and role == "generic"))
         repeats = role == "StaticText" and (not name or name in above)
         if mark or not (is_silent or repeats):
-            lines.append("  " * depth + _write_node(node, name, mark))
+            words = [f"[{mark}]"] if mark else []
+            words.append({"StaticText": "text", "none": "generic"}.get(role, role))
+            words += [f'"{name}"'] if name else []
+            if value := _text(node, "value"):
+                words.append(f'value="{value}"')
+            for state in node.get("properties", ()):
+                key, value = state["name"], state.get("value", {}).get("value")
+                if key in _SHOWN_STATES and value not in (None, False, "", "false"):
+                    words.append(key if value in (True, "true") else f"{key}={value}")
+            lines.append("  " * depth + " ".join(words))
             depth, above = depth + 1, name or above
         children = [by_id[child] for child in node.get("childIds", ()) if child in by_id]
         waiting.extend((child, depth, above) for child in reversed(children))
     return "\n".join(lines)
-
-
-def _write_node(node: _Node, name: str, mark: int | None) -> str:
-    words = [f"[{mark}]"] if mark else []
-    role = _text(node, "role")
-    words.append({"StaticText": "text", "none": "generic"}.get(role, role))
-    if name:
-        words.append(f'"{name}"')
-    if value := _text(node, "value"):
-        words.append(f'value="{value}"')
-    for state in node.get("properties", ()):
-        value = state.get("value", {}).get("value")
-        if state["name"] in _SHOWN_STATES and value not in (None, False, "", "false"):
-            words.append(state["name"] if value in (True, "true") else f"{state['name']}={value}")
-    return " ".join(words)
 
 
 def _text(node: _Node, key: str) -> str:

@@ -18,12 +18,9 @@ urlpatterns = [
 ]
 
 
-def _method(code: str) -> FixedPrice:
-    name, charge = SHIPPING[code]
+Repository.methods = ()
+for code, (name, charge) in SHIPPING.items():
     method = FixedPrice(Decimal(decimal(charge)), Decimal(decimal(charge)))
     method.code, method.name = code, name
-    return method
-
-
-Repository.methods = tuple(map(_method, SHIPPING))
+    Repository.methods += (method,)
 """Standard and express, for every basket."""
