@@ -65,28 +65,6 @@ def _place(trajectory: Trajectory) -> tuple[object, ...]:
     return p.arm, p.repeat, p.round, p.phase, p.index
 
 
-@pytest.mark.timeout(900)
-def test_a_session_killed_once_goes_on_to_the_end_it_would_have_had(tmp_path: Path) -> None:
-    def command(name: str) -> list[str]:
-        return improve("--name", name, "--runs", str(tmp_path), *TINY)
-
-    calm, run = tmp_path / "calm", tmp_path / "killed"
-    done = subprocess.run(command("calm"), capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "report:" in done.stdout, done.stderr
-    process = subprocess.Popen(command("killed"), stdout=subprocess.DEVNULL)
-    while not ((run / "run.sqlite").exists() and finished(run)):
-        assert process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.05)
-    before = finished(run)
-    children = psutil.Process(process.pid).children(recursive=True)
-    process.kill()
-    process.wait()
-    assert_all_gone(children)
-    assert {i: finished(run)[i] for i in before} == before
-    subprocess.run(improve("--resume", str(run)), check=True, stdout=subprocess.DEVNULL)
-    assert played(finished(run)) == played(finished(calm))
-
-
 LENIENT = """
 from evaluators import Verdict, evaluator
 

@@ -39,7 +39,7 @@ def improve(runs: Path, *more: str) -> list[str]:
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_examples_of_the_demonstrations_are_shown_from_then_on(tmp_path, chat_server, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)

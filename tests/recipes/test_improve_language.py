@@ -75,7 +75,7 @@ def test_a_language_model_is_trained_on_what_a_named_judge_believes(base: Path) 
     assert not (run / "training" / "self-0" / "1").exists(), "checkpoints are gone"
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_what_a_model_replied_is_stored_even_where_no_action_can_be_read(base: Path) -> None:
     free = ["--prompt", "brief", "--max-tokens", "24", "--steps", "6", "--tasks", "click-test"]
@@ -91,7 +91,7 @@ def test_what_a_model_replied_is_stored_even_where_no_action_can_be_read(base: P
             assert all(each.role == "policy" and each.replies for each in exchanges)
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_a_reward_model_is_trained_in_the_loop_and_judges_what_has_no_checks(base: Path) -> None:
     """Checks decide real episodes; imagined ones, which none can see, are judged by the reward
@@ -120,7 +120,7 @@ def test_a_reward_model_is_trained_in_the_loop_and_judges_what_has_no_checks(bas
     assert all(each.reason.endswith("after round 1") for [each] in last.values())
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_webevolver_trains_one_language_model_on_episodes_in_its_own_world(
     base, chat_server, monkeypatch

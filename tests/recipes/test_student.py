@@ -109,7 +109,7 @@ def test_what_cannot_be_a_student_is_refused_by_name_before_anything_is_played(
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_the_loop_keeps_a_student_for_every_round_and_tells_what_it_took_over(capsys, served):
     improve = [

@@ -78,23 +78,7 @@ def find_data() -> Path | None:
 def load_products() -> tuple[ShopProduct, ...]:
     """Return all products. Raises `SetupError` and `ValueError`."""
     items, attributes, _ = _files()
-    if find_data() is None:  # generated products bring their nouns
-        return tuple(_products(items, attributes, lambda name: ()))
-    # As the published reward does, by spaCy's small English pipeline.
-    try:
-        import en_core_web_sm
-    except ImportError as error:
-        raise SetupError(
-            "the reward of WebShop's published products looks for nouns with spaCy's pipeline"
-            " en_core_web_sm, which is not installed; install spacy and that pipeline, or unset"
-            f" {VARIABLE}"
-        ) from error
-    tagger = en_core_web_sm.load()
-
-    def find_nouns(name: str) -> tuple[str, ...]:
-        return tuple(token.text.lower() for token in tagger(name) if token.pos_ in _NOUNS)
-
-    return tuple(_products(items, attributes, find_nouns))
+    return tuple(_products(items, attributes, _find_nouns()))
 
 
 @cache
@@ -181,3 +165,21 @@ def _products(
             price_tag=" to ".join(f"${price}" for price in prices),
             nouns=tuple(item["nouns"]) if "nouns" in item else nouns(item["name"]),
         )
+
+
+def _find_nouns() -> Callable[[str], tuple[str, ...]]:
+    """Return what finds the nouns of a name, as the published reward does: spaCy's small English
+    pipeline. Generated products bring theirs. Raises `SetupError` where it is needed and not
+    there."""
+    if find_data() is None:
+        return lambda name: ()
+    try:
+        import en_core_web_sm
+    except ImportError as error:
+        raise SetupError(
+            "the reward of WebShop's published products looks for nouns with spaCy's pipeline"
+            " en_core_web_sm, which is not installed; install spacy and that pipeline, or unset"
+            f" {VARIABLE}"
+        ) from error
+    tagger = en_core_web_sm.load()
+    return lambda name: tuple(t.text.lower() for t in tagger(name) if t.pos_ in _NOUNS)

@@ -474,10 +474,6 @@ class Tab:
             unanswerable = "the page asks for a file in a way that cannot be answered"
             self.notes.append(self.chooser.describe() if self.chooser else unanswerable)
 
-        def count_popup(event: dict[str, Any]) -> None:
-            self.popups_announced += 1
-            self.popup_url = str(event.get("url", ""))
-
         self.on("Runtime.executionContextCreated", begin_context)
         self.on(
             "Runtime.executionContextDestroyed",
@@ -491,16 +487,23 @@ class Tab:
         def count_download(_event: dict[str, Any]) -> None:
             self.downloads_announced += 1
 
-        self.on("Page.windowOpen", count_popup)
+        self.on("Page.windowOpen", self._count_popup)
         self.on("Page.downloadWillBegin", count_download)
         self._follow_loading()
         self._follow_questions()
+
+    def _count_popup(self, event: dict[str, Any]) -> None:
+        self.popups_announced += 1
+        self.popup_url = str(event.get("url", ""))
 
     def _follow_loading(self) -> None:
         """Set `loading` and `url` as the top document's navigations begin and end."""
 
         def begin(event: dict[str, Any]) -> None:
-            if event["frameId"] == self.frame and event.get("navigationType") != "sameDocument":
+            if event.get("disposition") in ("newTab", "newWindow"):
+                # By a click with Control or Shift: nothing loads here, and no windowOpen follows.
+                self._count_popup(event)
+            elif event["frameId"] == self.frame and event.get("navigationType") != "sameDocument":
                 self._set_loading(True)
                 self.requested = event.get("url", self.requested)
             elif "url" in event:
@@ -508,14 +511,11 @@ class Tab:
 
         def end(event: dict[str, Any]) -> None:
             if event["frameId"] == self.frame:
+                if "url" in event:
+                    self.url, self.requested = event["url"], ""
                 self._set_loading(False)
 
-        def move(event: dict[str, Any]) -> None:
-            if event["frameId"] == self.frame:
-                self.url, self.requested = event["url"], ""
-
         self.on("Page.frameNavigated", lambda event: self._arrive(event["frame"]))
-        self.on("Page.navigatedWithinDocument", move)
         for event in ("frameRequestedNavigation", "frameStartedNavigating", "frameStartedLoading"):
             self.on(f"Page.{event}", begin)
         for event in ("frameStoppedLoading", "navigatedWithinDocument"):

@@ -46,9 +46,16 @@ async def site() -> AsyncIterator[Site]:
 
 @pytest.fixture
 async def keeping(browser, tmp_path, monkeypatch):
-    """A world that keeps downloads of up to a megabyte, patient on a busy machine."""
-    monkeypatch.setattr(files, "BEGIN_SECONDS", 3.0)
+    """A world that keeps downloads of up to a megabyte, patient with clicks on a busy machine."""
     opened = await browser.world(profile=Profile(downloads=tmp_path, max_download_mb=1))
+    step = opened.step
+
+    async def patient_step(action: act.Action) -> Observation:
+        seconds = 3.0 if isinstance(action, act.Click) else 0.1
+        monkeypatch.setattr(files, "BEGIN_SECONDS", seconds)
+        return await step(action)
+
+    monkeypatch.setattr(opened, "step", patient_step)
     yield opened
     await opened.close()
 
