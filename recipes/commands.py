@@ -235,6 +235,17 @@ _TABLE = (
         examples=("webagent replay runs/NAME", "webagent replay runs/NAME 3f2a --seed 77 --headed"),
     ),
     Command(
+        "do",
+        "learn a task from recordings, and do it for every row of a table",
+        "agents",
+        settings="recipes.do:DoConfig",
+        facts=("recipes.do:Repeated", "recipes.do:LearntTask"),
+        examples=(
+            "webagent do --learn runs/first runs/second runs/third --out task.toml",
+            "webagent do task.toml --table rows.csv --out results.csv",
+        ),
+    ),
+    Command(
         "export",
         "export a run's episodes for other trainers",
         "tasks",

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from tyro.conf import Positional
@@ -349,7 +350,11 @@ async def replay_all(
                 f"{len(last)}/{len(chosen)}  {played.task.name}: {played.ending}", file=sys.stderr
             )
 
-    async with worlds(config, chosen, guard) as open_world:
+    is_asked = any(
+        isinstance(step.decision.action, AnswerDialog) for e in chosen for step in e.episode.steps
+    )
+    tasks, dialogs = [each.task for each in chosen], "ask" if is_asked else "dismiss"
+    async with worlds(config, tasks, dialogs, guard, config.concurrency) as open_world:
         player = EpisodePlayer(
             open_world,
             store,
@@ -372,20 +377,46 @@ async def replay_all(
     return found
 
 
+class WorldSettings(Protocol):
+    """Settings of the browser and the sites that episodes are played on."""
+
+    @property
+    def profiles(self) -> str:
+        """Return the file of profiles."""
+        ...
+
+    @property
+    def site(self) -> str:
+        """Return the name of the profile."""
+        ...
+
+    @property
+    def logins(self) -> Path | None:
+        """Return the folder of saved logins."""
+        ...
+
+    @property
+    def sites(self) -> tuple[Path, ...]:
+        """Return the files that describe sites."""
+        ...
+
+    @property
+    def headed(self) -> bool:
+        """Return whether the window is shown."""
+        ...
+
+
 @asynccontextmanager
 async def worlds(
-    config: ReplayConfig, chosen: Sequence[ReplayedTask], guard: Guard | None
+    config: WorldSettings, tasks: Sequence[Task], dialogs: str, guard: Guard | None, pages: int = 1
 ) -> AsyncIterator[OpenWorld]:
-    """Open worlds, each with sites of its own where tasks need them; dialogs wait where some were
-    answered. Raises `SetupError`."""
+    """Open worlds, each with sites of its own where tasks need them; with `ask` dialogs wait for an
+    answer. Raises `SetupError`."""
     profile = named_profile(config.profiles, config.site)
-    if any(
-        any(isinstance(step.decision.action, AnswerDialog) for step in each.episode.steps)
-        for each in chosen
-    ):
+    if dialogs == "ask":
         profile = replace(profile, dialogs="ask")
-    hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
-    browser = Browser(headless=not config.headed, guard=guard, pages=config.concurrency)
+    hosted = Hosting(pages, config.sites, Logins(config.logins))
+    browser = Browser(headless=not config.headed, guard=guard, pages=pages)
     async with hosted as hosting, browser:
-        await hosting.prepare([each.task for each in chosen])
+        await hosting.prepare(tasks)
         yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))

@@ -16,6 +16,7 @@ from tests.docs.treated import HISTORY
 from webagent.browser.sessions.profile import read_profile
 from webagent.guard import Guard
 from webagent.models import load_endpoint, read_prices
+from webagent.policy.program import read_program
 
 READERS: dict[tuple[str, str], Callable[[Path], object]] = {
     ("docs/collecting.md", "[tasks."): lambda file: own.suite(Options(files=file)),
@@ -23,6 +24,7 @@ READERS: dict[tuple[str, str], Callable[[Path], object]] = {
     ("docs/guard.md", "on_refusal"): Guard.read,
     ("docs/guard.md", "fossil@1/setup"): Guard.read,
     ("docs/howto/own-model.md", "[endpoint]"): load_endpoint,
+    ("docs/repeating.md", "[check]"): read_program,
     ("docs/sites.md", "notes@1"): read_sites,
     ("docs/sites.md", "kanboard"): read_sites,
     ("docs/sites.md", "hosted ="): read_sites,

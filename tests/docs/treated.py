@@ -237,6 +237,17 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent replay runs/NAME 3f2a --seed 77",
         "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
     ),
+    "recordings of the reader's; tests/apps/repeat learns from some and does a table": (
+        'webagent record https://desk.example/ --goal Add the ticket "Broken lamp" of "Ann".'
+        " --name first",
+        'webagent record https://desk.example/ --goal Add the ticket "Old chair" of "Ben".'
+        " --name second",
+        'webagent record https://desk.example/ --goal Add the ticket "Loose shelf" of "Cleo".'
+        " --name third",
+        "webagent do --learn runs/first runs/second runs/third --out ticket.toml",
+        "webagent do ticket.toml --table rows.csv --out results.csv",
+        "webagent do ticket.toml --set title=Lamp customer=Ann",
+    ),
     "a run of minutes; tests/recipes/test_world.py maps one": (
         "webagent world runs/oscar",
         "webagent world runs/oscar --to Write a review",

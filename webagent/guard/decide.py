@@ -450,6 +450,8 @@ class Guard:
     """In place of the machine's own name server."""
     own_folders: tuple[Path, ...] = ()
     """Folders of ours, such as a benchmark's pages, whose plainly named files need no judging."""
+    on_write: Callable[[str, str], None] | None = None
+    """Called with method and address right before a request leaves that may change something."""
 
     @classmethod
     def of(cls, policy: GuardPolicy, approver: Approve | None = None) -> "Guard":

@@ -516,6 +516,8 @@ class Enforcer:
             if not await is_approved(self._guard.approver, question, policy.ask_seconds):
                 return refuse(f"{NOT_SENT}: {reason or 'nobody approved of it'}", CONFIRM)
         self._sent[request] = sent
+        if self._guard.on_write:
+            self._guard.on_write(request.method, request.url)
         return ALLOWED
 
     async def _judge(self, route: Route) -> None:

@@ -1,0 +1,1 @@
+"""Tasks repeated for the rows of a table."""

@@ -1,0 +1,90 @@
+"""A help desk as a small application with faults: tickets that are listed, added and closed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.parse import parse_qs, urlsplit
+
+STYLE = "<style>td, th { padding: 4px 12px } body { font: 14px sans-serif }</style>"
+
+
+class Desk(ThreadingHTTPServer):
+    """Serves the tickets; `faults` says what goes wrong with a ticket of a title, by its ending."""
+
+    daemon_threads = True
+
+    def __init__(self, tickets: list[list[str]]) -> None:
+        super().__init__(("127.0.0.1", 0), _Pages)
+        self.tickets = tickets
+        """Title, customer and state of each."""
+        self.writes = 0
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/"
+        self.notice = False
+
+
+class _Pages(BaseHTTPRequestHandler):
+    server: Desk
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+    def do_GET(self) -> None:
+        """Show the list, or the form of a new ticket."""
+        rows = "".join(
+            f"<tr><td>{escape(title)}</td><td>{escape(customer)}</td><td>{state}</td><td>"
+            f'<form method="post" action="/close?at={at}"><button>Close</button></form></td></tr>'
+            for at, (title, customer, state) in enumerate(self.server.tickets)
+        )
+        listed = f'<a href="/new">New ticket</a><table>{rows}</table>'
+        if urlsplit(self.path).path == "/new":
+            fields = "".join(
+                f'<p><label>{name} <input name="{name.lower()}"></label></p>'
+                for name in ("Title", "Customer")
+            )
+            listed = f'<form method="post" action="/add">{fields}<button>Save</button></form>'
+        notice = '<p><button onclick="this.parentNode.remove()">Got it</button></p>'
+        self._send(200, (notice if self.server.notice else "") + listed)
+
+    def do_POST(self) -> None:
+        """Add or close a ticket, with the fault that its title names."""
+        form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self.server.writes += 1
+        if self.path.startswith("/close"):
+            self.server.tickets[int(self.path.partition("=")[2])][2] = "closed"
+            return self._send(303, "")
+        title, customer = form["title"][0], form["customer"][0]
+        fault = title.rpartition("!")[2]
+        ticket = [title, customer, "open"]
+        added = {"dropped": [], "session": [], "doubled": [ticket, [*ticket]]}
+        if fault == "partial":
+            ticket[1] = ""
+        self.server.tickets.extend(added.get(fault, [ticket]))
+        if fault == "session":
+            return self._send(401, "Please log in.")
+        return self._send(500 if fault == "error" else 303, "")
+
+    def _send(self, status: int, body: str) -> None:
+        content = f"<!doctype html><title>Desk</title>{STYLE}<h1>Desk</h1>{body}".encode()
+        self.send_response(status)
+        if status == 303:
+            self.send_header("Location", "/")
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@contextmanager
+def desk(*tickets: tuple[str, str]) -> Iterator[Desk]:
+    """Serve a desk with these open tickets."""
+    server = Desk([[*each, "open"] for each in tickets])
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

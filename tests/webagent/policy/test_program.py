@@ -1,0 +1,150 @@
+"""Programs learned from recordings, without a browser."""
+
+from dataclasses import replace
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import Action, Answer
+from webagent.action.actions import Click, Fill
+from webagent.errors import UsageError
+from webagent.policy.program import learn_program, read_program, write_program
+from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
+
+
+def page(*lines: str, path: str = "") -> Observation:
+    """A page of lines, each a row of elements as `button Save` and texts, divided by slashes."""
+    nodes: list[Node] = []
+    for at, line in enumerate(lines):
+        for place, part in enumerate(line.split(" / ")):
+            role, _, name = part.partition(" ")
+            mark = 0 if role == "text" else len(nodes) + 1
+            nodes.append(Node(mark, role, name, box=(200 * place, 30 * at, 150, 20)))
+    return Observation("", f"http://desk.test/{path}", "Desk", tuple(nodes))
+
+
+def find(seen: Observation, name: str, nth: int = 0) -> int:
+    return [node.mark for node in seen.nodes if node.mark and node.name == name][nth]
+
+
+def record(goal: str, *turns: tuple[Observation, Action], last: Observation) -> Trajectory:
+    steps = tuple(Step(seen, Decision(action)) for seen, action in (*turns, (last, Answer())))
+    task = Task("recorded/desk@1", "http://desk.test/", goal)
+    return Trajectory(goal, task, goal, steps, last, Ending.ANSWERED)
+
+
+FORM = page("textbox Title", "textbox Note", "button Save", path="new")
+
+
+def add(title: str, *, note: str = "", notice: bool = False) -> Trajectory:
+    lines = ["button Got it"] * notice + ["link New", "text Lamp"]
+    start = page(*lines)
+    turns: list[tuple[Observation, Action]] = []
+    if notice:
+        turns.append((start, Click(find(start, "Got it"))))
+        start = page(*lines[1:])
+    turns += [(start, Click(find(start, "New"))), (FORM, Fill(1, title))]
+    turns += [(FORM, Fill(2, note))] * bool(note)
+    turns.append((FORM, Click(find(FORM, "Save"))))
+    return record(
+        f'Add "{title}".', *turns, last=page("link New", "text Lamp", f"text {title} | {note}")
+    )
+
+
+def close(title: str, *others: str) -> Trajectory:
+    names = [*others[:1], title, *others[1:]]
+    seen = page(*(f"text {name} / button Close" for name in names))
+    last = page(*(f"text {name} / button Close" for name in names if name != title))
+    return record(
+        f'Close "{title}".', (seen, Click(find(seen, "Close", min(1, len(others[:1]))))), last=last
+    )
+
+
+def test_what_differs_becomes_a_parameter_and_what_was_written_is_checked(tmp_path):
+    program = learn_program([add("Desk"), add("Old chair"), add("Shelf")])
+    assert list(program.parameters) == ["title"]
+    assert [step.do for step in program.steps] == ["click", "fill", "click"]
+    assert program.steps[1].text == "{title}" and program.task == 'Add "{title}".'
+    assert program.check.shows == ("{title}",) and program.check.url == "http://desk.test/"
+    (tmp_path / "task.toml").write_text(write_program(program))
+    assert read_program(tmp_path / "task.toml") == program
+
+
+def test_a_step_that_some_recordings_lack_is_done_where_its_element_is_shown():
+    program = learn_program([add("Desk", notice=True), add("Chair"), add("Shelf")])
+    assert (program.steps[0].name, program.steps[0].when) == ("Got it", "shown")
+
+
+def test_a_field_that_some_recordings_leave_empty_is_an_optional_column():
+    program = learn_program([add("Desk", note="red"), add("Chair"), add("Shelf", note="old")])
+    assert program.steps[2].when == "{note}" and program.optional == {"note"}
+
+
+def test_an_element_among_others_of_its_name_is_known_by_the_cells_of_its_row():
+    program = learn_program(
+        [close("Desk", "Lamp"), close("Shelf", "Lamp", "Rug"), close("Sofa", "Rug")]
+    )
+    [step] = program.steps
+    assert step.row == ("{close}",) and program.check.gone == 1
+
+
+def test_a_step_on_every_row_becomes_a_loop():
+    def close_all(names: list[str]) -> Trajectory:
+        pages = [
+            page("text Open", *(f"text {name} / button Close" for name in names[at:]))
+            for at in range(len(names) + 1)
+        ]
+        turns = [(seen, Click(find(seen, "Close"))) for seen in pages[:-1]]
+        return record("Close all.", *turns, last=pages[-1])
+
+    program = learn_program([close_all(["Lamp", "Rug", "Bed"]), close_all(["Desk", "Sofa"])])
+    [step] = program.steps
+    assert step.each and step.name == "Close"
+
+
+def test_an_answer_is_read_from_the_cell_beside_what_the_goal_names():
+    def price(name: str, cost: str) -> Trajectory:
+        seen = page("text Lamp | 12 | red", "text Rug | 80 | blue", "text Bed | 99 | red")
+        return replace(
+            record(f"What does {name} cost?", last=seen),
+            steps=(Step(seen, Decision(Answer(cost))),),
+        )
+
+    program = learn_program([price("Lamp", "12"), price("Rug", "80"), price("Bed", "99")])
+    [step] = program.steps
+    assert (step.do, step.cell, len(step.row)) == ("read", 2, 1) and program.outputs == ["answer"]
+
+
+@pytest.mark.parametrize(
+    ("recordings", "reason"),
+    [
+        ([add("Desk")], "from two recordings and more"),
+        ([add("Desk"), close("Sofa", "Rug")], "different tasks"),
+        (
+            [close("Desk", "Lamp"), replace(close("Sofa", "Rug"), goal="Close it.")],
+            'step 1, click button "Close".*one more recording whose goal names',
+        ),
+    ],
+)
+def test_what_no_recording_explains_is_refused_with_what_it_would_need(recordings, reason):
+    with pytest.raises(UsageError, match=reason):
+        learn_program(recordings)
+
+
+def test_a_click_that_the_goal_does_not_decide_is_refused():
+    def save(is_urgent: bool) -> Trajectory:
+        seen = page("text Form", "checkbox Urgent", "button Save")
+        turns = [(seen, Click(find(seen, "Urgent")))] * is_urgent
+        return record(
+            "Save it.", *turns, (seen, Click(find(seen, "Save"))), last=page("text Saved")
+        )
+
+    with pytest.raises(UsageError, match=r"Urgent.*was done in 1 of 2 recordings"):
+        learn_program([save(True), save(False)])
+
+
+def test_a_program_with_an_unknown_key_is_refused_by_its_place(tmp_path):
+    path = tmp_path / "task.toml"
+    path.write_text('url = "http://desk.test/"\n[[steps]]\ndo = "click"\nrolle = "button"\n')
+    with pytest.raises(UsageError, match=r"step 1.*rolle"):
+        read_program(path)

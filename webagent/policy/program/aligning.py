@@ -1,0 +1,114 @@
+"""Recordings of one task beside each other: which actions are the same step."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from webagent.action import Action, Answer, format_action
+from webagent.action import actions as act
+from webagent.errors import UsageError
+from webagent.memory.goals import clean
+from webagent.memory.pages import is_within, kind_of_page
+from webagent.models.builtin.vocabulary import op_of
+from webagent.policy.program.program import STEPS, TEXT_OF, plain, text_before
+from webagent.records import Node, Observation, Trajectory
+
+_PASSED_OVER = (act.Wait, act.Scroll, act.ScrollAt, act.MouseMove, act.Focus)
+"""What people do on the way and a program does not need."""
+ENTERING = ("fill", "select_option", "check", "uncheck", "clear")
+_SAME, _RENAMED, _LIKE = 3.0, 1.5, 1.0
+"""How well two actions fit: on the same element, one that each goal names, one of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAction:
+    """One action of a recording that a program has to have."""
+
+    action: Action
+    page: Observation
+    after: Observation | None
+    node: Node | None
+    goal: str
+
+    @property
+    def op(self) -> str:
+        """The name of the action."""
+        return op_of(self.action)
+
+    @property
+    def text(self) -> str:
+        """What it types, chooses, presses or opens."""
+        return str(getattr(self.action, TEXT_OF.get(self.op, ""), ""))
+
+    @property
+    def label(self) -> str:
+        """What its element is called, or what stands before it."""
+        if self.node is None:
+            return ""
+        return clean(self.node.name) or text_before(self.page, self.node)
+
+
+Column: TypeAlias = dict[int, RecordedAction]
+"""One step of the task, by recording; those that left it out are missing."""
+
+
+def list_actions(recording: Trajectory) -> Iterator[RecordedAction]:
+    """Yield what a recording does, without what had no effect; of what was entered into one field
+    twice the last."""
+    goal, kept = recording.goal or recording.task.goal, list[RecordedAction]()
+    for at, step in enumerate(recording.steps):
+        action, after = step.decision.action, recording.page_after(at)
+        if isinstance(action, _PASSED_OVER) or (isinstance(action, Answer) and not action.text):
+            continue
+        is_idle = after is not None and after.outcome == "no effect"
+        if is_idle and not isinstance(action, act.Press):
+            continue
+        node = step.observation.node(getattr(action, "mark", 0))
+        if op_of(action) not in STEPS and not isinstance(action, Answer):
+            raise UsageError(
+                f"step {at + 1} of {recording.id}, {format_action(action)}, acts on no element"
+                " that can be described; record it with clicks and typing"
+            )
+        found = RecordedAction(action, step.observation, after, node, goal)
+        last = kept[-1] if kept else None
+        if last and last.op == found.op == "fill" and last.label == found.label:
+            kept.pop()
+        kept.append(found)
+    yield from kept
+
+
+def _fit(one: RecordedAction, other: RecordedAction) -> float:
+    """Return how well two actions fit as the same step of a task; 0 for not at all."""
+    if one.op != other.op or (one.node and one.node.role) != (other.node and other.node.role):
+        return 0.0
+    if one.label == other.label:
+        return _SAME if one.node or one.text == other.text or one.op == "answer" else _LIKE
+    if one.op in ENTERING:
+        return 0.0
+    is_named = all(is_within(plain(e.label), plain(e.goal)) for e in (one, other))
+    if is_named:
+        return _RENAMED
+    return _LIKE * (kind_of_page(one.page) == kind_of_page(other.page))
+
+
+def align_actions(columns: list[Column], added: list[RecordedAction], number: int) -> list[Column]:
+    """Return the columns with the actions of one more recording, each where it fits best."""
+    fits = [[max(_fit(e, a) for e in column.values()) for a in added] for column in columns]
+    best = [[0.0] * (len(added) + 1) for _ in range(len(columns) + 1)]
+    for i in reversed(range(len(columns))):
+        for j in reversed(range(len(added))):
+            both = fits[i][j] + best[i + 1][j + 1] if fits[i][j] else 0.0
+            best[i][j] = max(both, best[i + 1][j], best[i][j + 1])
+    merged, i, j = list[Column](), 0, 0
+    while i < len(columns) or j < len(added):
+        is_both = i < len(columns) and j < len(added) and fits[i][j] > 0
+        if is_both and best[i][j] == fits[i][j] + best[i + 1][j + 1]:
+            merged.append({**columns[i], number: added[j]})
+            i, j = i + 1, j + 1
+        elif i < len(columns) and (j == len(added) or best[i][j] == best[i + 1][j]):
+            merged.append(columns[i])
+            i += 1
+        else:
+            merged.append({number: added[j]})
+            j += 1
+    return merged

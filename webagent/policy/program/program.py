@@ -1,0 +1,308 @@
+"""What a program is, the TOML file that people read and edit, and how its elements are found."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from webagent.action import ACTIONS, Action
+from webagent.errors import UsageError, unknown_name
+from webagent.files import read_toml
+from webagent.memory.goals import clean
+from webagent.memory.pages import is_within, read_page
+from webagent.policy.replay.surroundings import compare_names
+from webagent.records import Node, Observation
+
+NAMED = re.compile(r"\{(\w+)\}")
+TEXT_OF = {
+    "fill": "text",
+    "select_option": "option",
+    "press": "key",
+    "goto": "url",
+    "dialog": "reply",
+    "answer": "text",
+}
+"""The argument of an action that a step's `text` stands for."""
+ON_ELEMENTS = ("click", "dblclick", "hover", "clear", "check", "uncheck", "fill", "press")
+STEPS = (*ON_ELEMENTS, "select_option", "goto", "dialog", "read")
+SHOWN = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramStep:
+    """One step; texts may have parameters in braces."""
+
+    do: str
+    """An action, or `read`."""
+    role: str = ""
+    name: str = ""
+    """The element's name; empty where `row`, `after` or `place` say which it is."""
+    row: tuple[str, ...] = ()
+    """Texts that stand in the element's row: its other cells."""
+    after: str = ""
+    """The text that stands right before the element, such as the label of a field."""
+    place: int = 0
+    """Which of several that fit, counted from 1; 0 where only one may fit."""
+    of: int = 0
+    """How many have to fit for `place` to hold."""
+    text: str = ""
+    """What is typed, chosen, pressed or opened."""
+    when: str = ""
+    """`shown`: only where the element is on the page; `{name}`: only where the row has a value."""
+    each: bool = False
+    """Whether it is done for every element that fits, one after the other."""
+    into: str = ""
+    """Of `read`: the column of the result."""
+    cell: int = 0
+    """Of `read`: which cell of the row, counted from 1; 0 for what the element itself shows."""
+    between: tuple[str, str] = ("", "")
+    """Of `read`: the texts around the value."""
+
+    def describe(self) -> str:
+        """Return what it acts on, in a person's words."""
+        parts = [f"{self.do} {self.role}".strip()]
+        parts += [f'"{self.name or self.text}"'] if self.name or self.text else []
+        parts += [f"in the row of {' and '.join(map(repr, self.row))}"] if self.row else []
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCheck:
+    """How what was written is read back, from a page opened anew."""
+
+    url: str = ""
+    """The page that shows it; empty: the page on which the last step ends."""
+    shows: tuple[str, ...] = ()
+    """Texts that it has to show in one row, and exactly once."""
+    anywhere: bool = False
+    """Whether they may stand anywhere on the page."""
+    gone: int = 0
+    """The step whose element may not be there any more, counted from 1; 0 for none."""
+    in_place: bool = False
+    """Whether it is also the page on which the values are entered."""
+    unchecked: tuple[str, ...] = ()
+    """What is written and not shown there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A task as steps with parameters."""
+
+    task: str
+    url: str
+    parameters: Mapping[str, str]
+    """Names, each with where it is used and an example."""
+    steps: tuple[ProgramStep, ...]
+    check: ProgramCheck = ProgramCheck()
+    dialogs: str = "dismiss"
+
+    @property
+    def optional(self) -> set[str]:
+        """The parameters that may be empty."""
+        return {
+            name for step in self.steps if step.when != SHOWN for name in NAMED.findall(step.when)
+        }
+
+    @property
+    def outputs(self) -> list[str]:
+        """The columns that the program reads."""
+        return [step.into for step in self.steps if step.do == "read"]
+
+
+def expand(template: str, values: Mapping[str, str]) -> str:
+    """Return a text with the values of its parameters."""
+    return NAMED.sub(lambda found: values.get(found[1], found[0]), template)
+
+
+def step_empty(text: str, values: Mapping[str, str]) -> bool:
+    """Return whether a text has a parameter that has no value."""
+    return any(not values.get(name, "x") for name in NAMED.findall(text))
+
+
+def filled(texts: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the texts with their values, without those whose parameter has none."""
+    return tuple(expand(text, values) for text in texts if not step_empty(text, values))
+
+
+def same_page(one: str, other: str) -> bool:
+    """Return whether two addresses are of one page, whatever its query and fragment say."""
+    return re.split(r"[?#]", one)[0] == re.split(r"[?#]", other)[0]
+
+
+def plain(text: str) -> str:
+    """Return a text for comparing: in lower case, with single spaces."""
+    return clean(text).lower()
+
+
+def list_texts(page: Observation) -> Iterator[tuple[int, str]]:
+    """Yield what a page shows, each text with the number of its row; what may be chosen in a list
+    is not shown."""
+    read = read_page(page)
+    for unit in read.units:
+        if unit.text and read.nodes[unit.line].role != "option":
+            yield read.rows[unit.line], plain(unit.text)
+
+
+def find_rows(page: Observation, texts: tuple[str, ...]) -> list[list[str]]:
+    """Return what the rows of a page show in which all of these texts stand, as words."""
+    rows: dict[int, list[str]] = {}
+    for row, text in list_texts(page):
+        rows.setdefault(row, []).append(text)
+    wanted = [plain(each) for each in texts]
+    return [
+        row
+        for row in rows.values()
+        if all(any(is_within(each, text) for text in row) for each in wanted)
+    ]
+
+
+def count_rows(page: Observation, texts: tuple[str, ...]) -> int:
+    """Return in how many rows of a page all of these texts stand, as words."""
+    return len(find_rows(page, texts))
+
+
+def shows_all(page: Observation, texts: tuple[str, ...]) -> bool:
+    """Return whether all of these texts stand somewhere on a page, as words."""
+    shown = [text for _, text in list_texts(page)]
+    return all(any(is_within(plain(each), text) for text in shown) for each in texts)
+
+
+def row_texts(page: Observation, node: Node) -> list[str]:
+    """Return the texts in the row of an element, without what the row's fields hold."""
+    read = read_page(page)
+    line = next(i for i, each in enumerate(page.nodes) if each is node)
+    return [
+        plain(unit.text)
+        for at in read.row_lines(line)
+        if page.nodes[at].role != "option"
+        for unit in read.units_of(at)
+        if unit.text and not (page.nodes[at].value and unit.text == clean(page.nodes[at].value))
+    ]
+
+
+def text_before(page: Observation, node: Node) -> str:
+    """Return the static text that stands nearest before an element."""
+    line = next(i for i, each in enumerate(page.nodes) if each is node)
+    before = (n.name for n in reversed(page.nodes[:line]) if not n.mark and n.name.strip())
+    return clean(next(before, ""))
+
+
+def find_all(step: ProgramStep, page: Observation, values: Mapping[str, str]) -> list[Node]:
+    """Return the elements of a page that fit a step, in order; `place` is not looked at."""
+    name, after = plain(expand(step.name, values)), plain(expand(step.after, values))
+    row = [plain(expand(each, values)) for each in step.row]
+    found = [
+        node
+        for node in page.nodes
+        if (node.mark or step.do == "read")
+        and node.role == step.role
+        and (not name or plain(node.name) == name)
+        and (not after or plain(text_before(page, node)) == after)
+    ]
+    if not row:
+        return found
+    return [
+        node
+        for node in found
+        if all(any(is_within(each, text) for text in row_texts(page, node)) for each in row)
+    ]
+
+
+def find_nearest(step: ProgramStep, page: Observation, values: Mapping[str, str]) -> Node | None:
+    """Return the element that is most like the one that is missing, to be proposed to a person."""
+    name = expand(step.name, values) or expand(step.after, values)
+    scored = [
+        (compare_names(name, node.name) + (node.role == step.role), -at)
+        for at, node in enumerate(page.nodes)
+        if node.mark and node.name and (node.role, plain(node.name)) != (step.role, plain(name))
+    ]
+    best = max(scored, default=(0.0, 0))
+    return page.nodes[-best[1]] if best[0] > 1 else None
+
+
+def make_step_action(step: ProgramStep, mark: int, values: Mapping[str, str]) -> Action:
+    """Return the action of a step on the element with a mark."""
+    given: dict[str, Any] = {}
+    names = ACTIONS[step.do].__dataclass_fields__
+    if "mark" in names:
+        given["mark"] = mark
+    if step.do in TEXT_OF:
+        given[TEXT_OF[step.do]] = expand(step.text, values)
+    return ACTIONS[step.do](**given)
+
+
+def write_program(program: Program) -> str:
+    """Return a program as TOML for people."""
+    lines = [
+        "# Texts in {braces} are columns of the table. What this file says can be edited.",
+        f"task = {_toml(program.task)}",
+        f"url = {_toml(program.url)}",
+    ]
+    lines += [f"dialogs = {_toml(program.dialogs)}"] * (program.dialogs != "dismiss")
+    lines += ["", "[parameters]"]
+    lines += [f"{name} = {_toml(about)}" for name, about in program.parameters.items()]
+    for step in program.steps:
+        lines += ["", "[[steps]]", *_filled(step)]
+    if program.check != ProgramCheck():
+        lines += ["", "[check]", *_filled(program.check)]
+    return "\n".join([*lines, ""])
+
+
+def _filled(record: ProgramStep | ProgramCheck) -> list[str]:
+    default = asdict(ProgramStep("") if isinstance(record, ProgramStep) else ProgramCheck())
+    return [
+        f"{name} = {_toml(value)}"
+        for name, value in asdict(record).items()
+        if value != default[name]
+    ]
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_program(path: Path) -> Program:
+    """Return the program of a file. Raises `UsageError` with what is wrong in it."""
+    found = read_toml(path, UsageError)
+    known = {each.name for each in fields(Program)}
+    for name in found.keys() - known:
+        raise unknown_name(f"key of {path}", name, known)
+    steps = []
+    for number, each in enumerate(found.get("steps", []), 1):
+        steps.append(_read_record(ProgramStep, {"do": "", **each}, f"{path}, step {number}"))
+        if steps[-1].do not in STEPS:
+            raise unknown_name(f"`do` of {path}, step {number}", steps[-1].do, STEPS)
+    check = _read_record(ProgramCheck, found.get("check", {}), f"{path}, check")
+    if not steps or not found.get("url"):
+        raise UsageError(f"{path} is no program: it has no {'url' if steps else 'steps'}")
+    if not 0 <= check.gone <= len(steps):
+        raise UsageError(f"{path}, check: there is no step {check.gone}")
+    parameters = found.get("parameters", {})
+    texts = [
+        found.get("task", ""),
+        *re.findall(r'"[^"]*"', json.dumps([found["steps"], asdict(check)])),
+    ]
+    for name in {name for text in texts for name in NAMED.findall(text)} - parameters.keys():
+        raise unknown_name(f"parameter of {path}", name, parameters)
+    return Program(
+        found.get("task", ""),
+        found["url"],
+        parameters,
+        tuple(steps),
+        check,
+        found.get("dialogs", "dismiss"),
+    )
+
+
+def _read_record(kind: type[Any], given: Mapping[str, Any], where: str) -> Any:
+    known = {each.name: each for each in fields(kind)}
+    for name, value in given.items():
+        if name not in known:
+            raise unknown_name(f"key of {where}", name, known)
+        default = getattr(kind("") if kind is ProgramStep else kind(), name)
+        expected = list if isinstance(default, tuple) else type(default)
+        if type(value) is not expected:
+            raise UsageError(f"{where}: {name} is {value!r}, and {expected.__name__} is expected")
+    return kind(**{n: tuple(v) if isinstance(v, list) else v for n, v in given.items()})
