@@ -58,7 +58,6 @@ class PredictedSite:
 
     def back(self) -> None:
         """Take the last action back."""
-        del self._walk[1:][-1:]
         if len(self._walk) > 1:
             self._walk.pop()
 
@@ -86,10 +85,8 @@ class PredictedSite:
     def render(self) -> str:
         """Return the HTML of the predicted page, with source and confidence of the prediction."""
         start, predicted, action = self._walk[-1]
-        page = start.page
-        if predicted is None:
-            facts = "a real page: the walk begins here"
-        else:
+        page, facts, beside = start.page, "a real page: the walk begins here", ""
+        if predicted is not None:
             is_known = self.knows_success and predicted.source is not Source.UNKNOWN
             success = f"{predicted.outcome.succeeds:.0%}" if is_known else "unknown"
             facts = (
@@ -98,9 +95,13 @@ class PredictedSite:
                 f"{f' ({predicted.ending})' if predicted.ending else ''}; P(success)"
                 f" {success}. {predicted.because}"
             )
+            first = self.start.page
+            real = self.seen(page.url) or (first if first.url == page.url else None)
+            seen = _render_lines(real, None) if real else "<p>Nobody has been at this address.</p>"
+            beside = (
+                f"<details><summary>The real page, as it was seen last</summary>{seen}</details>"
+            )
         back = self._form("back", 0, "<button>Back</button>") if predicted is not None else ""
-        real = self.seen(page.url) if predicted is not None else None
-        beside = _render_lines(real, None) if real else "<p>Nobody has been at this address.</p>"
         return (
             '<!doctype html><html lang="en"><meta charset="utf-8">'
             f"<title>{escape(page.title)} (predicted)</title><style>{_STYLE}</style>"
@@ -109,8 +110,7 @@ class PredictedSite:
             f"<h1>{escape(page.title)}</h1>"
             f"{f'<p>{escape(page.outcome)}</p>' if page.outcome else ''}</header>"
             f"<main>{_render_lines(page, self._form)}</main>"
-            "<details><summary>The real page, as it was seen last</summary>"
-            f"{beside}</details></html>"
+            f"{beside}</html>"
         )
 
     def _form(self, op: str, mark: int, inner: str) -> str:

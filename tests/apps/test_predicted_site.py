@@ -27,6 +27,7 @@ def site() -> PredictedSite:
 
 def test_a_walk_goes_from_page_to_page_and_back(site: PredictedSite) -> None:
     assert "a real page: the walk begins here" in site.render()
+    assert "Nobody has been" not in site.render(), "somebody began there"
     site.submit({"token": site.token, "op": "click", "mark": "4"})
     site.submit({"token": site.token, "op": "click", "mark": "5"})
     shown = site.render()
@@ -48,6 +49,10 @@ def test_the_real_page_stands_beside_the_predicted_one(site: PredictedSite) -> N
     site.submit({"token": site.token, "op": "click", "mark": "4"})
     real = site.render().split("<details>")[1]
     assert all(f"<span>{n.name} </span>" in real for n in LISTING.nodes if n.name)
+    site.seen = lambda url: None  # no action led to the first page
+    site.submit({"token": site.token, "op": "back"})
+    site.submit({"token": site.token, "op": "fill", "mark": "1", "text": "tea"})
+    assert "Nobody has been" not in site.render()
 
 
 def test_text_of_a_page_is_text(site: PredictedSite) -> None:
