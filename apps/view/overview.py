@@ -2,6 +2,7 @@
 
 import mimetypes
 import shlex
+import time
 from typing import Any
 
 from starlette.requests import Request
@@ -135,8 +136,8 @@ def _facts(run: Run, contents: Contents, *, is_live: bool) -> dict[str, str]:
     if lines:
         begun = min(line.entry.started for line in lines)
         ended = max(line.entry.started + line.entry.seconds for line in lines)
-        if run.is_over():  # what came after the last episode, such as training, included
-            ended = max(ended, run.last_time())
+        if is_live or run.is_over():  # what comes after an episode, such as training, included
+            ended = max(ended, time.time() if is_live else run.last_time())
         facts["took"] = format_seconds(ended - begun)
     return {name: value for name, value in facts.items() if value not in ("0", "")}
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.error import HTTPError
@@ -214,9 +216,12 @@ def test_a_run_in_training_shows_phase_loss_and_what_was_measured(runs: Path, vi
         for name in ("run.sqlite", "run.sqlite-wal", "run.json"):
             os.utime(run / name, (time.time() - 600,) * 2)
         assert "live</span>" not in get(f"{address}/")
+        with closing(sqlite3.connect(run / "run.sqlite")) as database, database:
+            database.execute("UPDATE episodes SET started = started - 100")
         at_work = {"self 0": ["policy 45% loss 3.296", "round 1: 3 of 4 test episodes succeed"]}
         (run / PROGRESS).write_text(json.dumps(at_work))
         text = get(f"{address}/run/half")
+        assert "<dt>took</dt><dd>2 min</dd>" in text  # training counts
         assert "policy 45% loss 3.296" in text and "round 1: 3 of 4 test" in text
         assert "Nothing has been measured" not in text and "stored nothing for a while" not in text
         assert "live</span>" in get(f"{address}/")
