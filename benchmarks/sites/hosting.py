@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, cast
 from urllib.parse import SplitResult, urlsplit
 
 from benchmarks.sites.changes import UnreadableChanges, find_changes, run_queries
-from benchmarks.sites.described import AnySite, Remote, RemoteSite, find_site
+from benchmarks.sites.described import AnySite, Remote, RemoteSite, described_sites, find_site
 from benchmarks.sites.instance import Instance, first_state
 from benchmarks.sites.lease import Lease, Pool, Running
 from benchmarks.sites.site import SiteError
@@ -381,7 +381,12 @@ class Hosting:
         await self.close()
 
     def check(self, tasks: Iterable[Task]) -> None:
-        """Look for the sites that the tasks name, before anything is spent. Raises `SetupError`."""
+        """Look for the files and the sites that the tasks name, before anything is spent. Raises
+        `SetupError`."""
+        try:
+            described_sites(self._files)
+        except SiteError as error:
+            raise SetupError(str(error)) from error
         for name in {task.site for task in tasks if task.site}:
             try:
                 site = self._site(name)

@@ -169,6 +169,27 @@ def test_a_preview_says_what_would_be_played_and_plays_nothing(folder, capsys):
     assert list(folder.iterdir()) == []
 
 
+def test_a_preview_says_what_answers_pass_and_which_file_of_sites_is_missing(folder, capsys):
+    task = '[tasks.{0}]\nurl = "http://x.test"\ngoal = "g"\nanswer = "349"\ncompare = "{0}"\n'
+    (folder / "own.toml").write_text("".join(map(task.format, ("number", "exact"))))
+    line = [
+        "benchmark",
+        "own",
+        "--files",
+        "own.toml",
+        "--sites",
+        "gone.toml",
+        "--preview",
+        "--json",
+    ]
+    assert cli.main(line) == 0
+    facts = json.loads(capsys.readouterr().out)["preview"]
+    number, exact = facts["answers"]
+    assert number.startswith("number: '349'; passes: A text whose numbers are all the")
+    assert exact.startswith("exact: '349'; passes: The same")
+    assert facts["missing"] == ["gone.toml cannot be read: No such file or directory"]
+
+
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
