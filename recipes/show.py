@@ -127,7 +127,10 @@ def main(argv: Sequence[str]) -> CommandResult:
 def find_episode(store: Store, start: str) -> Trajectory:
     """Return the episode whose id begins with `start`. Raises `UsageError` if none or several
     do."""
-    found = [each for each in store.ids("any") if each.startswith(start)]
+    known = store.ids("any")
+    if not known:
+        raise UsageError(f"no episode of {store.folder} has begun")
+    found = [each for each in known if each.startswith(start)]
     if len(found) != 1 or (episode := store.load(found[0])) is None:
         raise UsageError(
             f"{len(found)} episodes of {store.folder} have an id that begins with {start!r};"
@@ -160,7 +163,7 @@ def _list_episodes(store: Store, contents: Contents, config: ShowConfig) -> Comm
         for line in lines
     ]
     head = ("episode", "verdict", "task", "seed", "steps", last)
-    cells = [[str(row[name])[:_WIDEST] for name in head] for row in rows[:_MOST_LISTED]]
+    cells = [[shorten(str(row[name]), _WIDEST) for name in head] for row in rows[:_MOST_LISTED]]
     title = f"{len(lines):,} {'failed ' if config.failed else ''}episodes of {config.run}"
     results_console().print(build_table(title, head, cells, right=("seed", "steps")))
     if more > 0:
