@@ -193,7 +193,9 @@ class TableRun:
             why = "it may have been sent before, and no page tells; look, and leave the row out"
             return self._end(RowResult(number, UNVERIFIED, why))
         parts = tuple(sending[-1]["parts"]) if sending else ()
-        policy = ProgramPolicy(self.program, values, self.base, parts_sent=parts)
+        policy = ProgramPolicy(
+            self.program, values, self.base, is_in_doubt=bool(sending), parts_sent=parts
+        )
         self.journal.policy = policy
         task = Task(
             f"do/row-{number}@1",

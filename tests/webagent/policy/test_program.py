@@ -148,3 +148,15 @@ def test_a_program_with_an_unknown_key_is_refused_by_its_place(tmp_path):
     path.write_text('url = "http://desk.test/"\n[[steps]]\ndo = "click"\nrolle = "button"\n')
     with pytest.raises(UsageError, match=r"step 1.*rolle"):
         read_program(path)
+
+
+def test_a_password_stays_out_of_the_task_and_a_constant_needs_no_reading_back():
+    def log_in(title: str) -> Trajectory:
+        form = page("textbox Password", "textbox Title", "button Save")
+        nodes = (replace(form.nodes[0], kind="input:password"), *form.nodes[1:])
+        form = replace(form, nodes=nodes)
+        turns = [(form, Fill(1, "hush")), (form, Fill(2, title)), (form, Click(find(form, "Save")))]
+        return record(f'Add "{title}".', *turns, last=page(f"text {title} | open"))
+
+    program = learn_program([log_in("Desk"), log_in("Chair")])
+    assert program.task == 'Add "{title}".' and program.check.unchecked == ()

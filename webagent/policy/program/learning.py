@@ -42,6 +42,9 @@ from webagent.records import Observation, Trajectory
 _LEAST_SHARED = 0.5
 """Share of the steps that recordings of one task have in common."""
 
+_MOST_WORDS = 4
+"""Of a label, in the name of a parameter."""
+
 Values: TypeAlias = tuple[str, ...]
 """A text in every recording, in their order."""
 
@@ -86,14 +89,23 @@ class _ProgramWriter:
         )
         task = self.recordings[0].goal or self.recordings[0].task.goal
         task = self._put_names(task, 0)
-        entered = [step for step in steps if step.do in ("fill", "select_option")]
-        left = [e for e in entered if not is_within(plain(e.text), plain(task))]
-        left += [
-            ProgramStep("", name=n, text=f"{{{n}}}")
-            for n in self.parameters
-            if f"{{{n}}}" not in task and f"{{{n}}}" not in {e.text for e in left}
-        ]
-        task += "".join(f' ({each.name or each.after}: "{each.text}")' for each in left)
+        # What is entered has to be in the task, which the guard compares it with.
+        entered = {step.text: step for step in steps if step.do in ("fill", "select_option")}
+        hidden = {
+            done.text
+            for column in self.columns
+            for done in column.values()
+            if done.node and done.node.kind.endswith("password")
+        }
+        left = {
+            text: step.name or step.after
+            for text, step in entered.items()
+            if text not in hidden and not is_within(plain(text), plain(task))
+        }
+        for name in self.parameters:
+            if f"{{{name}}}" not in task and not any(f"{{{name}}}" in text for text in left):
+                left[f"{{{name}}}"] = name
+        task += "".join(f' ({name}: "{text}")' for text, name in left.items())
         urls = self._across(lambda recording: recording.task.start_url)
         url = urls[0] if len(set(urls)) == 1 else self._generalize(urls, "where it starts")
         check = ProgramCheck()
@@ -119,7 +131,7 @@ class _ProgramWriter:
         known = next((name for name, each in self.parameters.items() if each == values), "")
         if known:
             return known
-        base = re.sub(r"\W+", "_", wanted.casefold()).strip("_")[:30] or "value"
+        base = "_".join(re.findall(r"\w+", wanted.casefold())[:_MOST_WORDS]) or "value"
         base = f"value_{base}" if base[0].isdigit() else base
         name = base
         number = 2
@@ -382,7 +394,7 @@ class _ProgramWriter:
                 for text in (*shown, *names):
                     if text not in wanted and self._is_one_row((*wanted, text), last):
                         wanted = (*wanted, text)
-            unchecked = tuple(text for text in texts if text not in wanted)
+            unchecked = tuple(t for t in texts if t not in wanted and NAMED.search(t))
             return ProgramCheck(url, wanted, not is_row, in_place=in_place, unchecked=unchecked)
         for number in range(len(steps), 0, -1):
             step = steps[number - 1]
@@ -394,7 +406,7 @@ class _ProgramWriter:
                 gone = all(not find_all(step, page, self._values(i)) for i, page in enumerate(last))
                 if gone:
                     return ProgramCheck(url, gone=number)
-        return ProgramCheck(url, unchecked=tuple(texts))
+        return ProgramCheck(url, unchecked=tuple(t for t in texts if NAMED.search(t)))
 
     def _find_new(self, own: tuple[str, ...], last: Sequence[Observation]) -> tuple[str, ...]:
         """Return what rows with these texts show at the end of every recording and did not show

@@ -52,6 +52,8 @@ class ProgramPolicy:
     """The same before anything was entered."""
     parts: tuple[int, ...] = ()
     """In how many rows each of the texts of the check stood before anything was entered."""
+    is_in_doubt: bool = False
+    """Whether the row may have been sent before."""
     parts_sent: tuple[int, ...] = ()
     """The same when the row was sent before; empty where it was not."""
     proposal: str = ""
@@ -186,6 +188,9 @@ class ProgramPolicy:
             return [found[step.place - 1]], page
         if not found and (step.each or step.when == SHOWN):
             return [], page
+        if not found and self.is_in_doubt and number == self.program.check.gone:
+            self.shown_before = 1
+            raise PolicyError("it is gone already")
         if not found:
             nearest = find_nearest(step, page, self.values)
             if nearest:
