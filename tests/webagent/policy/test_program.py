@@ -8,7 +8,7 @@ from tasks.task import Task
 from webagent.action import Action, Answer
 from webagent.action.actions import Click, Fill
 from webagent.errors import UsageError
-from webagent.policy.program import learn_program, read_program, write_program
+from webagent.policy.program import ProgramPolicy, learn_program, read_program, write_program
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
 
 
@@ -160,3 +160,22 @@ def test_a_password_stays_out_of_the_task_and_a_constant_needs_no_reading_back()
 
     program = learn_program([log_in("Desk"), log_in("Chair")])
     assert program.task == 'Add "{title}".' and program.check.unchecked == ()
+
+
+async def test_an_element_that_an_error_page_lacks_is_not_gone():
+    def remove(name: str) -> Trajectory:
+        lines = [f"text {each} / button Remove" for each in ("Lamp", name) if each]
+        head = page("link Home", "text Things", *lines)
+        last = page("link Home", "text Things", lines[0])
+        return record(f'Remove "{name}".', (head, Click(find(head, "Remove", 1))), last=last)
+
+    program = learn_program([remove("Desk"), remove("Sofa")])
+    assert program.check.gone == 1 and program.check.beside == ("Home",)
+    seen = page("link Home", "text Things", "text Rug / button Remove")
+    past = record("", last=seen)
+    for after, shown in ((page("text Please log in"), 0), (page("link Home", "text Things"), 1)):
+        policy = ProgramPolicy(program, {next(iter(program.parameters)): "Rug"})
+        decision = await policy.act(past, seen)
+        while not isinstance(decision.action, Answer):
+            decision = await policy.act(past, after)
+        assert policy.shown == shown

@@ -42,6 +42,8 @@ from webagent.records import Observation, Trajectory
 _LEAST_SHARED = 0.5
 """Share of the steps that recordings of one task have in common."""
 
+_MOST_BESIDE = 4
+"""Texts by which a page is known."""
 _MOST_WORDS = 4
 """Of a label, in the name of a parameter."""
 
@@ -109,8 +111,8 @@ class _ProgramWriter:
         urls = self._across(lambda recording: recording.task.start_url)
         url = urls[0] if len(set(urls)) == 1 else self._generalize(urls, "where it starts")
         check = ProgramCheck()
-        if not any(step.do == "read" for step in steps):
-            check = self._write_check(steps)
+        if not any(step.do == "read" for step in steps) and all(r.last for r in self.recordings):
+            check = replace(self._write_check(steps), beside=self._find_beside(steps))
         used = {n for e in (task, url, *(str(s) for s in steps)) for n in NAMED.findall(e)}
         return Program(
             clean(task),
@@ -407,6 +409,19 @@ class _ProgramWriter:
                 if gone:
                     return ProgramCheck(url, gone=number)
         return ProgramCheck(url, unchecked=tuple(t for t in texts if NAMED.search(t)))
+
+    def _find_beside(self, steps: tuple[ProgramStep, ...]) -> tuple[str, ...]:
+        """Return what the last pages have in common besides their content: headings, fields and
+        elements of other roles than those that were acted on for their names."""
+        own = {step.role for step in steps if NAMED.search(step.name) or step.row}
+        shared: list[dict[str, None]] = []
+        for recording in self.recordings:
+            nodes = recording.last.nodes if recording.last else ()
+            kept = [n for n in nodes if n.name and n.role not in {*own, "option"}]
+            kept = [n for n in kept if n.mark or n.kind in ("h1", "h2", "h3")]
+            shared.append(dict.fromkeys(clean(node.name) for node in kept))
+        common = [text for text in shared[0] if all(text in each for each in shared)]
+        return tuple(common[:_MOST_BESIDE])
 
     def _find_new(self, own: tuple[str, ...], last: Sequence[Observation]) -> tuple[str, ...]:
         """Return what rows with these texts show at the end of every recording and did not show

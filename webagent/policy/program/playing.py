@@ -125,6 +125,8 @@ class ProgramPolicy:
         """Return in how many places a page shows what is wanted; for what has to be gone, 1 where
         it is."""
         check = self.program.check
+        if check.gone and not shows_all(page, check.beside):
+            return 0
         if check.gone:
             return int(not find_all(self.program.steps[check.gone - 1], page, self.values))
         wanted = filled(check.shows, self.values)
@@ -132,6 +134,8 @@ class ProgramPolicy:
 
     def _compare_before(self, page: Observation) -> None:
         if self.shown_before is None:
+            if self.is_in_doubt and not shows_all(page, self.program.check.beside):
+                raise PolicyError(f"the page that would tell is not at {page.url}")
             self.shown_before = self._count(page)
             texts = filled(self.program.check.shows, self.values)
             self.parts = tuple(count_rows(page, (text,)) for text in texts)
@@ -188,7 +192,9 @@ class ProgramPolicy:
             return [found[step.place - 1]], page
         if not found and (step.each or step.when == SHOWN):
             return [], page
-        if not found and self.is_in_doubt and number == self.program.check.gone:
+        check = self.program.check
+        is_gone = self.is_in_doubt and number == check.gone and shows_all(page, check.beside)
+        if not found and is_gone:
             self.shown_before = 1
             raise PolicyError("it is gone already")
         if not found:

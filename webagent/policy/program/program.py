@@ -80,6 +80,8 @@ class ProgramCheck:
     """Whether they may stand anywhere on the page."""
     gone: int = 0
     """The step whose element may not be there any more, counted from 1; 0 for none."""
+    beside: tuple[str, ...] = ()
+    """Texts by which the page is known for the right one, so that an error's page tells nothing."""
     in_place: bool = False
     """Whether it is also the page on which the values are entered."""
     unchecked: tuple[str, ...] = ()
