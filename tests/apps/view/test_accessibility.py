@@ -1,9 +1,13 @@
 """No page of the viewer has a serious finding by axe-core, light or dark, wide or narrow."""
 
+import os
 from pathlib import Path
 
 import axe_playwright_python
 import pytest
+
+from tests.apps.view.conftest import make_run
+from webagent.store import Store
 
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 CUT = """[...document.querySelectorAll('.scroll')]
@@ -44,6 +48,18 @@ async def test_no_page_has_a_serious_finding(made_runs, view, chromium, theme, w
         assert width == 390 or not cut, f"columns of {name} are cut at {width} pixels: {cut}"
     await context.close()
     assert serious == []
+
+
+@pytest.mark.browser
+async def test_a_list_with_long_names_is_not_cut_on_a_laptop(tmp_path, view, chromium):
+    arms = make_run(tmp_path / "one", {("control", 0): 0.5, ("none", 0): 0.5, ("self", 12): 0.9})
+    for file in arms.iterdir():
+        os.utime(file, (1e9, 1e9))  # thousands of days ago
+    Store.open(tmp_path / "not-played-yet", create=True).close()
+    page = await chromium.new_page(viewport={"width": 1280, "height": 800})
+    await page.goto(view(tmp_path))
+    assert await page.evaluate(CUT) == []
+    await page.close()
 
 
 async def findings(page) -> list[tuple[str, str]]:
