@@ -142,7 +142,8 @@ def find_doubtful_verdict(
         notes = trajectory.evidence.get("uncaptured")
         lost = tuple(f"{k}: {v}" for k, v in notes.items()) if isinstance(notes, dict) else ()
         is_uncaptured = lost or any("not captured" in score.reason for score in scores)
-        kind = "uncaptured" if is_uncaptured else "no verdict"
+        unchecked = "no verdict" if trajectory.task.checks else "no check"
+        kind = "uncaptured" if is_uncaptured else unchecked
         reason = "the check could not be made: " + scores[0].reason
         return CauseFinding(
             Cause.JUDGE, kind, None, reason, lost or tuple(s.reason for s in scores)

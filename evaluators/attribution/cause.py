@@ -100,15 +100,17 @@ REMEDIES: dict[tuple[Cause, str], str] = {
     (Cause.GROUNDING, "wrong twin"): "train on choosing among elements that look alike",
     (Cause.GROUNDING, "wrong change"): "train on successes of these tasks; undo what was changed",
     (Cause.GROUNDING, "could not be done"): "hold replies to the actions the page takes"
-    " (`--prompting.constrained`), or train on them",
+    " (`--prompt constrained`), or train on them",
     (Cause.GROUNDING, ""): "train on which element and which value an instruction means",
     (Cause.PLANNING, "loop"): "have loops noticed (`--prompt loops`), and leave redundant steps"
     " out of training",
     (Cause.PLANNING, "step limit"): "allow more steps, or train on shorter ways",
-    (Cause.PLANNING, "unreadable"): "constrain replies (`--prompting.constrained`)",
+    (Cause.PLANNING, "unreadable"): "constrain replies (`--prompt constrained`)",
     (Cause.PLANNING, ""): "train on successes of these tasks, or have a plan made first",
     (Cause.MEMORY, ""): "keep notes or a longer history in the prompt",
     (Cause.JUDGE, "uncaptured"): "mend what captures the evidence, and score again",
+    (Cause.JUDGE, "no check"): "name who decides, as in `webagent judge RUN --with judge:webvoyager"
+    " --model NAME`",
     (Cause.JUDGE, ""): "have a person look at these episodes, and mend check or judge",
 }
 """What can be done, by cause and kind, `""` for every other kind; empty where nothing can here."""

@@ -1,6 +1,7 @@
 """A run's failures are attributed through the real entry point."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,11 @@ import pytest
 
 from apps.report.templating import make_environment
 from evaluators.attribution import Cause
+from evaluators.attribution.cause import REMEDIES
 from loop.failures import summarize_failures
 from recipes import cli
+from recipes.commands import load
+from recipes.settings import options_of
 from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
 from webagent.action.actions import Answer, Click
 from webagent.errors import StoreError
@@ -76,6 +80,16 @@ def test_the_reports_table_is_escaped_and_knows_what_the_file_says(tmp_path: Pat
     file.write_text("{}")
     with pytest.raises(StoreError, match="write it again with"):
         summarize_failures(run)
+
+
+def test_a_remedy_names_flags_that_commands_have() -> None:
+    known = {
+        f"--{option.name}"
+        for command in cli.COMMANDS.values()
+        for option in options_of(load(command.settings))
+    }
+    named = {flag for text in REMEDIES.values() for flag in re.findall(r"--[\w.-]+", text)}
+    assert named and named <= known
 
 
 def test_a_run_without_failures_has_nothing_to_fix(tmp_path: Path) -> None:

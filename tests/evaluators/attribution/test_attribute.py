@@ -114,6 +114,14 @@ def test_a_wall_explains_a_check_that_could_not_be_made() -> None:
     assert attribute(walled, lost).cause is Cause.ACCESS
 
 
+def test_a_task_without_checks_is_to_be_judged_and_no_check_is_to_be_mended() -> None:
+    done = played("open", "Read it.", (LAMPS, Answer("no")))
+    unscored = (Score("success", None, "the task has no check; a judge must decide", "checks@2"),)
+    found = attribute(replace(done, task=replace(done.task, checks=())), unscored)
+    assert (found.cause, found.kind) == (Cause.JUDGE, "no check")
+    assert "webagent judge RUN --with judge:webvoyager" in summarize([found]).first
+
+
 def test_what_no_rule_explains_is_unknown() -> None:
     odd = played("odd", "Make it nicer.", (LAMPS, Click(3)), (LAMPS, Answer("")))
     found = attribute(odd, FAILED)
