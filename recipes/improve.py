@@ -114,7 +114,8 @@ def _run(config: ImproveConfig, folder: RunFolder) -> CommandResult:
             # Two arms would share one GPU's memory, each with generation and training.
             is_alone |= config.learner == "local" and has_gpu()
             workers = 1 if is_alone else config.run.workers
-            run_jobs(list_unfinished(list_jobs(config, folder), folder), work, workers, show)
+            jobs = list_unfinished(list_jobs(config, folder, workers), folder)
+            run_jobs(jobs, work, workers, show)
     except KeyboardInterrupt:
         command = _resume_command(folder, config)
         raise Stopped(signal.SIGINT, "finished steps are safe", command) from None
@@ -202,9 +203,10 @@ def done_key(job: str) -> str:
     return f"done:{job}"
 
 
-def list_jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
+def list_jobs(config: ImproveConfig, folder: RunFolder, workers: int = 1) -> list[Job]:
     """Arms that only act wait for the arm whose weights they use, the others for the demonstrations
-    and first weights, which `none` makes; what takes longest begins first."""
+    and first weights, which `none` makes; what takes longest begins first. A single worker ends one
+    repeat before the next, so that a run that a limit stops has whole repeats to compare."""
     names = arms_of(config.arms)
     jobs = []
     for repeat in range(config.seed, config.seed + config.repeats):
@@ -214,8 +216,10 @@ def list_jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
             arguments = (config, folder.path, name, repeat)
             jobs.append(Job(name_job(name, repeat), after, arguments))
 
-    def rank(job: Job) -> tuple[bool, bool]:
-        return bool(job.after), ARMS[job.name.split()[0]].learns_from != "experience"
+    def rank(job: Job) -> tuple[int, bool, bool]:
+        name, repeat = job.name.split()
+        first = int(repeat) if workers == 1 else 0
+        return first, bool(job.after), ARMS[name].learns_from != "experience"
 
     return sorted(jobs, key=rank)
 

@@ -181,6 +181,15 @@ def test_the_arm_that_practises_begins_before_the_control(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("workers", "order"), [(1, "none0 self0 none1 self1"), (2, "none0 none1 self0 self1")]
+)
+def test_one_worker_ends_a_repeat_before_it_begins_the_next(tmp_path, workers, order):
+    config = compose(ImproveConfig, arms=("none", "self"), repeats=2)
+    jobs = improve_recipe.list_jobs(config, RunFolder(tmp_path), workers)
+    assert " ".join(job.name.replace(" ", "") for job in jobs) == order
+
+
+@pytest.mark.parametrize(
     ("settings", "complaint"),
     [
         ({"arms": ["none", "judged"]}, "the arm 'judged' was removed"),
